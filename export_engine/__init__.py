@@ -1,0 +1,63 @@
+"""The export engine: everything that touches torch, and nothing that draws.
+
+    Request ─capture─▶ Attempt ─describe─▶ Record ─encode─▶ bytes
+
+Importing this package costs no torch import; the first use of a name below does.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from export_engine.archive import ArchiveError, load
+    from export_engine.attempt import Attempt, Exported, Failed
+    from export_engine.tracing import Progress, capture
+    from export_engine.description import describe
+    from export_engine.record import Record
+    from export_engine.request import Request
+    from export_engine.shapes import Shapes, ShapesError
+    from export_engine.wire import decode, encode
+
+__all__ = [
+    "ArchiveError",
+    "Attempt",
+    "Exported",
+    "Failed",
+    "Progress",
+    "Record",
+    "Request",
+    "Shapes",
+    "ShapesError",
+    "capture",
+    "decode",
+    "describe",
+    "encode",
+    "load",
+]
+
+_HOMES = {
+    "ArchiveError": "archive",
+    "Attempt": "attempt",
+    "Exported": "attempt",
+    "Failed": "attempt",
+    "Progress": "tracing",
+    "Record": "record",
+    "Request": "request",
+    "Shapes": "shapes",
+    "ShapesError": "shapes",
+    "capture": "tracing",
+    "decode": "wire",
+    "describe": "description",
+    "encode": "wire",
+    "load": "archive",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,45 @@
+"""The Attempt: one run of a Request, and its outcome: Exported or Failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from export_engine.recorder import Recording
+from export_engine.request import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """What every attempt has. Use Exported or Failed."""
+
+    request: Request | None
+    """None for a program that was loaded from a file."""
+    recording: Recording
+    seconds: float = 0.0
+    """Wall-clock time that torch took."""
+    warnings: list[str] = field(default_factory=list)
+    """What was warned of and logged while tracing, each once, in order."""
+    printed: str = ""
+    """What the model printed while tracing, to stdout and stderr."""
+    title: str = ""
+
+    @property
+    def mode(self) -> str:
+        """`strict`, `non-strict`, or `loaded`."""
+        return self.request.mode if self.request else "loaded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exported(Attempt):
+    """An attempt that gave a program."""
+
+    program: torch.export.ExportedProgram
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Attempt):
+    """An attempt that torch gave up on."""
+
+    error: Exception

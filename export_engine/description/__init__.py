@@ -1,0 +1,113 @@
+"""Attempt → Record: everything a view shows, read off an exported program or a failure.
+
+Works on any ExportedProgram, also one that was loaded from a file and lacks stacks, scopes or values.
+Public: `describe`, and `describe_with_graphs` for what needs the graph modules beside the Record.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+
+from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.description.contract import describe_guards, describe_symbols, range_text
+from export_engine.description.failure import describe_failure
+from export_engine.description.files import FileNames
+from export_engine.description.graph import Graphs
+from export_engine.description.signature import describe_signature, input_paths
+from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
+from export_engine.description.tables import Stacks, Strings
+from export_engine.record import OPS, Record, Signature, Symbol, Timing
+from export_engine.shapes import Shapes
+
+__all__ = ["describe"]
+
+
+def describe(attempt: Attempt) -> Record:
+    """The Record of an attempt."""
+    strings = Strings()
+    cells = attempt.request.cells if attempt.request else {}
+    stacks = Stacks(strings, FileNames(cells))
+    program = attempt.program if isinstance(attempt, Exported) else None
+    paths = input_paths(program) if program is not None else []
+    places = birth_places(attempt.recording.births, paths)
+    symbols = Symbols(_names(program, paths, attempt), places)
+    graphs = Graphs(symbols, attempt.title, strings, stacks)
+    signature = Signature([], [])
+    if program is not None:
+        graphs.add(program.graph_module, "main")
+        signature = describe_signature(program, graphs.entries[0], strings.entries, graphs.values)
+    guards = describe_guards(program, attempt, symbols, stacks)
+    described = describe_symbols(program, attempt, signature, symbols, graphs.values, stacks)
+    failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
+    frames = stacks.frames()
+    return Record(
+        title=attempt.title,
+        outcome="failed" if failure else "exported",
+        mode=attempt.mode,  # type: ignore[arg-type]
+        verdict=_verdict(attempt, graphs, described),
+        shapes=_shapes_text(attempt),
+        torch_version=str(torch.__version__),
+        timing=Timing(attempt.seconds) if attempt.request else None,
+        warnings=attempt.warnings,
+        printed=attempt.printed,
+        strings=strings.entries,
+        targets=graphs.operators.table.entries,
+        types=graphs.values.table.entries,
+        expressions=symbols.expressions,
+        scopes=graphs.scopes.table.entries,
+        files=stacks.files.entries,
+        frames=frames,
+        stacks=stacks.stacks(),
+        graphs=graphs.entries,
+        signature=signature,
+        symbols=described,
+        guards=guards,
+        failure=failure,
+    )
+
+
+def _names(
+    program: ExportedProgram | None, paths: list[str], attempt: Attempt
+) -> dict[str, str]:
+    """The user's names of torch's symbols; none where there is no program to read them off."""
+    if program is None:
+        return {}
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    user_inputs = program.graph_signature.user_inputs
+    leaves = [
+        Leaf(path, values.get(name) if isinstance(name, str) else name)
+        for path, name in zip(paths, user_inputs, strict=False)
+    ]
+    shapes = _shapes(attempt)
+    return user_names(leaves, shapes.dim_name if shapes else lambda path, position: None)
+
+
+def _shapes(attempt: Attempt) -> Shapes | None:
+    request = attempt.request
+    if request is None or request.shapes is None:
+        return None
+    if isinstance(request.shapes, Shapes):
+        return request.shapes
+    return Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
+
+
+def _shapes_text(attempt: Attempt) -> str:
+    shapes = _shapes(attempt)
+    return str(shapes) if shapes is not None else ""
+
+
+def _verdict(attempt: Attempt, graphs: Graphs, symbols: list[Symbol]) -> str:
+    """One line that says how it went: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
+    if isinstance(attempt, Failed):
+        return f"not exported, {attempt.mode}: {type(attempt.error).__name__}"
+    ops = sum(count_ops(graph.op) for graph in graphs.entries)
+    outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
+    ranges = [f"{each.name} in {range_text(each)}" for each in symbols if each.places]
+    return ", ".join([outcome, f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
+
+
+def count_ops(op_column: object) -> int:
+    """How many nodes of a graph call something."""
+    calls = {OPS.index(op) for op in ("call_function", "call_module", "call_method")}
+    return sum(op in calls for op in op_column)  # type: ignore[attr-defined]

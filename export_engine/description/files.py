@@ -1,0 +1,67 @@
+"""Names of the files that stacks go through: what to show for a path, and whose file it is."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from collections.abc import Mapping
+from typing import Literal
+
+import torch
+
+from export_engine.record import SourceFile
+
+Origin = Literal["cell", "user", "library", "torch", "generated"]
+
+_TORCH = torch.__path__[0] + os.sep
+_PATHS = sysconfig.get_paths()
+_LIBRARIES = tuple(
+    {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}
+    | {_PATHS[key] + os.sep for key in ("purelib", "platlib", "stdlib")}
+)
+
+
+class FileNames:
+    """The files of one Record, numbered in order of first use."""
+
+    def __init__(self, cells: Mapping[str, str]) -> None:
+        """
+        Args:
+            cells: Python's file name of each notebook cell, and the name to show for it.
+        """
+        self._cells = cells
+        self._numbers: dict[str, int] = {}
+        self.entries: list[SourceFile] = []
+
+    def number(self, path: str) -> int:
+        """The number of a file, adding it where it is new."""
+        known = self._numbers.get(path)
+        if known is None:
+            known = self._numbers[path] = len(self.entries)
+            origin = self._origin(path)
+            self.entries.append(SourceFile(path, self._name(path, origin), origin))
+        return known
+
+    def _origin(self, path: str) -> Origin:
+        if path in self._cells or "ipykernel_" in path or path.startswith("<ipython-input"):
+            return "cell"
+        if path.startswith(_TORCH):
+            return "torch"
+        if path.startswith("<"):
+            return "generated"
+        return "library" if path.startswith(_LIBRARIES) else "user"
+
+    def _name(self, path: str, origin: Origin) -> str:
+        if path in self._cells:
+            return self._cells[path]
+        if origin == "cell":
+            return "a cell of another session"
+        if origin == "torch":
+            return "torch/" + path.removeprefix(_TORCH)
+        if origin == "library":
+            for root in _LIBRARIES:
+                path = path.removeprefix(root)
+            return path
+        return os.path.basename(path) or path
+
+

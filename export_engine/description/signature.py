@@ -1,0 +1,145 @@
+"""The graph signature: every input and output of the flat program, with the caller's own paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ConstantArgument,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+)
+
+from export_engine.description.values import Values
+from export_engine.record import Graph, InputEntry, OutputEntry, Signature
+from export_engine.torch_internals import pytree
+
+_INPUT_KINDS = {
+    InputKind.USER_INPUT: "user_input",
+    InputKind.PARAMETER: "parameter",
+    InputKind.BUFFER: "buffer",
+    InputKind.CONSTANT_TENSOR: "constant_tensor",
+    InputKind.CUSTOM_OBJ: "custom_object",
+    InputKind.TOKEN: "token",
+}
+_OUTPUT_KINDS = {kind: kind.name.lower() for kind in OutputKind}
+
+
+def describe_signature(
+    program: ExportedProgram, graph: Graph, names: list[str], values: Values
+) -> Signature:
+    """The signature of a program whose main graph is described already.
+
+    Args:
+        program: the program.
+        graph: its main graph.
+        names: the Record's strings, by number.
+        values: the Record's value types.
+    """
+    nodes = {names[number]: node for node, number in enumerate(graph.name)}
+    spec = program.graph_signature
+    inputs, outputs = iter(input_paths(program)), iter(output_paths(program))
+    return Signature(
+        [_input(program, each, nodes, graph, values, inputs) for each in spec.input_specs],
+        [_output(each, nodes, graph, values, outputs) for each in spec.output_specs],
+    )
+
+
+def input_paths(program: ExportedProgram) -> list[str]:
+    """Where the caller passes each flat user input: `x`, `cache.0.key`."""
+    in_spec = program.call_spec.in_spec
+    if in_spec is None:
+        return []
+    args, kwargs = pytree.tree_unflatten([0] * in_spec.num_leaves, in_spec)
+    names = _argument_names(program)
+    paths = []
+    for keys, _ in pytree.tree_flatten_with_path((args, kwargs))[0]:
+        side, first, *rest = keys
+        if side.idx == 0:
+            position = first.idx
+            name = names[position] if position < len(names) else f"args.{position}"
+        else:
+            name = str(first.key)
+        paths.append(".".join([name, *map(_key_text, rest)]))
+    return paths
+
+
+def output_paths(program: ExportedProgram) -> list[str]:
+    """Where the caller finds each flat user output: `logits`, `1.cache.0`; empty for a lone one."""
+    out_spec = program.call_spec.out_spec
+    if out_spec is None:
+        return []
+    tree = pytree.tree_unflatten([0] * out_spec.num_leaves, out_spec)
+    return [
+        ".".join(map(_key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]
+    ]
+
+
+def _argument_names(program: ExportedProgram) -> list[str]:
+    """The names of forward's positional parameters, as far as the program kept them."""
+    root = next((call for call in program.module_call_graph if call.fqn == ""), None)
+    names = getattr(root.signature, "forward_arg_names", None) if root and root.signature else None
+    return list(names or [])
+
+
+def _key_text(key: Any) -> str:
+    for field in ("key", "idx", "name"):
+        if hasattr(key, field):
+            return str(getattr(key, field))
+    return str(key)
+
+
+def _input(
+    program: ExportedProgram,
+    spec: InputSpec,
+    nodes: dict[str, int],
+    graph: Graph,
+    values: Values,
+    paths: Any,
+) -> InputEntry:
+    name = spec.arg.name
+    node = nodes.get(name, -1)
+    constant = isinstance(spec.arg, ConstantArgument)
+    return InputEntry(
+        _INPUT_KINDS[spec.kind],  # type: ignore[arg-type]
+        name,
+        node,
+        graph.type[node] if node >= 0 else values.number(None),
+        target=spec.target or "",
+        path=next(paths, name) if spec.kind is InputKind.USER_INPUT else "",
+        persistent=spec.persistent,
+        constant=repr(spec.arg.value) if constant else None,  # type: ignore[union-attr]
+        bytes=_held_bytes(program, spec),
+    )
+
+
+def _held_bytes(program: ExportedProgram, spec: InputSpec) -> int:
+    if not spec.target:
+        return 0
+    held = program.state_dict.get(spec.target)
+    if held is None:
+        held = program.constants.get(spec.target)
+    if not isinstance(held, torch.Tensor):
+        return 0
+    return held.numel() * held.element_size()
+
+
+def _output(
+    spec: OutputSpec, nodes: dict[str, int], graph: Graph, values: Values, paths: Any
+) -> OutputEntry:
+    name = spec.arg.name
+    node = nodes.get(name, -1)
+    constant = isinstance(spec.arg, ConstantArgument)
+    return OutputEntry(
+        _OUTPUT_KINDS[spec.kind],  # type: ignore[arg-type]
+        name,
+        node,
+        graph.type[node] if node >= 0 else values.number(None),
+        target=spec.target or "",
+        path=next(paths, "") if spec.kind is OutputKind.USER_OUTPUT else "",
+        constant=repr(spec.arg.value) if constant else None,  # type: ignore[union-attr]
+    )

@@ -1,0 +1,82 @@
+"""Keeps what a trace prints, logs and warns out of the user's cell, and hands it over instead.
+
+torch writes to stderr and to its loggers while an export fails. A user who set TORCH_LOGS asked for
+those logs and keeps them.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+
+MOST_PRINTED = 100_000
+"""Characters of output that are kept; a model that prints in a loop fills no memory."""
+
+
+@dataclass
+class Heard:
+    """What came up while it was quiet."""
+
+    warnings: list[str] = field(default_factory=list)
+    printed: str = ""
+
+
+@contextmanager
+def quiet() -> Iterator[Heard]:
+    """Collects warnings, logs and output; puts everything back on the way out, also on interrupt."""
+    heard = Heard()
+    output = _Bounded()
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            redirect_stdout(output),
+            redirect_stderr(output),
+            _logs_into(heard.warnings),
+        ):
+            warnings.simplefilter("always")
+            yield heard
+    finally:
+        messages = [str(warning.message).strip() for warning in caught]
+        heard.warnings = list(dict.fromkeys([*messages, *heard.warnings]))
+        heard.printed = output.getvalue()
+
+
+class _Bounded(io.StringIO):
+    def write(self, text: str) -> int:
+        room = MOST_PRINTED - self.tell()
+        if room > 0:
+            super().write(text[:room])
+        return len(text)
+
+
+@contextmanager
+def _logs_into(messages: list[str]) -> Iterator[None]:
+    """Warnings and errors of torch's loggers go to `messages` instead of to their own handlers."""
+    if os.environ.get("TORCH_LOGS"):
+        yield
+        return
+
+    def keep(record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.WARNING:
+            messages.append(record.getMessage().strip())
+        return False
+
+    handlers = {
+        handler
+        for name, logger in logging.root.manager.loggerDict.items()
+        if name.split(".")[0] == "torch" and isinstance(logger, logging.Logger)
+        for handler in logger.handlers
+    }
+    for handler in handlers:
+        handler.addFilter(keep)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(keep)

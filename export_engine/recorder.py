@@ -1,0 +1,44 @@
+"""What is recorded while tracing: guards and symbol births, each with the user's own lines.
+
+A Recording is filled by the hooks of `torch_internals.recording` and read by the describe functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from export_engine.stacks import Stack
+
+
+@dataclass(frozen=True)
+class RecordedGuard:
+    """A condition on symbols that tracing relied on."""
+
+    condition: Any
+    """A sympy boolean over torch's symbols."""
+    kind: str
+    """`guard`, or `runtime_assert` for one that the program itself checks."""
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class SymbolBirth:
+    """A symbolic size that came into being."""
+
+    symbol: Any
+    """A sympy symbol."""
+    source: str
+    """torch's name for the input dim it stands for; empty for a value computed from data."""
+    stack: Stack
+
+
+@dataclass
+class Recording:
+    """All that one capture recorded, in order."""
+
+    on_module: Callable[[object], None] | None = None
+    """Called with each module that tracing enters, torch's own helper modules among them."""
+    guards: list[RecordedGuard] = field(default_factory=list)
+    births: list[SymbolBirth] = field(default_factory=list)

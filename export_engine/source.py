@@ -1,0 +1,60 @@
+"""The text of the files that a Record's stacks go through."""
+
+from __future__ import annotations
+
+import linecache
+
+from export_engine.coloured import Token, python_lines
+from export_engine.record import Record, SourceFile
+
+LONGEST_FILE = 5_000_000
+"""Characters; a longer file is not shown."""
+
+
+class SourceMissing(Exception):
+    """Why a file's text is not to be had. Its text can be shown as it is."""
+
+
+def source_lines(record: Record, file: int) -> list[list[Token]]:
+    """A file of the Record, coloured, line by line.
+
+    Raises:
+        SourceMissing: the text is not on this machine, or is no Python source.
+    """
+    if not 0 <= file < len(record.files):
+        raise SourceMissing(f"The record has no file {file}.")
+    return python_lines(source_text(record, file))
+
+
+def source_text(record: Record, file: int) -> str:
+    """A file of the Record as plain text. Raises SourceMissing."""
+    entry = record.files[file]
+    if not _may_open(entry):
+        raise SourceMissing(f"{entry.name} is not a Python file, so it is not shown.")
+    lines = linecache.getlines(entry.path)
+    if not lines:
+        raise SourceMissing(_why_missing(entry.origin, entry.name))
+    text = "".join(lines)
+    if len(text) > LONGEST_FILE:
+        raise SourceMissing(f"{entry.name} has {len(text):,} characters, too many to show.")
+    return text
+
+
+def source_line(record: Record, file: int, line: int) -> str:
+    """One line of a file, stripped; empty where it is not to be had."""
+    entry = record.files[file]
+    return linecache.getline(entry.path, line).strip() if _may_open(entry) else ""
+
+
+def _may_open(entry: SourceFile) -> bool:
+    """A loaded program brings its own paths: they open cells and Python source, nothing else."""
+    return entry.origin == "cell" or entry.path.endswith((".py", ".pyi"))
+
+
+def _why_missing(origin: str, name: str) -> str:
+    if origin == "cell":
+        return f"The text of {name} went with the session that ran it. Run the cell again to see it."
+    return (
+        f"{name} is not on this machine. The program was exported where it is; "
+        "open it there to see its lines."
+    )

@@ -1,0 +1,107 @@
+"""Makes a module of whatever the user wants exported: torch.export takes only modules.
+
+A module is passed on as it is. Any other callable is wrapped in a module of its own, with the same
+signature; modules that the callable reaches (as its `self`, in a closure, by a global name) become
+submodules, so that their parameters stay parameters instead of turning into constants.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import torch
+
+
+def as_module(target: Callable[..., Any]) -> torch.nn.Module:
+    """The target itself when it is a module, else a module that calls it.
+
+    Raises:
+        TypeError: the target cannot be called.
+    """
+    if isinstance(target, torch.nn.Module):
+        return target
+    if not callable(target):
+        raise TypeError(
+            f"{type(target).__name__} cannot be called, so it cannot be exported. "
+            "Export a module, a function or a method."
+        )
+    return _wrapper(target)
+
+
+def signature_of(target: Callable[..., Any]) -> inspect.Signature:
+    """The parameters that a call of the target is bound to."""
+    return inspect.signature(
+        target.forward if isinstance(target, torch.nn.Module) else target
+    )
+
+
+def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
+    def forward(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        return target(*args, **kwargs)
+
+    signature = signature_of(target)
+    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    named = [p for p in signature.parameters.values()]
+    forward.__signature__ = signature.replace(parameters=[first, *named])  # type: ignore[attr-defined]
+    name = getattr(target, "__name__", type(target).__name__)
+    wrapper_class = type(_class_name(name), (torch.nn.Module,), {"forward": forward})
+    wrapper: torch.nn.Module = wrapper_class()
+    for key, module in _reached_modules(target):
+        if key not in wrapper._modules and not hasattr(wrapper, key):
+            wrapper.add_module(key, module)
+    training = any(module.training for module in wrapper.children())
+    wrapper.training = training
+    return wrapper
+
+
+def _class_name(name: str) -> str:
+    return name if name.isidentifier() else "function"
+
+
+def _reached_modules(target: Callable[..., Any]) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Modules that a call of the target may run, under the names it knows them by."""
+    if isinstance(target, functools.partial):
+        yield from _reached_modules(target.func)
+        values = [*enumerate(target.args), *target.keywords.items()]
+        yield from _modules_among((f"arg_{key}", value) for key, value in values)
+    elif isinstance(target, MethodType):
+        owner = target.__self__
+        yield from _modules_among([("module", owner), *_attributes(owner)])
+    elif isinstance(target, FunctionType):
+        yield from _modules_among(_captured(target))
+    else:
+        yield from _modules_among(_attributes(target))
+
+
+def _attributes(owner: object) -> list[tuple[str, Any]]:
+    return [] if isinstance(owner, torch.nn.Module) else list(getattr(owner, "__dict__", {}).items())
+
+
+def _captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+    for name, cell in cells:
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+        yield name, value
+        if isinstance(value, MethodType):
+            yield f"{name}_self", value.__self__
+    for name in _global_names(function.__code__):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _global_names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _global_names(constant)
+
+
+def _modules_among(pairs: Any) -> Iterator[tuple[str, torch.nn.Module]]:
+    return ((name, value) for name, value in pairs if isinstance(value, torch.nn.Module))

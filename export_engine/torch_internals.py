@@ -1,0 +1,296 @@
+"""All use of torch's private names. Nothing else in the project may know them.
+
+Each part says what happens where a name is missing: a hook that cannot be installed is left out, and
+the export goes on with what torch itself records. Checked on torch 2.13.0; the names are the same in
+2.11 and 2.12 unless a comment says otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import islice
+from types import FrameType
+from typing import Any
+
+import torch
+from torch._guards import TracingContext
+from torch._ops import HigherOrderOperator, OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental import proxy_tensor, symbolic_shapes
+from torch.utils import _pytree as pytree
+from torch.utils._dtype_abbrs import dtype_abbrs
+from torch.utils._sympy.numbers import int_oo
+from torch.utils._sympy.printers import PythonPrinter
+
+from export_engine.recorder import RecordedGuard, Recording, SymbolBirth
+from export_engine.stacks import (
+    Location,
+    Stack,
+    format_stack,
+    is_shown,
+    parse_stack_trace,
+    user_stack,
+    without_repeats,
+)
+
+__all__ = [
+    "FakeTensor",
+    "HigherOrderOperator",
+    "OpOverload",
+    "expression_of",
+    "guards_code",
+    "int_bound",
+    "pytree",
+    "recording",
+    "short_dtype",
+    "symbol_hint",
+    "symbol_printer",
+    "symbols_left",
+]
+
+_one_capture = threading.RLock()
+"""The hooks sit on torch's classes, which all threads share: one capture records at a time."""
+
+
+@contextmanager
+def recording(into: Recording) -> Iterator[None]:
+    """Records into `into` while an export runs inside; all hooks come off, whatever happens."""
+    with _one_capture, ExitStack() as hooks:
+        hooks.enter_context(_full_stacks())
+        hooks.enter_context(_guards(into))
+        hooks.enter_context(_births(into))
+        hooks.enter_context(_modules(into))
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own."""
+    original = getattr(owner, name, None)
+    if original is None:
+        yield
+        return
+    own = vars(owner).get(name)
+    setattr(owner, name, make(original))
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+def _full_stacks() -> AbstractContextManager[None]:
+    """Gives nodes the whole user stack, where torch keeps only frames named `forward`.
+
+    torch walks the stack in C++, makes text of all of it, then filters (`TracerBase.create_node`).
+    Here only the frames to show are looked at, which costs less. See pytorch issue 191967.
+    """
+
+    def make(original: Any) -> Any:
+        def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
+            wanted = self.record_stack_traces
+            self.record_stack_traces = False
+            try:
+                node = original(self, *args, **kwargs)
+            finally:
+                self.record_stack_traces = wanted
+            if wanted and not node.stack_trace and node.op not in ("placeholder", "output"):
+                stack = user_stack(sys._getframe(1), _lines_behind)
+                if stack:
+                    node.stack_trace = format_stack(stack)
+            return node
+
+        return create_node
+
+    return _replaced(proxy_tensor.PythonKeyTracer, "create_node", make)
+
+
+def _guards(into: Recording) -> AbstractContextManager[None]:
+    """Records each guard with the line that asked for it."""
+
+    def make(original: Any) -> Any:
+        def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
+            kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
+            into.guards.append(RecordedGuard(g, kind, _stack_in_any_mode()))
+            return original(self, prefix, g, *args, **kwargs)
+
+        return log_guard
+
+    return _replaced(symbolic_shapes.ShapeEnv, "_log_guard", make)
+
+
+@contextmanager
+def _births(into: Recording) -> Iterator[None]:
+    """Records each new symbol: of an input's dim, and of a value computed from data."""
+    known: set[Any] = set()
+
+    def backed(original: Any) -> Any:
+        def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+            expression = original(self, val, source, *args, **kwargs)
+            if getattr(expression, "is_Symbol", False) and expression not in known:
+                known.add(expression)
+                into.births.append(SymbolBirth(expression, _source_name(source), ()))
+            return expression
+
+        return create_symbol
+
+    def unbacked(original: Any) -> Any:
+        def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
+            into.births.append(SymbolBirth(symbol, "", _stack_in_any_mode()))
+            return original(self, prefix, symbol, *args, **kwargs)
+
+        return log
+
+    env = symbolic_shapes.ShapeEnv
+    with (
+        _replaced(env, "create_symbol", backed),
+        _replaced(env, "_log_create_unbacked_symbol", unbacked),
+    ):
+        yield
+
+
+@contextmanager
+def _modules(into: Recording) -> Iterator[None]:
+    """Tells of each module that tracing enters.
+
+    Non-strict tracing calls modules; strict tracing interprets their bytecode.
+    """
+    told = into.on_module
+    if told is None:
+        yield
+        return
+    from torch._dynamo.variables import nn_module
+
+    def called(original: Any) -> Any:
+        def call_module(self: Any, m: Any, *args: Any, **kwargs: Any) -> Any:
+            told(m.get_base() if isinstance(m, proxy_tensor._AttrProxy) else m)
+            return original(self, m, *args, **kwargs)
+
+        return call_module
+
+    def interpreted(original: Any) -> Any:
+        def call_function(self: Any, *args: Any, **kwargs: Any) -> Any:
+            told(self.value)
+            return original(self, *args, **kwargs)
+
+        return call_function
+
+    variable = getattr(nn_module, "UnspecializedNNModuleVariable", None)
+    with (
+        _replaced(proxy_tensor._ModuleStackTracer, "call_module", called),
+        _replaced(variable, "call_function", interpreted),
+    ):
+        yield
+
+
+def _source_name(source: Any) -> str:
+    """The text of a Dynamo source; `name` was a method until 2.10."""
+    name = getattr(source, "name", "")
+    return str(name() if callable(name) else name)
+
+
+def _stack_in_any_mode() -> Stack:
+    """The user's stack now. In strict mode their frames are interpreted, and Dynamo keeps the list."""
+    interpreted = TracingContext.extract_stack()
+    locations = [Location(f.filename, f.lineno or 0, f.name) for f in interpreted]
+    shown = without_repeats(location for location in locations if is_shown(location.file))
+    return shown or user_stack(sys._getframe(2), _lines_behind)
+
+
+def _lines_behind(frame: FrameType) -> Stack:
+    """The user's lines behind a line of generated code, as when a branch of cond is traced again.
+
+    The generated module knows which node each of its lines is, and the node has the stack. Where
+    `_lineno_map` is missing, the frame stays unexplained and is left out.
+    """
+    module = frame.f_locals.get("self")
+    lines = getattr(module, "_lineno_map", None)
+    if not isinstance(module, torch.fx.GraphModule) or not lines:
+        return ()
+    index = lines.get(frame.f_lineno - frame.f_code.co_firstlineno)
+    if index is None:
+        return ()
+    node = next(islice(module.graph.nodes, index, None), None)
+    return parse_stack_trace(node.stack_trace or "") if node is not None else ()
+
+
+class _UserTermsPrinter(PythonPrinter):  # type: ignore[misc]  # torch's printer is untyped
+    """Prints sympy expressions as Python, with torch's symbols under the user's names."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Any) -> str:  # noqa: N802  # sympy's own naming
+        name = str(expr)
+        return self._names.get(name, name)
+
+
+def symbol_printer(names: dict[str, str]) -> Callable[[Any], str]:
+    """A printer of sympy expressions as Python text, under the given names of symbols.
+
+    Args:
+        names: torch's name of a symbol, `s77`, to the user's.
+    """
+    printer = _UserTermsPrinter(names)
+    return lambda expression: str(printer.doprint(expression))
+
+
+def expression_of(size: Any) -> Any:
+    """The sympy expression of a SymInt, SymFloat or SymBool."""
+    return size.node.expr
+
+
+def short_dtype(dtype: torch.dtype) -> str:
+    """A dtype as torch prints it on a graph: `f32`, `i64`, `b8`."""
+    return str(dtype_abbrs.get(dtype) or str(dtype).removeprefix("torch."))
+
+
+def int_bound(bound: Any) -> int | None:
+    """A bound of a range as a number; None where it is infinite."""
+    if bound in (int_oo, -int_oo) or getattr(bound, "is_infinite", False):
+        return None
+    return int(bound)
+
+
+def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
+    """A symbol's value in the example inputs; None for one computed from data, or not known.
+
+    The values are in the ShapeEnv that the program's fake tensors share; `var_to_val` was renamed to
+    `backed_var_to_val` in 2.10.
+    """
+    env = _shape_env(program)
+    values = getattr(env, "backed_var_to_val", None) or getattr(env, "var_to_val", None) or {}
+    value = values.get(symbol)
+    return int(value) if value is not None and value.is_number and value.is_integer else None
+
+
+def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[Any]:
+    """The symbols of the program that a condition recorded while tracing is about.
+
+    A symbol found equal to another, or to a number, is no more in the program.
+    """
+    env = _shape_env(program)
+    if env is None:
+        return set()
+    return set().union(*(env.replace(each).free_symbols for each in condition.free_symbols))
+
+
+def _shape_env(program: torch.export.ExportedProgram) -> Any:
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, FakeTensor):
+            return value.fake_mode.shape_env
+        if isinstance(value, torch.SymInt):
+            return value.node.shape_env
+    return None
+
+
+def guards_code(program: torch.export.ExportedProgram) -> list[str]:
+    """The guards that travel with a program, as Python text; none where torch keeps no such list."""
+    return list(getattr(program, "_guards_code", None) or [])

@@ -1,0 +1,117 @@
+"""Request → Attempt: runs torch.export with recording, progress and interruption.
+
+The user's module, arguments and torch's global state are as before when `capture` returns or raises.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.quiet import quiet
+from export_engine.recorder import Recording
+from export_engine.request import Request
+from export_engine.shapes import Shapes
+from export_engine.targets import as_module
+from export_engine.torch_internals import recording
+
+_CONTAINERS = (
+    torch.nn.ModuleList,
+    torch.nn.ModuleDict,
+    torch.nn.ParameterList,
+    torch.nn.ParameterDict,
+)
+
+
+class Progress(NamedTuple):
+    """How far tracing is."""
+
+    done: int
+    """Modules entered so far, each counted once."""
+    total: int
+    """Modules that a call can enter."""
+    label: str
+    """Path of the module being entered; empty for the root."""
+
+
+def capture(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
+    """Exports the request's call.
+
+    Args:
+        request: what to export.
+        progress: called on each module that tracing enters. It runs inside the trace: keep it short.
+
+    Returns:
+        Exported, or Failed with what torch raised.
+
+    Raises:
+        TypeError: the target cannot be called.
+        ShapesError: the request's shapes do not fit the call.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
+    """
+    module = as_module(request.target)
+    dynamic_shapes = _dynamic_shapes(request)
+    record = Recording(_counter(module, progress) if progress else None)
+    program: torch.export.ExportedProgram | None = None
+    error: Exception | None = None
+    started = time.perf_counter()
+    with quiet() as heard, recording(record):
+        try:
+            program = run_export(module, request, dynamic_shapes)
+        except Exception as raised:
+            error = raised
+    found: dict[str, Any] = {
+        "request": request,
+        "recording": record,
+        "seconds": time.perf_counter() - started,
+        "warnings": heard.warnings,
+        "printed": heard.printed,
+        "title": request.title,
+    }
+    if program is not None:
+        return Exported(program=program, **found)
+    assert error is not None
+    return Failed(error=error, **found)
+
+
+def run_export(
+    module: torch.nn.Module, request: Request, dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """Calls torch.export. Recorded stacks end at this function's frame."""
+    return torch.export.export(
+        module,
+        request.args,
+        dict(request.kwargs),
+        dynamic_shapes=dynamic_shapes,
+        strict=request.strict,
+    )
+
+
+def _dynamic_shapes(request: Request) -> Any:
+    if isinstance(request.shapes, Shapes):
+        return request.shapes.to_torch(request.target, request.args, request.kwargs)
+    return request.shapes
+
+
+def _counter(
+    module: torch.nn.Module, progress: Callable[[Progress], None]
+) -> Callable[[object], None]:
+    """Turns module entries into a fraction that only grows."""
+    callable_modules = {
+        id(each): path
+        for path, each in module.named_modules()
+        if not isinstance(each, _CONTAINERS)
+    }
+    entered: set[int] = set()
+
+    def on_module(entering: object) -> None:
+        path = callable_modules.get(id(entering))
+        if path is not None:
+            entered.add(id(entering))
+            progress(Progress(len(entered), len(callable_modules), path))
+
+    return on_module

@@ -1,0 +1,93 @@
+"""TypeScript types of the Record, generated from its msgspec schema.
+
+`python -m export_engine.typescript` prints them; a test fails when the file in the front end differs
+from what this prints.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import msgspec
+from msgspec import inspect
+
+from export_engine.record import OPS, SCHEMA_VERSION, Record
+
+_HEADER = """\
+// Generated from export_engine/record.py by `make types`. The schema's comments are there.
+
+/** Small integers, one per node or edge; a view into the message that brought them. */
+export type Column = Int8Array | Int16Array | Int32Array;
+"""
+
+
+def generate() -> str:
+    """The text of `record.gen.ts`: one interface per Struct, dependencies first."""
+    structs = [
+        kind
+        for kind in inspect.multi_type_info(_structs())
+        if isinstance(kind, inspect.StructType)
+    ]
+    parts = [_HEADER, f"export const SCHEMA_VERSION = {SCHEMA_VERSION};\n"]
+    parts.append(f"export const OPS = {_literals(OPS, ', ', '[', ']')} as const;\n")
+    parts.extend(_interface(struct) for struct in structs)
+    return "\n".join(parts)
+
+
+def _structs() -> list[type[msgspec.Struct]]:
+    """Every Struct reachable from Record, in the order of first use, dependencies first."""
+    found: list[type[msgspec.Struct]] = []
+
+    def visit(kind: inspect.Type) -> None:
+        if isinstance(kind, inspect.StructType):
+            for field in kind.fields:
+                visit(field.type)
+            if kind.cls not in found:
+                found.append(kind.cls)
+        elif isinstance(kind, inspect.ListType):
+            visit(kind.item_type)
+        elif isinstance(kind, inspect.UnionType):
+            for member in kind.types:
+                visit(member)
+
+    visit(inspect.type_info(Record))
+    return found
+
+
+def _interface(struct: inspect.StructType) -> str:
+    fields = "".join(f"  {field.encode_name}: {_type(field.type)};\n" for field in struct.fields)
+    return f"export interface {struct.cls.__name__} {{\n{fields}}}\n"
+
+
+def _type(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.StructType(cls=cls):
+            return cls.__name__
+        case inspect.CustomType(cls=cls) if cls is array:
+            return "Column"
+        case inspect.ListType(item_type=item):
+            text = _type(item)
+            return f"({text})[]" if " | " in text else f"{text}[]"
+        case inspect.UnionType(types=types):
+            # msgspec sorts None first; a reader of TypeScript expects it last.
+            ordered = sorted(types, key=lambda member: isinstance(member, inspect.NoneType))
+            return " | ".join(_type(member) for member in ordered)
+        case inspect.LiteralType(values=values):
+            return _literals(values, " | ")
+        case inspect.StrType():
+            return "string"
+        case inspect.IntType() | inspect.FloatType():
+            return "number"
+        case inspect.BoolType():
+            return "boolean"
+        case inspect.NoneType():
+            return "null"
+    raise TypeError(f"the Record's schema has a type that TypeScript output lacks: {kind}")
+
+
+def _literals(values: tuple[object, ...], joint: str, left: str = "", right: str = "") -> str:
+    return left + joint.join(f'"{value}"' for value in values) + right
+
+
+if __name__ == "__main__":
+    print(generate(), end="")

@@ -1,0 +1,84 @@
+"""Bytes of a Record: a JSON header, and every column behind it as a little-endian typed array.
+
+Layout: 4 bytes header length (unsigned, little-endian), the header as UTF-8 JSON padded with spaces
+to a multiple of 4, then the columns, each aligned to 4 bytes. In the header a column is
+`{"type": "i1" | "i2" | "i4", "start": bytes from the end of the header, "count": entries}`: the
+narrowest signed type that holds its values.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from typing import Any
+
+import msgspec
+
+from export_engine.record import Record
+
+_CODES = {"i1": "b", "i2": "h", "i4": "i"}
+_ALIGN = 4
+
+
+def encode(record: Record) -> bytes:
+    """The Record as bytes, for the front end.
+
+    Raises:
+        OverflowError: a column holds a number of more than 32 bits.
+    """
+    body = bytearray()
+
+    def column(value: Any) -> dict[str, str | int]:
+        if not isinstance(value, array):
+            raise TypeError(f"a Record holds plain data, not {type(value).__name__}")
+        kind = _narrowest(value)
+        start = len(body)
+        packed = array(_CODES[kind], value)
+        if sys.byteorder == "big":
+            packed.byteswap()
+        body.extend(packed.tobytes())
+        body.extend(b"\0" * (-len(body) % _ALIGN))
+        return {"type": kind, "start": start, "count": len(value)}
+
+    header = msgspec.json.Encoder(enc_hook=column).encode(record)
+    header += b" " * (-len(header) % _ALIGN)
+    return len(header).to_bytes(4, "little") + header + bytes(body)
+
+
+def decode(data: bytes | memoryview) -> Record:
+    """The Record that `encode` wrote.
+
+    Raises:
+        ValueError: the bytes are not those of a Record, or of another version of the schema.
+    """
+    view = memoryview(data)
+    size = int.from_bytes(view[:4], "little")
+    if len(view) < 4 or size > len(view) - 4:
+        raise ValueError("not a Record: its header is cut off")
+    body = view[4 + size :]
+
+    def column(kind: type, value: Any) -> Any:
+        if not issubclass(kind, array):
+            raise ValueError(f"a Record holds no {kind.__name__}")
+        packed = array(_CODES[value["type"]])
+        start = value["start"]
+        packed.frombytes(body[start : start + value["count"] * packed.itemsize])
+        if sys.byteorder == "big":
+            packed.byteswap()
+        if len(packed) != value["count"]:
+            raise ValueError("not a Record: a column is cut off")
+        return array("i", packed)
+
+    try:
+        return msgspec.json.Decoder(Record, dec_hook=column).decode(view[4 : 4 + size])
+    except (msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError) as error:
+        raise ValueError(f"not a Record of this version: {error}") from error
+
+
+def _narrowest(values: array[int]) -> str:
+    low, high = (min(values), max(values)) if values else (0, 0)
+    if -0x80 <= low and high < 0x80:
+        return "i1"
+    if -0x8000 <= low and high < 0x8000:
+        return "i2"
+    return "i4"

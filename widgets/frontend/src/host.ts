@@ -1,0 +1,42 @@
+/**
+ * What a view needs from wherever it runs. A notebook with a live kernel is one host; a frozen page
+ * is another. Views never talk to a kernel directly.
+ */
+
+/** What a view knows of an attempt before its Record arrives. */
+export interface AttemptHead {
+  /** `non-strict`, `strict`, or what else tells the attempts of one widget apart. */
+  label: string;
+  outcome: "exported" | "failed";
+  verdict: string;
+}
+
+/** A coloured line of text: `[pygments class, text]` pairs. The text is only ever set as text. */
+export type TokenLine = [cls: string, text: string][];
+
+/** What a view can ask for, and what it gets. Every ask names its attempt by index. */
+export interface Asks {
+  /** The bytes of a Record, for `wire.decode`. */
+  record: { request: { attempt: number }; reply: DataView };
+  /** The text of a source file of the Record. Rejects with a sentence when it is not to be had. */
+  source: { request: { attempt: number; file: number }; reply: { lines: TokenLine[] } };
+  /** A graph as torch prints it; `nodes[i]` is the node that line `i` defines, or -1. */
+  code: {
+    request: { attempt: number; graph: number };
+    reply: { lines: TokenLine[]; nodes: number[] };
+  };
+}
+
+/** Which panes to show: everything, or one alone in a cell of its own. */
+export type Layout = "all" | "graph" | "signature" | "source" | "shapes" | "code";
+
+export interface Host {
+  readonly layout: Layout;
+  readonly attempts: readonly AttemptHead[];
+  /** Index of the attempt to show first. */
+  readonly current: number;
+  /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
+  ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
+  /** Calls back when `attempts` or `current` have changed. Returns how to stop. */
+  onChange(callback: () => void): () => void;
+}

@@ -1,0 +1,199 @@
+/**
+ * The Record as views read it: tables resolved, users and source lines indexed. Pure: it knows
+ * neither the page nor the kernel.
+ */
+
+import type { Graph, InputEntry, OutputEntry, Ragged, Record, Target, ValueType } from "./record.gen";
+import { OPS } from "./record.gen";
+
+/** A node of any graph of the record as one number, to be a key in sets and maps. */
+export type NodeId = number;
+
+const GRAPH_STRIDE = 2 ** 24;
+
+export const nodeId = (graph: number, node: number): NodeId => graph * GRAPH_STRIDE + node;
+export const graphOf = (id: NodeId): number => Math.floor(id / GRAPH_STRIDE);
+export const indexOf = (id: NodeId): number => id % GRAPH_STRIDE;
+
+/** A frame of a stack: where a line of the user's, a library's or torch's code was. */
+export interface Frame {
+  file: number;
+  line: number;
+  function: string;
+}
+
+/** A piece of a node's printed arguments: plain text, or another node. */
+export type ArgumentPiece = { text: string } | { node: NodeId };
+
+export const list = (ragged: Ragged, index: number): ArrayLike<number> =>
+  ragged.items.subarray(ragged.starts[index] ?? 0, ragged.starts[index + 1] ?? 0);
+
+export class Program {
+  /** Per graph, the nodes that read each node. */
+  private readonly users: number[][][];
+  private readonly linesIndex = new Map<number, Map<number, NodeId[]>>();
+  private readonly inputAt = new Map<number, InputEntry>();
+  private readonly nestedIn = new Map<number, { node: NodeId; argument: string }>();
+  private readonly symbolsOf = new Map<string, readonly number[]>();
+
+  constructor(readonly record: Record) {
+    this.users = record.graphs.map(usersOf);
+    for (const expression of record.expressions) {
+      this.symbolsOf.set(expression.text, expression.symbols);
+    }
+    for (const entry of record.signature.inputs) {
+      if (entry.node >= 0) this.inputAt.set(nodeId(0, entry.node), entry);
+    }
+    record.graphs.forEach((graph, index) => {
+      for (const nested of graph.nested) {
+        const node = nodeId(index, nested.node);
+        this.nestedIn.set(nested.graph, { node, argument: nested.argument });
+      }
+      this.indexLines(graph, index);
+    });
+  }
+
+  graph(index: number): Graph {
+    const graph = this.record.graphs[index];
+    if (!graph) throw new RangeError(`the record has no graph ${index}`);
+    return graph;
+  }
+
+  name(id: NodeId): string {
+    return this.string(this.graph(graphOf(id)).name[indexOf(id)]);
+  }
+
+  op(id: NodeId): (typeof OPS)[number] {
+    return OPS[this.graph(graphOf(id)).op[indexOf(id)] ?? 0] ?? "placeholder";
+  }
+
+  target(id: NodeId): Target | undefined {
+    return this.record.targets[this.graph(graphOf(id)).target[indexOf(id)] ?? -1];
+  }
+
+  type(id: NodeId): ValueType | undefined {
+    return this.record.types[this.graph(graphOf(id)).type[indexOf(id)] ?? -1];
+  }
+
+  /** Index into `record.scopes`; -1 outside every module. */
+  scope(id: NodeId): number {
+    return this.graph(graphOf(id)).scope[indexOf(id)] ?? -1;
+  }
+
+  isHousekeeping(id: NodeId): boolean {
+    return this.graph(graphOf(id)).housekeeping[indexOf(id)] === 1;
+  }
+
+  /** The signature's entry of a placeholder of the main graph. */
+  input(id: NodeId): InputEntry | undefined {
+    return this.inputAt.get(id);
+  }
+
+  /** The signature's entries that a node of the main graph is the value of. */
+  outputs(id: NodeId): OutputEntry[] {
+    if (graphOf(id) !== 0) return [];
+    return this.record.signature.outputs.filter((entry) => entry.node === indexOf(id));
+  }
+
+  /** The node that runs a nested graph, and what it calls it; undefined for the main graph. */
+  parentOf(graph: number): { node: NodeId; argument: string } | undefined {
+    return this.nestedIn.get(graph);
+  }
+
+  inputsOf(id: NodeId): NodeId[] {
+    const graph = graphOf(id);
+    return Array.from(list(this.graph(graph).inputs, indexOf(id)), (node) => nodeId(graph, node));
+  }
+
+  usersOf(id: NodeId): NodeId[] {
+    const graph = graphOf(id);
+    return (this.users[graph]?.[indexOf(id)] ?? []).map((node) => nodeId(graph, node));
+  }
+
+  /** The printed arguments, with the nodes among them as nodes. */
+  argumentPieces(id: NodeId): ArgumentPiece[] {
+    const template = this.string(this.graph(graphOf(id)).args[indexOf(id)]);
+    const inputs = this.inputsOf(id);
+    return template.split(/(\{\d+\}|\{\{|\}\})/).flatMap((piece): ArgumentPiece[] => {
+      if (piece === "") return [];
+      if (piece === "{{" || piece === "}}") return [{ text: piece.charAt(0) }];
+      const node = /^\{\d+\}$/.test(piece) ? inputs[Number(piece.slice(1, -1))] : undefined;
+      return [node === undefined ? { text: piece } : { node }];
+    });
+  }
+
+  /** The call stack of a node, the outermost call first. */
+  stack(id: NodeId): Frame[] {
+    return this.stackAt(this.graph(graphOf(id)).stack[indexOf(id)] ?? -1);
+  }
+
+  stackAt(stack: number): Frame[] {
+    if (stack < 0) return [];
+    const { file, line, function: fn } = this.record.frames;
+    return Array.from(list(this.record.stacks, stack), (frame) => ({
+      file: file[frame] ?? -1,
+      line: line[frame] ?? 0,
+      function: this.string(fn[frame]),
+    }));
+  }
+
+  /** Nodes whose stack goes through a line, in execution order. */
+  nodesAt(file: number, line: number): readonly NodeId[] {
+    return this.linesIndex.get(file)?.get(line) ?? [];
+  }
+
+  /** Every line of a file that some node's stack goes through. */
+  linesOf(file: number): ReadonlyMap<number, readonly NodeId[]> {
+    return this.linesIndex.get(file) ?? new Map();
+  }
+
+  /** Indices of the symbols in a size's text, in order of appearance. */
+  symbolsIn(text: string): readonly number[] {
+    return this.symbolsOf.get(text) ?? [];
+  }
+
+  /** Indices of the symbols that a type's sizes are made of. */
+  symbolsOfType(type: ValueType | undefined): Set<number> {
+    const found = new Set<number>();
+    if (!type) return found;
+    for (const size of [...type.shape, type.value]) {
+      if (typeof size === "string") for (const symbol of this.symbolsIn(size)) found.add(symbol);
+    }
+    for (const item of type.items) {
+      for (const symbol of this.symbolsOfType(this.record.types[item])) found.add(symbol);
+    }
+    return found;
+  }
+
+  *allNodes(): Generator<NodeId> {
+    for (let graph = 0; graph < this.record.graphs.length; graph++) {
+      const count = this.graph(graph).name.length;
+      for (let node = 0; node < count; node++) yield nodeId(graph, node);
+    }
+  }
+
+  private string(index: number | undefined): string {
+    return this.record.strings[index ?? -1] ?? "";
+  }
+
+  private indexLines(graph: Graph, index: number): void {
+    for (let node = 0; node < graph.stack.length; node++) {
+      for (const { file, line } of this.stackAt(graph.stack[node] ?? -1)) {
+        let lines = this.linesIndex.get(file);
+        if (!lines) this.linesIndex.set(file, (lines = new Map()));
+        const nodes = lines.get(line);
+        const id = nodeId(index, node);
+        if (!nodes) lines.set(line, [id]);
+        else if (nodes.at(-1) !== id) nodes.push(id);
+      }
+    }
+  }
+}
+
+function usersOf(graph: Graph): number[][] {
+  const users: number[][] = Array.from(graph.name, () => []);
+  for (let node = 0; node < graph.name.length; node++) {
+    for (const input of new Set(Array.from(list(graph.inputs, node)))) users[input]?.push(node);
+  }
+  return users;
+}

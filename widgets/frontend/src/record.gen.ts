@@ -1,0 +1,176 @@
+// Generated from export_engine/record.py by `make types`. The schema's comments are there.
+
+/** Small integers, one per node or edge; a view into the message that brought them. */
+export type Column = Int8Array | Int16Array | Int32Array;
+
+export const SCHEMA_VERSION = 1;
+
+export const OPS = ["placeholder", "get_attr", "call_function", "call_module", "call_method", "output"] as const;
+
+export interface Timing {
+  capture: number;
+}
+
+export interface Target {
+  name: string;
+  label: string;
+  kind: "aten" | "custom" | "higher_order" | "module" | "prim" | "python";
+  schema: string;
+  overload: string;
+  mutates: string[];
+  aliases: string[];
+  core: boolean;
+  tags: string[];
+}
+
+export interface ValueType {
+  kind: "bool" | "float" | "int" | "none" | "object" | "str" | "tensor" | "tuple" | "unknown";
+  text: string;
+  dtype: string;
+  shape: (number | string)[];
+  stride: (number | string)[];
+  device: string;
+  layout: string;
+  requires_grad: boolean;
+  value: number | string | null;
+  items: number[];
+}
+
+export interface Expression {
+  text: string;
+  symbols: number[];
+}
+
+export interface Scope {
+  path: string;
+  name: string;
+  cls: string;
+  parent: number;
+  call: number;
+}
+
+export interface SourceFile {
+  path: string;
+  name: string;
+  origin: "cell" | "generated" | "library" | "torch" | "user";
+}
+
+export interface Frames {
+  file: Column;
+  line: Column;
+  function: Column;
+}
+
+export interface Ragged {
+  starts: Column;
+  items: Column;
+}
+
+export interface NestedGraph {
+  node: number;
+  graph: number;
+  argument: string;
+}
+
+export interface Graph {
+  title: string;
+  name: Column;
+  op: Column;
+  target: Column;
+  type: Column;
+  scope: Column;
+  stack: Column;
+  args: Column;
+  inputs: Ragged;
+  housekeeping: Column;
+  nested: NestedGraph[];
+}
+
+export interface InputEntry {
+  kind: "buffer" | "constant_tensor" | "custom_object" | "parameter" | "token" | "user_input";
+  name: string;
+  node: number;
+  type: number;
+  target: string;
+  path: string;
+  persistent: boolean | null;
+  constant: string | null;
+  bytes: number;
+}
+
+export interface OutputEntry {
+  kind: "buffer_mutation" | "gradient_to_parameter" | "gradient_to_user_input" | "loss_output" | "parameter_mutation" | "token" | "user_input_mutation" | "user_output";
+  name: string;
+  node: number;
+  type: number;
+  target: string;
+  path: string;
+  constant: string | null;
+}
+
+export interface Signature {
+  inputs: InputEntry[];
+  outputs: OutputEntry[];
+}
+
+export interface Place {
+  io: "input" | "output";
+  entry: number;
+  dim: number;
+  text: string;
+  size: string;
+}
+
+export interface Symbol {
+  name: string;
+  torch_name: string;
+  kind: "backed" | "unbacked";
+  lower: number | null;
+  upper: number | null;
+  example: number | null;
+  places: Place[];
+  stack: number;
+}
+
+export interface Guard {
+  text: string;
+  torch_text: string;
+  symbols: number[];
+  kind: "guard" | "runtime_assert";
+  stack: number;
+  count: number;
+}
+
+export interface Failure {
+  error: string;
+  sentence: string;
+  message: string;
+  traceback: string;
+  stack: number;
+}
+
+export interface Record {
+  schema: number;
+  title: string;
+  outcome: "exported" | "failed";
+  mode: "loaded" | "non-strict" | "strict";
+  verdict: string;
+  shapes: string;
+  torch_version: string;
+  timing: Timing | null;
+  warnings: string[];
+  printed: string;
+  strings: string[];
+  targets: Target[];
+  types: ValueType[];
+  expressions: Expression[];
+  scopes: Scope[];
+  files: SourceFile[];
+  frames: Frames;
+  stacks: Ragged;
+  graphs: Graph[];
+  signature: Signature;
+  symbols: Symbol[];
+  guards: Guard[];
+  failure: Failure | null;
+}

@@ -1,0 +1,138 @@
+/** All state of one widget in one place, as signals. Panes read signals and call the actions. */
+
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { AttemptHead, Host } from "./host";
+import { type NodeId, Program } from "./program";
+import { decode } from "./wire";
+
+/** What is selected. One selection is shared by all panes. */
+export type Selection =
+  | { kind: "none" }
+  | { kind: "nodes"; nodes: readonly NodeId[] }
+  | { kind: "scope"; scope: number }
+  | { kind: "line"; file: number; line: number }
+  | { kind: "symbol"; symbol: number };
+
+/** Where a selection was made, so that a pane does not scroll away under the user's pointer. */
+export type Origin = "graph" | "outline" | "source" | "signature" | "shapes" | "code" | "inspector";
+
+/** What the selection lights up in every pane. */
+export interface Lit {
+  nodes: ReadonlySet<NodeId>;
+  /** Per file, the lines. */
+  lines: ReadonlyMap<number, ReadonlySet<number>>;
+  symbols: ReadonlySet<number>;
+}
+
+export type Status =
+  | { kind: "loading" }
+  | { kind: "ready" }
+  | { kind: "error"; message: string };
+
+const NOTHING: Selection = { kind: "none" };
+
+export class Store {
+  readonly attempts: Signal<readonly AttemptHead[]>;
+  readonly current: Signal<number>;
+  readonly status: Signal<Status> = signal({ kind: "loading" });
+  readonly program: Signal<Program | null> = signal(null);
+  readonly selection: Signal<Selection> = signal(NOTHING);
+  readonly origin: Signal<Origin | null> = signal(null);
+  /** The node under the pointer, in any pane; never waits for the kernel. */
+  readonly hovered: Signal<NodeId | null> = signal(null);
+  readonly lit: ReadonlySignal<Lit>;
+  private readonly stop: () => void;
+
+  constructor(readonly host: Host) {
+    this.attempts = signal(host.attempts);
+    this.current = signal(host.current);
+    this.lit = computed(() => litBy(this.program.value, this.selection.value));
+    this.stop = host.onChange(() => {
+      this.attempts.value = host.attempts;
+      void this.show(host.current);
+    });
+  }
+
+  /** Fetches an attempt's Record and shows it; the one on screen stays until it has arrived. */
+  async show(attempt: number): Promise<void> {
+    this.current.value = attempt;
+    try {
+      const program = new Program(decode(await this.host.ask("record", { attempt })));
+      if (this.current.value !== attempt) return; // another was asked for meanwhile
+      batch(() => {
+        this.program.value = program;
+        this.selection.value = NOTHING;
+        this.hovered.value = null;
+        this.status.value = { kind: "ready" };
+      });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.status.value = { kind: "error", message };
+    }
+  }
+
+  select(selection: Selection, origin: Origin): void {
+    batch(() => {
+      this.selection.value = selection;
+      this.origin.value = origin;
+    });
+  }
+
+  clear(): void {
+    this.selection.value = NOTHING;
+  }
+
+  dispose(): void {
+    this.stop();
+  }
+}
+
+/** Pure: the nodes, lines and symbols that belong to a selection. */
+export function litBy(program: Program | null, selection: Selection): Lit {
+  const nodes = new Set<NodeId>();
+  const lines = new Map<number, Set<number>>();
+  const symbols = new Set<number>();
+  if (!program) return { nodes, lines, symbols };
+  for (const id of nodesOf(program, selection)) nodes.add(id);
+  if (selection.kind === "line") lines.set(selection.file, new Set([selection.line]));
+  if (selection.kind === "symbol") symbols.add(selection.symbol);
+  if (selection.kind === "nodes") {
+    for (const id of nodes) {
+      for (const { file, line } of program.stack(id)) {
+        const known = lines.get(file);
+        if (known) known.add(line);
+        else lines.set(file, new Set([line]));
+      }
+      for (const symbol of program.symbolsOfType(program.type(id))) symbols.add(symbol);
+    }
+  }
+  return { nodes, lines, symbols };
+}
+
+function nodesOf(program: Program, selection: Selection): Iterable<NodeId> {
+  switch (selection.kind) {
+    case "none":
+      return [];
+    case "nodes":
+      return selection.nodes;
+    case "line":
+      return program.nodesAt(selection.file, selection.line);
+    case "symbol":
+      return [...program.allNodes()].filter((id) =>
+        program.symbolsOfType(program.type(id)).has(selection.symbol),
+      );
+    case "scope": {
+      const inside = descendants(program, selection.scope);
+      return [...program.allNodes()].filter((id) => inside.has(program.scope(id)));
+    }
+  }
+}
+
+/** A scope and every scope below it. Parents come before children in the record. */
+export function descendants(program: Program, root: number): Set<number> {
+  const found = new Set([root]);
+  program.record.scopes.forEach((scope, index) => {
+    if (found.has(scope.parent)) found.add(index);
+  });
+  return found;
+}
