@@ -33,10 +33,12 @@ def as_module(target: Callable[..., Any]) -> torch.nn.Module:
 
 
 def signature_of(target: Callable[..., Any]) -> inspect.Signature:
-    """The parameters that a call of the target is bound to."""
-    return inspect.signature(
-        target.forward if isinstance(target, torch.nn.Module) else target
-    )
+    """The parameters that a call of the target is bound to; any at all for a builtin without them."""
+    called = target.forward if isinstance(target, torch.nn.Module) else target
+    try:
+        return inspect.signature(called)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
 
 
 def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
@@ -45,10 +47,10 @@ def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
 
     signature = signature_of(target)
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    named = [p for p in signature.parameters.values()]
-    forward.__signature__ = signature.replace(parameters=[first, *named])  # type: ignore[attr-defined]
-    name = getattr(target, "__name__", type(target).__name__)
-    wrapper_class = type(_class_name(name), (torch.nn.Module,), {"forward": forward})
+    parameters = [first, *signature.parameters.values()]
+    forward.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    wrapper_class = type(_class_name(target), (torch.nn.Module,), {"forward": forward})
+    wrapper_class.__module__ = getattr(target, "__module__", None) or type(target).__module__
     wrapper: torch.nn.Module = wrapper_class()
     for key, module in _reached_modules(target):
         if key not in wrapper._modules and not hasattr(wrapper, key):
@@ -58,7 +60,8 @@ def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
     return wrapper
 
 
-def _class_name(name: str) -> str:
+def _class_name(target: Callable[..., Any]) -> str:
+    name = str(getattr(target, "__name__", type(target).__name__))
     return name if name.isidentifier() else "function"
 
 

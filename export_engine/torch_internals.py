@@ -265,7 +265,8 @@ def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
     `backed_var_to_val` in 2.10.
     """
     env = _shape_env(program)
-    values = getattr(env, "backed_var_to_val", None) or getattr(env, "var_to_val", None) or {}
+    renamed = hasattr(env, "backed_var_to_val")
+    values = getattr(env, "backed_var_to_val" if renamed else "var_to_val", {})
     value = values.get(symbol)
     return int(value) if value is not None and value.is_number and value.is_integer else None
 

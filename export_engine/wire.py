@@ -32,12 +32,12 @@ def encode(record: Record) -> bytes:
         if not isinstance(value, array):
             raise TypeError(f"a Record holds plain data, not {type(value).__name__}")
         kind = _narrowest(value)
+        body.extend(b"\0" * (-len(body) % _ALIGN))
         start = len(body)
         packed = array(_CODES[kind], value)
         if sys.byteorder == "big":
             packed.byteswap()
         body.extend(packed.tobytes())
-        body.extend(b"\0" * (-len(body) % _ALIGN))
         return {"type": kind, "start": start, "count": len(value)}
 
     header = msgspec.json.Encoder(enc_hook=column).encode(record)

@@ -14,6 +14,7 @@ from export_engine.description.contract import describe_guards, describe_symbols
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
 from export_engine.description.graph import Graphs
+from export_engine.description.scopes import Scopes
 from export_engine.description.signature import describe_signature, input_paths
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
@@ -32,7 +33,8 @@ def describe(attempt: Attempt) -> Record:
     paths = input_paths(program) if program is not None else []
     places = birth_places(attempt.recording.births, paths)
     symbols = Symbols(_names(program, paths, attempt), places)
-    graphs = Graphs(symbols, attempt.title, strings, stacks)
+    modules = [call.fqn for call in program.module_call_graph] if program is not None else []
+    graphs = Graphs(symbols, Scopes(attempt.title, modules), strings, stacks)
     signature = Signature([], [])
     if program is not None:
         graphs.add(program.graph_module, "main")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from array import array
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from torch.fx import GraphModule, Node
@@ -35,10 +37,10 @@ OUTERMOST = Within(-1, ())
 class Graphs:
     """Describes graph modules, the nested ones after the one that runs them."""
 
-    def __init__(self, symbols: Symbols, title: str, strings: Strings, stacks: Stacks) -> None:
+    def __init__(self, symbols: Symbols, scopes: Scopes, strings: Strings, stacks: Stacks) -> None:
         self.values = Values(symbols)
         self.operators = Operators()
-        self.scopes = Scopes(title)
+        self.scopes = scopes
         self.entries: list[Graph] = []
         self._arguments = Arguments(symbols)
         self._strings = strings
@@ -68,7 +70,8 @@ class Graphs:
             ops.append(op)
             names.append(self._strings.number(node.name))
             targets.append(self._target(node, op))
-            types.append(self.values.number(meta.get("val")))
+            # Only a loaded program keeps a value on its output node; what it returns is its inputs.
+            types.append(self.values.number(None if op == _OUTPUT else meta.get("val")))
             scopes.append(self._scope(meta.get("nn_module_stack"), op, within))
             stacks.append(self._stack(meta.get("stack_trace"), within))
             template, read = self._arguments.template(node)
@@ -128,19 +131,37 @@ class Graphs:
 def _nested(
     module: GraphModule, nodes: list[Node], positions: dict[Node, int]
 ) -> list[tuple[int, str, GraphModule]]:
-    """The graphs that nodes of this graph run: (node, its name for the graph, the graph)."""
+    """The graphs that nodes of this graph run: (node, what it calls the graph, the graph)."""
     found: list[tuple[int, str, GraphModule]] = []
     for node in nodes:
-        if node.op == "get_attr":
-            inner = attribute(module, str(node.target))
-            if isinstance(inner, GraphModule):
-                runs = [user for user in node.users if user.op == "call_function"]
-                found.extend((positions[user], str(node.target), inner) for user in runs)
-        elif node.op == "call_module":
-            inner = attribute(module, str(node.target))
-            if isinstance(inner, GraphModule):
-                found.append((positions[node], str(node.target), inner))
+        if node.op not in ("get_attr", "call_module"):
+            continue
+        inner = attribute(module, str(node.target))
+        if not isinstance(inner, GraphModule):
+            continue
+        if node.op == "call_module":
+            found.append((positions[node], str(node.target), inner))
+        else:
+            runs = [user for user in node.users if user.op == "call_function"]
+            found.extend((positions[user], _argument_name(user, node), inner) for user in runs)
     return found
+
+
+def _argument_name(user: Node, graph: Node) -> str:
+    """What an operator calls a graph it is given, `true_fn`; else the graph's own name."""
+    names = _parameter_names(user.target)
+    if graph in user.args and (position := user.args.index(graph)) < len(names):
+        return names[position]
+    return str(graph.target)
+
+
+@lru_cache(maxsize=256)
+def _parameter_names(operator: Any) -> list[str]:
+    try:
+        parameters = inspect.signature(operator.__call__).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
 
 
 def attribute(module: Any, path: str) -> Any:

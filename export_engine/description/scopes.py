@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from export_engine.description.tables import Table
@@ -11,12 +12,14 @@ from export_engine.record import Scope
 class Scopes:
     """The scopes of one Record, parents before children."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, known_paths: Iterable[str]) -> None:
         """
         Args:
             title: what to call the root, which has no attribute path.
+            known_paths: attribute paths of the program's modules.
         """
         self._title = title
+        self._known = frozenset(known_paths)
         self.table: Table[tuple[int, str], Scope] = Table()
         self._innermost: dict[tuple[str, ...], int] = {}
 
@@ -33,7 +36,7 @@ class Scopes:
     def _enter(self, module_stack: dict[str, Any]) -> int:
         scope, parent_path = -1, ""
         for key, (path, cls) in module_stack.items():
-            path = _plain_path(str(path))
+            path = self._known_path(_plain_path(str(path)))
             if scope >= 0 and path == parent_path:
                 continue  # the branch of a cond names its root again
             found = self.table.find((scope, key))
@@ -48,6 +51,14 @@ class Scopes:
                 found = self.table.add((scope, key), entry)
             scope, parent_path = found, path
         return scope
+
+    def _known_path(self, path: str) -> str:
+        """A module that strict mode reached by a closure or a global name, under its own path."""
+        if not self._known or path in self._known:
+            return path
+        last = path.rpartition(".")[2]
+        same = [known for known in self._known if known.rpartition(".")[2] == last]
+        return same[0] if len(same) == 1 else path
 
 
 def _plain_path(path: str) -> str:

@@ -103,16 +103,16 @@ def _input(
 ) -> InputEntry:
     name = spec.arg.name
     node = nodes.get(name, -1)
-    constant = isinstance(spec.arg, ConstantArgument)
+    constant = spec.arg if isinstance(spec.arg, ConstantArgument) else None
     return InputEntry(
         _INPUT_KINDS[spec.kind],  # type: ignore[arg-type]
         name,
         node,
-        graph.type[node] if node >= 0 else values.number(None),
+        graph.type[node] if node >= 0 else _constant_type(constant, values),
         target=spec.target or "",
         path=next(paths, name) if spec.kind is InputKind.USER_INPUT else "",
         persistent=spec.persistent,
-        constant=repr(spec.arg.value) if constant else None,  # type: ignore[union-attr]
+        constant=repr(constant.value) if constant else None,
         bytes=_held_bytes(program, spec),
     )
 
@@ -133,13 +133,19 @@ def _output(
 ) -> OutputEntry:
     name = spec.arg.name
     node = nodes.get(name, -1)
-    constant = isinstance(spec.arg, ConstantArgument)
+    constant = spec.arg if isinstance(spec.arg, ConstantArgument) else None
     return OutputEntry(
         _OUTPUT_KINDS[spec.kind],  # type: ignore[arg-type]
         name,
         node,
-        graph.type[node] if node >= 0 else values.number(None),
+        graph.type[node] if node >= 0 else _constant_type(constant, values),
         target=spec.target or "",
         path=next(paths, "") if spec.kind is OutputKind.USER_OUTPUT else "",
-        constant=repr(spec.arg.value) if constant else None,  # type: ignore[union-attr]
+        constant=repr(constant.value) if constant else None,
     )
+
+
+def _constant_type(constant: ConstantArgument | None, values: Values) -> int:
+    if constant is None:
+        return values.number(None)
+    return values.none() if constant.value is None else values.number(constant.value)

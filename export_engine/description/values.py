@@ -55,14 +55,16 @@ class Values:
             return known
         shape = [self._symbols.size(size) for size in sizes]
         dtype = str(value.dtype).removeprefix("torch.")
+        layout = str(value.layout).removeprefix("torch.")
+        text = f"{short_dtype(value.dtype)}[{', '.join(map(str, shape))}]"
         entry = ValueType(
             "tensor",
-            f"{short_dtype(value.dtype)}[{', '.join(map(str, shape))}]",
+            text if strided else f"{layout} {text}",
             dtype=dtype,
             shape=shape,
             stride=[self._symbols.size(step) for step in strides],
             device=str(value.device),
-            layout=str(value.layout).removeprefix("torch."),
+            layout=layout,
             requires_grad=value.requires_grad,
         )
         return self.table.add(key, entry)

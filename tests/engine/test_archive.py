@@ -1,0 +1,81 @@
+"""Opening `.pt2` files: good ones, and everything else that has the name."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from export_engine import ArchiveError, Request, capture, describe, load
+
+from ..models import branching
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    case = branching()
+    program = torch.export.export(case.model, case.args)
+    path = tmp_path_factory.mktemp("archive") / "branching.pt2"
+    torch.export.save(program, path)
+    return path
+
+
+def test_a_saved_program_shows_its_graph_signature_and_lines(saved: Path) -> None:
+    record = describe(load(saved))
+    assert record.mode == "loaded"
+    assert record.title == "branching.pt2"
+    assert [graph.title for graph in record.graphs] == ["main", "true_fn", "false_fn"]
+    assert [each.path for each in record.signature.inputs if each.kind == "user_input"] == ["x"]
+    assert any(file.name == "models.py" for file in record.files)
+
+
+def test_loading_keeps_what_a_fresh_export_shows(saved: Path) -> None:
+    case = branching()
+    fresh = describe(capture(Request(target=case.model, args=case.args)))
+    loaded = describe(load(saved))
+    for ours, theirs in zip(fresh.graphs, loaded.graphs, strict=True):
+        assert [fresh.strings[n] for n in ours.name] == [loaded.strings[n] for n in theirs.name]
+        assert [fresh.types[n].text for n in ours.type] == [loaded.types[n].text for n in theirs.type]
+
+
+def test_truncated_archives_are_refused_in_a_sentence(saved: Path, tmp_path: Path) -> None:
+    data = saved.read_bytes()
+    for part in range(1, 20):
+        path = tmp_path / f"cut{part}.pt2"
+        path.write_bytes(data[: len(data) * part // 20])
+        with pytest.raises(ArchiveError, match=r"cut\d+\.pt2"):
+            load(path)
+
+
+def test_other_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty.pt2").write_bytes(b"")
+    (tmp_path / "text.pt2").write_text("hello")
+    with zipfile.ZipFile(tmp_path / "other.pt2", "w") as archive:
+        archive.writestr("readme.txt", "no program here")
+    expected = {
+        "empty.pt2": "is empty",
+        "text.pt2": "not a .pt2 archive",
+        "other.pt2": "cannot read a program",
+        "missing.pt2": "does not exist",
+        "": "is a folder",
+    }
+    for name, message in expected.items():
+        with pytest.raises(ArchiveError, match=message):
+            load(tmp_path / name)
+
+
+def test_a_program_of_a_later_schema_is_refused_in_a_sentence(saved: Path, tmp_path: Path) -> None:
+    path = tmp_path / "later.pt2"
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(path, "w") as target:
+        for entry in source.infolist():
+            data = source.read(entry)
+            if entry.filename.endswith("models/model.json"):
+                program = json.loads(data)
+                program["schema_version"]["major"] += 90
+                data = json.dumps(program).encode()
+            target.writestr(entry.filename, data)
+    with pytest.raises(ArchiveError, match=r"later\.pt2 .*another version of torch"):
+        load(path)
