@@ -32,6 +32,8 @@ def encode(record: Record) -> bytes:
         if not isinstance(value, array):
             raise TypeError(f"a Record holds plain data, not {type(value).__name__}")
         kind = _narrowest(value)
+        if not value:
+            return {"type": kind, "start": 0, "count": 0}
         body.extend(b"\0" * (-len(body) % _ALIGN))
         start = len(body)
         packed = array(_CODES[kind], value)
