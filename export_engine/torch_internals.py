@@ -7,9 +7,10 @@ the export goes on with what torch itself records. Checked on torch 2.13.0; the 
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
 from types import FrameType
@@ -19,6 +20,7 @@ import torch
 from torch._guards import TracingContext
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.export import dynamic_shapes
 from torch.fx.experimental import proxy_tensor, symbolic_shapes
 from torch.utils import _pytree as pytree
 from torch.utils._dtype_abbrs import dtype_abbrs
@@ -26,6 +28,7 @@ from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
 
 from export_engine.recorder import RecordedGuard, Recording, SymbolBirth
+from export_engine.shapes.spec import join_path
 from export_engine.stacks import (
     Location,
     Stack,
@@ -40,12 +43,19 @@ __all__ = [
     "FakeTensor",
     "HigherOrderOperator",
     "OpOverload",
+    "call_leaves",
+    "derived_dim",
+    "dim_bounds",
+    "dim_hint",
+    "dynamic_shapes_tree",
     "expression_of",
     "guards_code",
     "int_bound",
+    "key_text",
     "pytree",
     "recording",
     "short_dtype",
+    "specs_of_leaves",
     "symbol_hint",
     "symbol_printer",
     "symbols_left",
@@ -295,3 +305,75 @@ def _shape_env(program: torch.export.ExportedProgram) -> Any:
 def guards_code(program: torch.export.ExportedProgram) -> list[str]:
     """The guards that travel with a program, as Python text; none where torch keeps no such list."""
     return list(getattr(program, "_guards_code", None) or [])
+
+
+def call_leaves(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    """The leaves of a call's inputs in torch's order, by path: `x`, `cache.0.key`, `args.0`."""
+    arguments = _combined(signature, args, kwargs)
+    variadic = {p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD}
+    leaves = []
+    for keys, value in pytree.tree_flatten_with_path(arguments, is_leaf=lambda x: x is None)[0]:
+        parts = [key_text(key) for key in keys]
+        leaves.append((join_path(parts[1:] if parts[0] in variadic else parts), value))
+    return leaves
+
+
+def key_text(key: Any) -> str:
+    """One step of a pytree path: a dict's key, a list's index, a field's name."""
+    for field in ("key", "idx", "name"):
+        if hasattr(key, field):
+            return str(getattr(key, field))
+    return str(key)
+
+
+def dynamic_shapes_tree(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], specs: list[Any]
+) -> Any:
+    """The tree of `dynamic_shapes` for a call, from one spec per leaf of `call_leaves`."""
+    following = iter(specs)
+    return dynamic_shapes._tree_map_with_path(
+        lambda path, leaf: next(following), _combined(signature, args, kwargs)
+    )
+
+
+def specs_of_leaves(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], given: Any
+) -> list[Any]:
+    """The spec of each leaf of `call_leaves`, from a whole `dynamic_shapes`. Inverse of the above."""
+    arguments: Any = _combined(signature, args, kwargs)
+    if isinstance(given, tuple | list):
+        arguments = type(given)(arguments.values())
+    found: list[Any] = []
+    dynamic_shapes._tree_map_with_path(
+        lambda path, leaf, spec: found.append(spec), arguments, given, tree_name="inputs"
+    )
+    return found
+
+
+def _combined(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    return dict(signature.bind(*args, **kwargs).arguments)
+
+
+def dim_hint(dim: Any) -> tuple[str, int | None, int | None] | None:
+    """Of Dim.AUTO, Dim.DYNAMIC and Dim.STATIC: the kind and the bounds; None for other specs."""
+    if not isinstance(dim, dynamic_shapes._DimHint):
+        return None
+    return dim.type.name, dim.min, dim.max
+
+
+def derived_dim(dim: Any) -> tuple[Any, int, int]:
+    """A Dim as `scale * root + offset`; a Dim that is not derived is its own root."""
+    if not hasattr(dim, "root"):
+        return dim, 1, 0
+    offset = int(dim.fn(0))
+    return dim.root, int(dim.fn(1)) - offset, offset
+
+
+def dim_bounds(dim: Any) -> tuple[int | None, int | None]:
+    """The bounds that a Dim was made with; None for a side that was left open."""
+    low, high = dim.min, dim.max
+    return (int(low) if low else None), int_bound(high)

@@ -16,7 +16,8 @@ from torch.export.graph_signature import (
 
 from export_engine.description.values import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Signature
-from export_engine.torch_internals import pytree
+from export_engine.shapes import join_path
+from export_engine.torch_internals import key_text, pytree
 
 _INPUT_KINDS = {
     InputKind.USER_INPUT: "user_input",
@@ -61,10 +62,11 @@ def input_paths(program: ExportedProgram) -> list[str]:
         side, first, *rest = keys
         if side.idx == 0:
             position = first.idx
-            name = names[position] if position < len(names) else f"args.{position}"
+            names_it = position < len(names)
+            start = [names[position]] if names_it else ["args", position]
         else:
-            name = str(first.key)
-        paths.append(".".join([name, *map(_key_text, rest)]))
+            start = [first.key]
+        paths.append(join_path([*start, *map(key_text, rest)]))
     return paths
 
 
@@ -75,7 +77,7 @@ def output_paths(program: ExportedProgram) -> list[str]:
         return []
     tree = pytree.tree_unflatten([0] * out_spec.num_leaves, out_spec)
     return [
-        ".".join(map(_key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]
+        join_path(map(key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]
     ]
 
 
@@ -84,13 +86,6 @@ def _argument_names(program: ExportedProgram) -> list[str]:
     root = next((call for call in program.module_call_graph if call.fqn == ""), None)
     names = getattr(root.signature, "forward_arg_names", None) if root and root.signature else None
     return list(names or [])
-
-
-def _key_text(key: Any) -> str:
-    for field in ("key", "idx", "name"):
-        if hasattr(key, field):
-            return str(getattr(key, field))
-    return str(key)
 
 
 def _input(

@@ -1,0 +1,51 @@
+"""How the cost of one op grows with the size of the model: 8, 16, 32 and 64 layers of Llama.
+
+An exponent of 1 is linear growth. torch's own export is measured beside ours.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import torch
+
+from export_engine import Shapes, capture, describe, encode
+
+from ..models import llama
+from .export_cost import _request, _seconds
+from .table import Row
+
+LAYERS = (8, 16, 32, 64)
+
+
+def run() -> list[Row]:
+    """Exponents of growth over the number of layers."""
+    plain, described, sizes = [], [], []
+    for layers in LAYERS:
+        case = llama(layers)
+        request = _request(case)
+        shapes = Shapes.parse(case.shapes).to_torch(case.model, case.args, case.kwargs)
+        seconds, _ = _seconds(
+            lambda case=case, shapes=shapes: torch.export.export(
+                case.model, case.args, case.kwargs, dynamic_shapes=shapes
+            )
+        )
+        plain.append(seconds)
+        attempt = capture(request)
+        seconds, data = _seconds(lambda attempt=attempt: encode(describe(attempt)), rounds=3)
+        described.append(seconds)
+        sizes.append(len(data))
+    name = f"llama, {LAYERS[0]} to {LAYERS[-1]} layers"
+    return [
+        Row(name, "growth of torch.export.export, exponent", _exponent(plain)),
+        Row(name, "growth of describe + encode, exponent", _exponent(described), most=1.2),
+        Row(name, "growth of the Record's bytes, exponent", _exponent(sizes), most=1.05),
+    ]
+
+
+def _exponent(values: list[float]) -> float:
+    """Slope of log(value) over log(layers)."""
+    x = [math.log(layers) for layers in LAYERS]
+    y = [math.log(value) for value in values]
+    return statistics.linear_regression(x, y).slope
