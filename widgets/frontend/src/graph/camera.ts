@@ -1,0 +1,92 @@
+/** Which part of the scene is on the canvas. Pure. `x` and `y` are the scene point at the top left. */
+
+export interface Camera {
+  x: number;
+  y: number;
+  zoom: number;
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface Rect extends Size {
+  x: number;
+  y: number;
+}
+
+export const LEAST_ZOOM = 0.02;
+export const MOST_ZOOM = 4;
+/** Below this, text of 11 px cannot be read. */
+export const LEGIBLE = 0.72;
+const MARGIN = 16;
+
+/** All of a rectangle in view, never larger than life. */
+export function fit(rect: Rect, view: Size): Camera {
+  const wide = (view.width - 2 * MARGIN) / Math.max(rect.width, 1);
+  const high = (view.height - 2 * MARGIN) / Math.max(rect.height, 1);
+  const zoom = clamp(Math.min(wide, high, 1), LEAST_ZOOM, MOST_ZOOM);
+  return centred(rect.x + rect.width / 2, rect.y + rect.height / 2, zoom, view);
+}
+
+/** The first view: everything if it can be read so, else the top at a legible zoom. */
+export function firstView(scene: Size, top: number, view: Size): Camera {
+  const all = fit({ x: 0, y: 0, ...scene }, view);
+  if (all.zoom >= LEGIBLE) return all;
+  const zoom = clamp((view.width - 2 * MARGIN) / Math.max(scene.width, 1), 0.85, 1);
+  const start = centred(top, 0, zoom, view);
+  return { x: start.x, y: -MARGIN / zoom, zoom };
+}
+
+/** Zooms by a factor about a point of the view, which stays where it is. */
+export function zoomAt(camera: Camera, factor: number, viewX: number, viewY: number): Camera {
+  const zoom = clamp(camera.zoom * factor, LEAST_ZOOM, MOST_ZOOM);
+  return {
+    x: camera.x + viewX / camera.zoom - viewX / zoom,
+    y: camera.y + viewY / camera.zoom - viewY / zoom,
+    zoom,
+  };
+}
+
+/** Moves as little as it takes to have a rectangle in view, zooming in where it cannot be read. */
+export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
+  const zoom = camera.zoom < LEGIBLE ? 0.9 : camera.zoom;
+  const seen = { width: view.width / zoom, height: view.height / zoom };
+  if (zoom !== camera.zoom || rect.width > seen.width || rect.height > seen.height) {
+    return centred(rect.x + rect.width / 2, rect.y + Math.min(rect.height, seen.height) / 2, zoom, view);
+  }
+  const margin = MARGIN / zoom;
+  const x = within(camera.x, rect.x - margin, rect.x + rect.width + margin - seen.width);
+  const y = within(camera.y, rect.y - margin, rect.y + rect.height + margin - seen.height);
+  return { x, y, zoom };
+}
+
+/** Between two cameras; `part` from 0 to 1. */
+export function between(from: Camera, to: Camera, part: number): Camera {
+  const mix = (a: number, b: number): number => a + (b - a) * part;
+  return { x: mix(from.x, to.x), y: mix(from.y, to.y), zoom: mix(from.zoom, to.zoom) };
+}
+
+/** The part of the scene in view. */
+export function visible(camera: Camera, view: Size): Rect {
+  return {
+    x: camera.x,
+    y: camera.y,
+    width: view.width / camera.zoom,
+    height: view.height / camera.zoom,
+  };
+}
+
+function centred(x: number, y: number, zoom: number, view: Size): Camera {
+  return { x: x - view.width / zoom / 2, y: y - view.height / zoom / 2, zoom };
+}
+
+function within(at: number, most: number, least: number): number {
+  if (at > most) return most;
+  return at < least ? least : at;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}

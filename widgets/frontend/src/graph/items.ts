@@ -1,0 +1,290 @@
+/**
+ * What the graph shows, as a tree: scopes hold ops and scopes, an op with branches holds graphs.
+ * Pure: from a Program and options to Items. Nothing here knows sizes, colours or the page.
+ */
+
+import type { Program } from "../program";
+import { graphOf, type NodeId, nodeId } from "../program";
+
+export type ItemKind =
+  | "scope"
+  | "repeat"
+  | "branch"
+  | "op"
+  | "input"
+  | "output"
+  | "parameter"
+  /** Where a value from outside enters a container. */
+  | "port";
+
+/** A parameter, buffer or constant that an op reads, folded into its box. */
+export interface Held {
+  node: NodeId;
+  /** Last part of its name in the module: `weight`. */
+  name: string;
+  /** Its sizes: `64×64`. */
+  size: string;
+}
+
+export interface Item {
+  /** Unique, and the same for the same program: what is open is remembered by it. */
+  key: string;
+  kind: ItemKind;
+  /** First line: the op, or the scope's name. */
+  title: string;
+  /** Second line, muted: the class of a scope, the name of an op. */
+  subtitle: string;
+  /** The op's node; for a scope, -1. */
+  node: NodeId;
+  /** Index into the record's scopes; -1 for what is no scope. */
+  scope: number;
+  held: Held[];
+  /** How the op is drawn: `aten`, `custom`, `higher_order`, `python`, ... */
+  accent: string;
+  parent: Item | null;
+  children: Item[];
+  /** Number of ops below, itself included. */
+  ops: number;
+}
+
+export interface Options {
+  /** Show ops that only check or compute sizes. */
+  housekeeping: boolean;
+  /** Show parameters and buffers as boxes of their own. */
+  parameters: boolean;
+}
+
+export interface Forest {
+  root: Item;
+  /** The box that stands for a node; folded nodes share the box of their op. */
+  itemOf: Map<NodeId, Item>;
+  byKey: Map<string, Item>;
+  /** How many nodes the options hide. */
+  hidden: number;
+}
+
+/** The tree of items of a program. */
+export function buildForest(program: Program, options: Options): Forest {
+  const builder = new Builder(program, options);
+  builder.run();
+  return builder.forest;
+}
+
+class Builder {
+  readonly forest: Forest;
+  private readonly scopes = new Map<string, Item>();
+
+  constructor(
+    private readonly program: Program,
+    private readonly options: Options,
+  ) {
+    const root = item("scope", "root", program.record.title, "", null);
+    root.scope = program.record.scopes.findIndex((scope) => scope.parent < 0);
+    this.forest = { root, itemOf: new Map(), byKey: new Map(), hidden: 0 };
+  }
+
+  run(): void {
+    const { root } = this.forest;
+    if (this.program.record.graphs.length > 0) this.graph(0, root);
+    foldSingles(root, this.forest.itemOf);
+    count(root);
+    const index = (each: Item): void => {
+      this.forest.byKey.set(each.key, each);
+      each.children.forEach(index);
+    };
+    index(root);
+  }
+
+  private graph(graph: number, into: Item): void {
+    const nested = new Map<number, { graph: number; argument: string }[]>();
+    for (const each of this.program.graph(graph).nested) {
+      const list = nested.get(each.node);
+      if (list) list.push(each);
+      else nested.set(each.node, [each]);
+    }
+    const size = this.program.graph(graph).name.length;
+    for (let index = 0; index < size; index++) {
+      this.node(nodeId(graph, index), into, nested.get(index) ?? []);
+    }
+  }
+
+  private node(id: NodeId, into: Item, nested: { graph: number; argument: string }[]): void {
+    switch (this.program.op(id)) {
+      case "placeholder":
+        return this.placeholder(id, into);
+      case "output":
+        return this.output(id, into);
+      case "get_attr":
+        return; // a branch's graph, shown inside the op that runs it
+      default:
+        return this.call(id, into, nested);
+    }
+  }
+
+  private placeholder(id: NodeId, into: Item): void {
+    const entry = this.program.input(id);
+    const held = entry !== undefined && entry.kind !== "user_input";
+    if (graphOf(id) === 0 && held) {
+      if (!this.options.parameters) return; // folded into its users
+      const user = this.program.usersOf(id)[0];
+      const home = user === undefined ? into : this.home(user, into);
+      const box = this.add(item("parameter", `n${id}`, entry.target, "", home), id);
+      box.subtitle = this.program.type(id)?.text ?? "";
+      box.accent = entry.kind;
+      return;
+    }
+    if (graphOf(id) !== 0 && this.isHeldInside(id)) return;
+    const title = entry?.path || this.program.name(id);
+    const box = this.add(item("input", `n${id}`, title, "", into), id);
+    box.subtitle = entry?.constant ?? this.program.type(id)?.text ?? "";
+    box.accent = "input";
+  }
+
+  private output(id: NodeId, into: Item): void {
+    const box = this.add(item("output", `n${id}`, "output", "", into), id);
+    const values = this.program.inputsOf(id).length;
+    box.subtitle = values === 1 ? "" : `${values} values`;
+    box.accent = "output";
+  }
+
+  private call(id: NodeId, into: Item, nested: { graph: number; argument: string }[]): void {
+    if (!this.options.housekeeping && this.program.isHousekeeping(id)) {
+      this.forest.hidden += 1;
+      return;
+    }
+    const target = this.program.target(id);
+    const source = this.program.inputsOf(id)[0];
+    if (target?.label === "getitem" && source !== undefined) {
+      const box = this.forest.itemOf.get(source);
+      if (box?.kind === "op") {
+        this.forest.itemOf.set(id, box); // picks one result of an op: part of its edge
+        return;
+      }
+    }
+    const box = this.add(
+      item("op", `n${id}`, target?.label ?? "?", "", this.home(id, into)),
+      id,
+    );
+    box.subtitle = this.program.name(id);
+    if (box.subtitle === box.title) box.subtitle = "";
+    box.accent = target?.kind ?? "python";
+    if (nested.length === 0) box.held = this.heldBy(id); // else shown at the ops inside
+    for (const each of nested) {
+      const branch = item("branch", `g${each.graph}`, each.argument, "", box);
+      box.children.push(branch);
+      this.graph(each.graph, branch);
+    }
+  }
+
+  private add(box: Item, id: NodeId): Item {
+    box.node = id;
+    this.forest.itemOf.set(id, box);
+    box.parent?.children.push(box);
+    return box;
+  }
+
+  /** The scope item that a node's box goes into, made on first use. */
+  private home(id: NodeId, into: Item): Item {
+    const base = graphOf(id) === 0 ? -1 : this.outerScope(id);
+    const path: number[] = [];
+    const { scopes } = this.program.record;
+    for (let scope = this.program.scope(id); scope >= 0; scope = scopes[scope]?.parent ?? -1) {
+      if (scope === base || scopes[scope]?.parent === -1) break;
+      path.unshift(scope);
+    }
+    let home = into;
+    for (const scope of path) {
+      const key = `${home.key}/s${scope}`;
+      let next = this.scopes.get(key);
+      if (!next) {
+        const entry = scopes[scope];
+        const again = entry && entry.call > 0 ? ` (call ${entry.call + 1})` : "";
+        next = item("scope", key, `${entry?.name ?? ""}${again}`, shortClass(entry?.cls), home);
+        next.scope = scope;
+        home.children.push(next);
+        this.scopes.set(key, next);
+      }
+      home = next;
+    }
+    return home;
+  }
+
+  private outerScope(id: NodeId): number {
+    const parent = this.program.parentOf(graphOf(id));
+    return parent ? this.program.scope(parent.node) : -1;
+  }
+
+  /** Whether a branch's input is a parameter of the program, passed in from outside. */
+  private isHeldInside(id: NodeId): boolean {
+    const origin = this.origin(id);
+    const entry = origin === undefined ? undefined : this.program.input(origin);
+    return !this.options.parameters && entry !== undefined && entry.kind !== "user_input";
+  }
+
+  /** The main graph's placeholder that a nested graph's input has the name of. */
+  private origin(id: NodeId): NodeId | undefined {
+    const name = this.program.name(id);
+    const entry = this.program.record.signature.inputs.find((each) => each.name === name);
+    return entry && entry.node >= 0 ? nodeId(0, entry.node) : undefined;
+  }
+
+  private heldBy(id: NodeId): Held[] {
+    if (this.options.parameters) return [];
+    const held: Held[] = [];
+    for (const input of new Set(this.program.inputsOf(id))) {
+      if (this.program.op(input) !== "placeholder") continue;
+      const placeholder = graphOf(input) === 0 ? input : this.origin(input);
+      const entry = placeholder === undefined ? undefined : this.program.input(placeholder);
+      if (placeholder === undefined || !entry || entry.kind === "user_input") continue;
+      const shape = this.program.type(input)?.shape ?? [];
+      const name = entry.target.split(".").at(-1) ?? entry.target;
+      held.push({ node: input, name, size: shape.join("×") });
+      if (!this.forest.itemOf.has(input)) this.forest.itemOf.set(input, this.placeholderBox(id));
+    }
+    return held;
+  }
+
+  private placeholderBox(user: NodeId): Item {
+    return this.forest.itemOf.get(user) ?? this.forest.root;
+  }
+}
+
+function item(kind: ItemKind, key: string, title: string, subtitle: string, parent: Item | null): Item {
+  return {
+    key,
+    kind,
+    title,
+    subtitle,
+    node: -1,
+    scope: -1,
+    held: [],
+    accent: kind,
+    parent,
+    children: [],
+    ops: 0,
+  };
+}
+
+/** A scope that holds one plain op is shown as that op, under the scope's name. */
+function foldSingles(box: Item, itemOf: Map<NodeId, Item>): void {
+  for (const child of [...box.children]) foldSingles(child, itemOf);
+  box.children = box.children.map((child) => {
+    const only = child.children[0];
+    const single = child.kind === "scope" && child.children.length === 1;
+    if (!single || !only || only.kind !== "op" || only.children.length > 0) return child;
+    only.subtitle = child.title;
+    only.scope = child.scope;
+    only.parent = box;
+    return only;
+  });
+}
+
+function count(box: Item): number {
+  const own = box.kind === "op" ? 1 : 0;
+  box.ops = box.children.reduce((sum, child) => sum + count(child), own);
+  return box.ops;
+}
+
+function shortClass(cls: string | undefined): string {
+  return cls?.split(".").at(-1) ?? "";
+}

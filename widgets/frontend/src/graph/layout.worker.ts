@@ -1,0 +1,29 @@
+/**
+ * The layout worker: Graphviz compiled to WebAssembly, off the page's own thread. Where a page
+ * refuses workers, the page imports this same module and calls `loadPlacer` itself.
+ */
+
+import { Graphviz } from "@hpcc-js/wasm-graphviz";
+import type { LayoutReply, LayoutRequest } from "./layout_types";
+import { Placer } from "./place";
+
+/** A Placer that runs Graphviz's `dot`. Loading takes some 100 ms, once. */
+export async function loadPlacer(): Promise<Placer> {
+  const graphviz = await Graphviz.load();
+  return new Placer((source) => graphviz.layout(source, "json", "dot"));
+}
+
+if (typeof document === "undefined") {
+  const placer = loadPlacer();
+  self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
+    const { id, box } = event.data;
+    let reply: LayoutReply;
+    try {
+      const ready = await placer;
+      reply = { id, placed: ready.place(box), layouts: ready.layouts };
+    } catch (error) {
+      reply = { id, error: error instanceof Error ? error.message : String(error) };
+    }
+    self.postMessage(reply);
+  };
+}

@@ -1,0 +1,38 @@
+/** What the layout worker is sent, and what it sends back. Lengths are CSS pixels at zoom 1. */
+
+/** A box to place: a leaf with a size, or a group that is as large as what it holds. */
+export interface LayoutBox {
+  /** Size of a leaf; least width of a group (its header's), and its header's height. */
+  width: number;
+  height: number;
+  children?: LayoutBox[];
+  links?: LayoutLink[];
+}
+
+/** An edge between two children, by position, with the size of its label (0 for none). */
+export type LayoutLink = [from: number, to: number, labelWidth: number];
+
+/** A placed box. `x` and `y` are of the top left corner, within the group it is in. */
+export interface Placed {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  children?: Placed[];
+  links?: PlacedLink[];
+}
+
+/** A drawn edge: Bézier control points (x, y, ...), and the middle of its label. */
+export interface PlacedLink {
+  points: number[];
+  label: [x: number, y: number] | null;
+}
+
+export interface LayoutRequest {
+  id: number;
+  box: LayoutBox;
+}
+
+export type LayoutReply =
+  | { id: number; placed: Placed; layouts: number }
+  | { id: number; error: string };

@@ -1,0 +1,139 @@
+/**
+ * The edges to draw: between the children of one container, from what the ops below them read. A
+ * value that comes from outside a container enters it through a port, a small item of its own.
+ */
+
+import type { NodeId, Program } from "../program";
+import type { Forest, Item } from "./items";
+
+/** An edge between two children of one container. */
+export interface Link {
+  from: Item;
+  to: Item;
+  /** The nodes whose values flow along it. */
+  values: NodeId[];
+}
+
+export interface Links {
+  /** Per container, the edges among its children. */
+  inside: Map<Item, Link[]>;
+  /** Per box, what it reads that is fed to many boxes beside it: a mask, a rotary table. */
+  taps: Map<Item, Item[]>;
+}
+
+type Inside = Map<Item, Map<string, Link>>;
+/** Per container and value from outside, the children that read it. */
+type Entering = Map<Item, Map<NodeId, Set<Item>>>;
+
+const MOST_PORTS = 5;
+
+/** More consumers than this under one container, and a value is named at each instead of drawn. */
+const MOST_DRAWN = 6;
+
+/** All edges of a program, lifted to the container that holds both ends. */
+export function findLinks(program: Program, forest: Forest): Links {
+  const inside: Inside = new Map();
+  const entering: Entering = new Map();
+  for (const id of program.allNodes()) {
+    const to = forest.itemOf.get(id);
+    if (!to || program.op(id) === "placeholder") continue;
+    for (const input of program.inputsOf(id)) {
+      const from = forest.itemOf.get(input);
+      if (!from || from === to || isHeld(program, to, input)) continue;
+      lift(from, to, input, inside, entering);
+    }
+  }
+  for (const [container, sources] of entering) addPorts(program, container, sources, inside, forest);
+  return tapped(inside);
+}
+
+function isHeld(program: Program, to: Item, input: NodeId): boolean {
+  if (program.op(input) !== "placeholder") return false;
+  return to.held.some((held) => held.node === input);
+}
+
+function lift(from: Item, to: Item, value: NodeId, inside: Inside, entering: Entering): void {
+  const above = new Map<Item, Item>();
+  for (let item: Item | null = from; item?.parent; item = item.parent) above.set(item.parent, item);
+  for (let item: Item = to; item.parent; item = item.parent) {
+    const start = above.get(item.parent);
+    if (start) {
+      if (start !== item) addLink(inside, item.parent, start, item, value);
+      return;
+    }
+    enter(entering, item.parent, value, item);
+  }
+}
+
+function addLink(inside: Inside, container: Item, from: Item, to: Item, value: NodeId): void {
+  let links = inside.get(container);
+  if (!links) inside.set(container, (links = new Map()));
+  const key = `${from.key}>${to.key}`;
+  const link = links.get(key);
+  if (!link) links.set(key, { from, to, values: [value] });
+  else if (!link.values.includes(value)) link.values.push(value);
+}
+
+function enter(entering: Entering, container: Item, value: NodeId, child: Item): void {
+  let sources = entering.get(container);
+  if (!sources) entering.set(container, (sources = new Map()));
+  const children = sources.get(value);
+  if (children) children.add(child);
+  else sources.set(value, new Set([child]));
+}
+
+/** A port for each value that enters a container, or one for all where there are many. */
+function addPorts(
+  program: Program,
+  container: Item,
+  sources: Map<NodeId, Set<Item>>,
+  inside: Inside,
+  forest: Forest,
+): void {
+  const groups: NodeId[][] =
+    sources.size <= MOST_PORTS ? [...sources.keys()].map((each) => [each]) : [[...sources.keys()]];
+  const ports = groups.map((values): Item => {
+    const first = values[0] ?? -1;
+    const title = values.length === 1 ? program.name(first) : `${values.length} inputs`;
+    const port: Item = {
+      key: `${container.key}<${values.length === 1 ? first : "all"}`,
+      kind: "port",
+      title,
+      subtitle: "",
+      node: first,
+      scope: -1,
+      held: [],
+      accent: "port",
+      parent: container,
+      children: [],
+      ops: 0,
+    };
+    forest.byKey.set(port.key, port);
+    for (const value of values) {
+      for (const child of sources.get(value) ?? []) addLink(inside, container, port, child, value);
+    }
+    return port;
+  });
+  container.children = [...ports, ...container.children];
+}
+
+function tapped(inside: Inside): Links {
+  const result: Links = { inside: new Map(), taps: new Map() };
+  for (const [container, byKey] of inside) {
+    const links = [...byKey.values()];
+    const fans = new Map<Item, number>();
+    for (const link of links) fans.set(link.from, (fans.get(link.from) ?? 0) + 1);
+    const drawn: Link[] = [];
+    for (const link of links) {
+      if ((fans.get(link.from) ?? 0) <= MOST_DRAWN) {
+        drawn.push(link);
+        continue;
+      }
+      const taps = result.taps.get(link.to);
+      if (!taps) result.taps.set(link.to, [link.from]);
+      else if (!taps.includes(link.from)) taps.push(link.from);
+    }
+    result.inside.set(container, drawn);
+  }
+  return result;
+}

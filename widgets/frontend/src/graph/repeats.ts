@@ -1,0 +1,75 @@
+/** Runs of identical scopes, such as the layers of a transformer, as one item with a count. */
+
+import type { Forest, Item } from "./items";
+
+const FEWEST = 3;
+
+/** Puts every run of at least three scopes of the same structure under an item of its own. */
+export function stackRepeats(forest: Forest): void {
+  const shapes = new Map<Item, string>();
+  const numbers = new Map<string, number>();
+  const shape = (item: Item): string => {
+    let known = shapes.get(item);
+    if (known === undefined) {
+      const text = structure(item, shape);
+      let number = numbers.get(text);
+      if (number === undefined) numbers.set(text, (number = numbers.size));
+      shapes.set(item, (known = String(number)));
+    }
+    return known;
+  };
+  const visit = (item: Item): void => {
+    item.children.forEach(visit);
+    item.children = grouped(item, shape, forest);
+  };
+  visit(forest.root);
+}
+
+/** What tells structures apart: kinds, ops, parameter sizes and order, but no names. */
+function structure(item: Item, shape: (child: Item) => string): string {
+  const held = item.held.map((each) => each.size).join(",");
+  const title = item.kind === "scope" ? item.subtitle : item.title;
+  return `${item.kind}|${title}|${held}|${item.children.map(shape).join(" ")}`;
+}
+
+function grouped(parent: Item, shape: (child: Item) => string, forest: Forest): Item[] {
+  const result: Item[] = [];
+  let run: Item[] = [];
+  const close = (): void => {
+    const first = run[0];
+    if (first && run.length >= FEWEST) result.push(repeat(parent, run, first, forest));
+    else result.push(...run);
+    run = [];
+  };
+  for (const child of parent.children) {
+    const last = run.at(-1);
+    const eligible = child.kind === "scope" && child.children.length > 0;
+    if (last && (!eligible || shape(last) !== shape(child))) close();
+    if (eligible) run.push(child);
+    else result.push(child);
+  }
+  close();
+  return result;
+}
+
+function repeat(parent: Item, run: Item[], first: Item, forest: Forest): Item {
+  const last = run.at(-1) ?? first;
+  const item: Item = {
+    ...first,
+    key: `${first.key}×${run.length}`,
+    kind: "repeat",
+    title: `${first.title} … ${tail(last.title)}`,
+    subtitle: `${first.subtitle} ×${run.length}`,
+    scope: -1,
+    held: [],
+    parent,
+    children: run,
+    ops: run.reduce((sum, each) => sum + each.ops, 0),
+  };
+  for (const each of run) each.parent = item;
+  forest.byKey.set(item.key, item);
+  return item;
+}
+
+/** The part of a scope's name that counts: the `31` of `layers.31`. */
+const tail = (title: string): string => title.split(".").at(-1) ?? title;
