@@ -1,0 +1,44 @@
+/**
+ * Builds the front end into `widgets/static/`: `explorer.js` (all of it, one ES module),
+ * `loader.js` (what an anywidget loads first), `LICENSES.txt`, and `sources.sha256`, which is
+ * written last and says what the rest was built from.
+ */
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { asTextInEsbuild, SHARED } from "./bundling.mjs";
+import { notices } from "./notices.mjs";
+import { sourceList } from "./sources.mjs";
+
+const HERE = import.meta.dirname;
+const STATIC = join(HERE, "..", "static");
+const LIST = join(STATIC, "sources.sha256");
+
+process.chdir(HERE); // so that no path of this machine gets into a bundle
+const list = sourceList(HERE);
+rmSync(LIST, { force: true }); // a build that fails half-way is not up to date
+mkdirSync(STATIC, { recursive: true });
+
+/** @type {Set<string>} */
+const inputs = new Set();
+for (const [entry, name] of [
+  ["src/index.ts", "explorer.js"],
+  ["src/loader.ts", "loader.js"],
+]) {
+  const result = await build({
+    ...SHARED,
+    entryPoints: [join(HERE, /** @type {string} */ (entry))],
+    format: "esm",
+    logLevel: "warning",
+    metafile: true,
+    plugins: [asTextInEsbuild(inputs)],
+    outfile: join(STATIC, /** @type {string} */ (name)),
+    write: true,
+  });
+  for (const input of Object.keys(result.metafile.inputs)) inputs.add(input);
+  const size = readFileSync(join(STATIC, /** @type {string} */ (name))).byteLength;
+  console.log(`widgets/static/${name}  ${(size / 1024).toFixed(1)} kB`);
+}
+writeFileSync(join(STATIC, "LICENSES.txt"), notices(HERE, inputs));
+writeFileSync(LIST, list);

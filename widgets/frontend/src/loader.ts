@@ -1,0 +1,7 @@
+/** What an anywidget loads first. */
+
+export default {
+  render({ el }: { el: HTMLElement }): void {
+    el.textContent = "Export Explorer";
+  },
+};

@@ -1,0 +1,41 @@
+import { playwright } from "@vitest/browser-playwright";
+import { defineConfig } from "vitest/config";
+import { asTextInVite } from "./bundling.mjs";
+import { ARGS, chromiumPath } from "./chromium.mjs";
+
+const IN_CHROMIUM = "src/**/*.browser.test.{ts,tsx}";
+const executablePath = chromiumPath();
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins: [asTextInVite()],
+        test: {
+          name: "unit",
+          environment: "happy-dom",
+          include: ["src/**/*.test.{ts,tsx}"],
+          exclude: [IN_CHROMIUM],
+        },
+      },
+      {
+        plugins: [asTextInVite()],
+        // Found beforehand: vite reloads the page when it meets a package during a test.
+        optimizeDeps: { entries: ["src/**/*.{ts,tsx}"] },
+        test: {
+          name: "chromium",
+          include: [IN_CHROMIUM],
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({
+              launchOptions: { args: ARGS, ...(executablePath ? { executablePath } : {}) },
+            }),
+            instances: [{ browser: "chromium" }],
+          },
+        },
+      },
+    ],
+  },
+});
