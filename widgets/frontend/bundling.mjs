@@ -116,12 +116,12 @@ export function asTextInVite() {
       if (!isWorker(specifier) && !isStyle(specifier)) return null;
       const plain = isWorker(specifier) ? withoutQuery(specifier) : specifier;
       const found = await this.resolve(plain, importer, { skipSelf: true });
-      // The suffix keeps vite's own handling of `.css` away.
-      return found ? `${mark}${found.id}?text` : null;
+      // The suffix keeps vite from handling it as a style sheet.
+      return found ? `${mark}${found.id}.js` : null;
     },
     async load(id) {
       if (!id.startsWith(mark)) return null;
-      const path = id.slice(mark.length, -"?text".length);
+      const path = id.slice(mark.length, -".js".length);
       const { text, inputs } = await (isStyle(path) ? styleText(path) : workerText(path));
       for (const input of inputs) this.addWatchFile(resolve(input));
       return `export default ${JSON.stringify(text)};`;
