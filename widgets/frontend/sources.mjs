@@ -5,17 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-
-const AT_TOP = [
-  "build.mjs",
-  "bundling.mjs",
-  "notices.mjs",
-  "package-lock.json",
-  "package.json",
-  "sources.mjs",
-  "tsconfig.json",
-];
+import { join, relative } from "node:path";
 
 /**
  * One line a file, sorted by path: hash, two spaces, path.
@@ -23,16 +13,16 @@ const AT_TOP = [
  * @param {string} folder the folder that holds `package.json`
  */
 export function sourceList(folder) {
+  const atTop = readdirSync(folder).filter((name) => /\.(json|mjs)$/.test(name));
   const below = readdirSync(join(folder, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath.slice(folder.length + 1)}/${entry.name}`)
-    .map((path) => path.replaceAll("\\", "/"))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
     .filter(isSource);
   const line = (/** @type {string} */ path) =>
     `${createHash("sha256")
       .update(readFileSync(join(folder, path)))
       .digest("hex")}  ${path}\n`;
-  return [...AT_TOP, ...below].sort().map(line).join("");
+  return [...atTop, ...below].sort().map(line).join("");
 }
 
 /**

