@@ -1,6 +1,46 @@
-/** What the loader imports. */
+/** The bundle's entry: mounts the explorer into an output cell. */
 
-export function mount({ el }: { el: HTMLElement }): () => void {
-  el.textContent = "Export Explorer";
-  return () => el.replaceChildren();
+import { h, render } from "preact";
+import { AnywidgetHost, type Model } from "./anywidget_host";
+import type { Host } from "./host";
+import { App } from "./shell/App";
+import { Store } from "./store";
+import style from "./style/index.css";
+
+/** Mounts a view of an anywidget's model. Returns how to take it away again. */
+export function mount({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  performance.mark("tx:record-received");
+  const host = new AnywidgetHost(model);
+  const unmount = mountHost(host, el);
+  return () => {
+    unmount();
+    host.dispose();
+  };
+}
+
+/** Mounts a view of any host. */
+export function mountHost(host: Host, el: HTMLElement): () => void {
+  addStyle(el);
+  const store = new Store(host);
+  const root = document.createElement("div");
+  root.className = "tx-root";
+  el.append(root);
+  render(h(App, { store }), root);
+  void store.show(host.current);
+  return () => {
+    render(null, root);
+    store.dispose();
+    root.remove();
+  };
+}
+
+/** Once per document or shadow root. */
+function addStyle(el: HTMLElement): void {
+  const root = el.getRootNode();
+  const home = root instanceof ShadowRoot ? root : document.head;
+  if (home.querySelector("style[data-export-explorer]")) return;
+  const element = document.createElement("style");
+  element.dataset.exportExplorer = "";
+  element.textContent = style;
+  home.append(element);
 }

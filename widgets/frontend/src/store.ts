@@ -1,7 +1,7 @@
 /** All state of one widget in one place, as signals. Panes read signals and call the actions. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { AttemptHead, Host } from "./host";
+import type { Asks, AttemptHead, Host, TokenLine } from "./host";
 import { type NodeId, Program } from "./program";
 import { decode } from "./wire";
 
@@ -29,6 +29,8 @@ export type Status =
   | { kind: "ready" }
   | { kind: "error"; message: string };
 
+export type Tab = "inspector" | "source" | "signature" | "shapes" | "code";
+
 const NOTHING: Selection = { kind: "none" };
 
 export class Store {
@@ -40,7 +42,16 @@ export class Store {
   readonly origin: Signal<Origin | null> = signal(null);
   /** The node under the pointer, in any pane; never waits for the kernel. */
   readonly hovered: Signal<NodeId | null> = signal(null);
+  /** Whether ops that only check or compute sizes are shown, in every pane. */
+  readonly housekeeping: Signal<boolean> = signal(false);
+  /** What the outline is searched for. */
+  readonly query: Signal<string> = signal("");
+  /** The tab of the right side that is open. */
+  readonly tab: Signal<Tab> = signal("inspector");
+  /** The file that Source shows; null until one is chosen. */
+  readonly file: Signal<number | null> = signal(null);
   readonly lit: ReadonlySignal<Lit>;
+  private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
 
   constructor(readonly host: Host) {
@@ -63,6 +74,7 @@ export class Store {
         this.program.value = program;
         this.selection.value = NOTHING;
         this.hovered.value = null;
+        this.file.value = null;
         this.status.value = { kind: "ready" };
       });
     } catch (error) {
@@ -76,6 +88,41 @@ export class Store {
       this.selection.value = selection;
       this.origin.value = origin;
     });
+  }
+
+  /** Shows a line in Source and selects it. */
+  goTo(file: number, line: number): void {
+    batch(() => {
+      this.file.value = file;
+      this.tab.value = "source";
+      this.select({ kind: "line", file, line }, "inspector");
+    });
+  }
+
+  /** The coloured text of a file. Rejects with a sentence. */
+  source(file: number): Promise<TokenLine[]> {
+    const attempt = this.current.peek();
+    return this.once("source", { attempt, file }).then((reply) => reply.lines);
+  }
+
+  /** A graph as text, and the node of each line. Rejects with a sentence. */
+  code(graph: number): Promise<Asks["code"]["reply"]> {
+    return this.once("code", { attempt: this.current.peek(), graph });
+  }
+
+  /** Asks the host, or gives what it answered before; a refusal may be asked again. */
+  private once<K extends "source" | "code">(
+    kind: K,
+    request: Asks[K]["request"],
+  ): Promise<Asks[K]["reply"]> {
+    const key = `${kind} ${JSON.stringify(request)}`;
+    let answer = this.fetched.get(key) as Promise<Asks[K]["reply"]> | undefined;
+    if (!answer) {
+      answer = this.host.ask(kind, request);
+      this.fetched.set(key, answer);
+      answer.catch(() => this.fetched.delete(key));
+    }
+    return answer;
   }
 
   clear(): void {

@@ -1,0 +1,88 @@
+/** The Host of a live notebook: traits and messages of an anywidget model. */
+
+import type { Asks, AttemptHead, Host, Layout } from "./host";
+
+/** The part of an anywidget model that is used here. */
+export interface Model {
+  get(name: string): unknown;
+  send(content: unknown): void;
+  on(event: string, callback: (...args: never[]) => void): void;
+  off(event: string, callback: (...args: never[]) => void): void;
+}
+
+interface Reply {
+  id?: unknown;
+  ok?: boolean;
+  value?: unknown;
+  error?: string;
+}
+
+interface Waiting {
+  resolve: (value: never) => void;
+  reject: (error: Error) => void;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+const WAIT_MS = 60_000;
+const TRAITS = ["attempts", "current", "record"] as const;
+
+export class AnywidgetHost implements Host {
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly prefix = Math.random().toString(36).slice(2);
+  private next = 0;
+
+  constructor(private readonly model: Model) {
+    model.on("msg:custom", this.receive);
+  }
+
+  get layout(): Layout {
+    return (this.model.get("layout") as Layout) || "all";
+  }
+
+  get attempts(): readonly AttemptHead[] {
+    return (this.model.get("attempts") as AttemptHead[]) ?? [];
+  }
+
+  get current(): number {
+    return Number(this.model.get("current") ?? 0);
+  }
+
+  ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
+    const held = this.model.get("record") as DataView | null;
+    if (kind === "record" && request.attempt === this.current && held && held.byteLength > 0) {
+      return Promise.resolve(held as Asks[K]["reply"]);
+    }
+    return new Promise((resolve, reject) => {
+      const id = `${this.prefix}-${this.next++}`;
+      const timer = setTimeout(() => {
+        this.waiting.delete(id);
+        reject(new Error("The kernel does not answer. It may be busy, or gone: run the cell again."));
+      }, WAIT_MS);
+      this.waiting.set(id, { resolve: resolve as (value: never) => void, reject, timer });
+      this.model.send({ id, ask: kind, ...request });
+    });
+  }
+
+  onChange(callback: () => void): () => void {
+    for (const trait of TRAITS) this.model.on(`change:${trait}`, callback);
+    return () => {
+      for (const trait of TRAITS) this.model.off(`change:${trait}`, callback);
+    };
+  }
+
+  /** Fails what is still asked for, and hears no more. */
+  dispose(): void {
+    this.model.off("msg:custom", this.receive);
+    for (const waiting of this.waiting.values()) clearTimeout(waiting.timer);
+    this.waiting.clear();
+  }
+
+  private readonly receive = (reply: Reply, buffers: DataView[]): void => {
+    const waiting = typeof reply.id === "string" ? this.waiting.get(reply.id) : undefined;
+    if (!waiting) return; // another view of the same model asked
+    this.waiting.delete(reply.id as string);
+    clearTimeout(waiting.timer);
+    if (reply.ok) waiting.resolve((buffers[0] ?? reply.value) as never);
+    else waiting.reject(new Error(reply.error ?? "The kernel could not answer."));
+  };
+}

@@ -1,0 +1,42 @@
+/** Numbers and names as a reader sees them. Pure. */
+
+import type { Symbol as ShapeSymbol } from "./record.gen";
+
+/** `[2, 512]`, `[2, ∞)`. */
+export function rangeText(symbol: Pick<ShapeSymbol, "lower" | "upper">): string {
+  const low = symbol.lower === null ? "(−∞" : `[${symbol.lower}`;
+  const high = symbol.upper === null ? "∞)" : `${symbol.upper}]`;
+  return `${low}, ${high}`;
+}
+
+/** `1.5 MB`, in powers of 1000. */
+export function bytesText(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1 op`, `2 ops`, `1,187 ops`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A text short enough for a tooltip. */
+export function capped(text: string, most = 400): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
+}
+
+/** `user_input` as `user input`. */
+export function words(kind: string): string {
+  return kind.replaceAll("_", " ");
+}
+
+/** The name of the colour of a symbol, in the style sheet. */
+export function symbolColour(symbol: number): string {
+  return `var(--tx-sym-${symbol % 10})`;
+}
