@@ -13,9 +13,12 @@ BUNDLE := widgets/static/sources.sha256
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 # npm, with the Node that $(VENV)/.node found
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node):$$PATH" npm --silent
-# The newest Python that torch has packages for comes last
+# The first Python on PATH that is new enough
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
   $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+# As root, and without a screen, JupyterLab starts only if told so
+LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
+  [ "$$(uname)" != Linux ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \
@@ -24,12 +27,12 @@ FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.
 help: ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1 \t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-lab: $(VENV)/.lab ## JupyterLab on the tour; on a machine without a screen, its address
+lab: $(VENV)/.lab $(BUNDLE) ## JupyterLab on the tour; on a machine without a screen, its address
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab notebooks/00_tour.ipynb $(LAB_OPTIONS)
 
 test: lint test-frontend test-python ## everything
 
-check: lint $(VENV)/.dev ## lint and the tests that take seconds
+check: lint setup ## lint and the tests that take seconds
 	@$(NPM) run test:unit
 	@$(BIN)/python -m pytest -q -m "not browser and not slow"
 
@@ -47,16 +50,16 @@ lint-frontend: $(FRONTEND)/node_modules/.installed
 test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.dev
 	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(NPM) test
 
-test-python: $(VENV)/.dev
+test-python: setup
 	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(BIN)/python -m pytest
 
-bench: $(VENV)/.dev ## one table of ratios
+bench: setup ## one table of ratios
 	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; \
 	  $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
-setup: $(VENV)/.dev ## all of the above's surroundings, and nothing else
+setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 
 clean: ## removes what was made, the virtual environment too
 	@rm -rf $(VENV) build dist widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
@@ -93,7 +96,7 @@ $(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed
 	@$(NPM) run build
 	@touch $@
 
-$(VENV)/.lab: pyproject.toml constraints.txt hatch_build.py $(VENV)/.python $(BUNDLE)
+$(VENV)/.lab: pyproject.toml constraints.txt hatch_build.py $(VENV)/.python | $(BUNDLE)
 	@echo "setup: Export Explorer, torch and JupyterLab (a few minutes the first time)"
 	@$(PIP) -e ".[lab]"
 	@touch $@

@@ -1,0 +1,1 @@
+"""Tests in Chromium, most of them in a real JupyterLab."""

@@ -1,0 +1,32 @@
+"""Every notebook in `notebooks/` runs from top to bottom in a fresh kernel, and no cell raises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CELL_SECONDS = 300
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not NOTEBOOKS, reason="there is no notebook in notebooks/")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # nothing of the user's own startup files
+    notebook = nbformat.read(path, as_version=4)
+
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
+    )
+    client.execute()
+
+    assert [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -1,0 +1,163 @@
+"""What holds for the house as a whole: who imports whom, when torch is loaded, what is built."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hatch_build
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
+PRIVATE_NAMES_LIVE_IN = ROOT / "export_engine" / "torch_internals.py"
+
+SOURCES = [
+    path
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if "frontend" not in path.parts
+]
+
+
+def test_imports_follow_the_arrows() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_importing_costs_no_torch(package: str) -> None:
+    assert "torch" not in loaded_by(f"import {package}")
+
+
+def test_loading_the_extension_costs_no_torch() -> None:
+    code = """
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "kernel_ext")"""
+
+    assert "torch" not in loaded_by(code)
+
+
+def test_importing_explorer_costs_no_ipython() -> None:
+    assert "IPython" not in loaded_by("import explorer")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_package_is_typed(package: str) -> None:
+    assert (ROOT / package / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_private_torch_names_live_in_one_module(path: Path) -> None:
+    if path == PRIVATE_NAMES_LIVE_IN:
+        pytest.skip("this is the one")
+
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for line, name in torch_names(path)
+        if private(name)
+    ]
+
+    assert not found
+
+
+def test_a_private_name_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "sample.py"
+    path.write_text(
+        "import torch, torch._dynamo as d\n"
+        "from torch._export import x\n"
+        "from torch.export import _trace, export\n"
+        "from torch import nn as layers\n"
+        "def f(y):\n"
+        "    torch._C.thing()\n"
+        "    layers.modules._functions\n"
+        "    return torch.export.export(y), y._private, torch.__version__\n"
+    )
+
+    found = {name for _, name in torch_names(path) if private(name)}
+
+    assert found == {
+        "torch._dynamo",
+        "torch._export.x",
+        "torch.export._trace",
+        "torch._C.thing",
+        "torch.nn.modules._functions",
+    }
+
+
+def test_both_lists_of_sources_agree(tmp_path: Path) -> None:
+    environment = hatch_build.with_node()
+    script = "import { sourceList } from './sources.mjs'; console.log(sourceList(process.cwd()))"
+
+    listed = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        cwd=hatch_build.FRONTEND,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    assert listed.rstrip("\n") + "\n" == hatch_build.source_list()
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter has after running `code`."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print('modules:', *sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rpartition("modules:")[2].split())
+
+
+def torch_names(path: Path) -> Iterator[tuple[int, str]]:
+    """Every dotted name of torch that a module uses, with its line."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    bound: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+                bound[alias.asname or alias.name.split(".")[0]] = (
+                    alias.name if alias.asname else alias.name.split(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield node.lineno, f"{node.module}.{alias.name}"
+                bound[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and id(node) not in inner:
+            first, *rest = dotted(node)
+            if first in bound:
+                yield node.lineno, ".".join([bound[first], *rest])
+
+
+def dotted(node: ast.expr) -> list[str]:
+    """`a.b.c` as its parts; what is not a name at its start is an empty part."""
+    if isinstance(node, ast.Attribute):
+        return [*dotted(node.value), node.attr]
+    return [node.id] if isinstance(node, ast.Name) else [""]
+
+
+def private(name: str) -> bool:
+    """Whether a dotted name is torch's and has a part that starts with one underscore."""
+    package, *parts = name.split(".")
+    return package == "torch" and any(
+        part.startswith("_") and not part.startswith("__") for part in parts
+    )
