@@ -242,6 +242,13 @@ class Symbol(msgspec.Struct, frozen=True):
     stack: int = -1
     """Where it was born, for an unbacked symbol; into `Record.stacks`."""
 
+    @property
+    def range(self) -> str:
+        """The range in interval notation: `[2, 512]`, `[2, ∞)`."""
+        low = "(-∞" if self.lower is None else f"[{self.lower}"
+        high = "∞)" if self.upper is None else f"{self.upper}]"
+        return f"{low}, {high}"
+
 
 class Guard(msgspec.Struct, frozen=True):
     """A condition on symbols that tracing relied on."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import sysconfig
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import FrameType
@@ -20,6 +21,7 @@ _TORCH = torch.__path__[0] + "/"
 _TORCH_NN = _TORCH + "nn/"
 # Stands between any two modules and tells a reader nothing.
 _NN_PLUMBING = _TORCH_NN + "modules/module.py"
+_STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
 _ENGINE = __file__.rpartition("/")[0] + "/"
 _PROMPTS = ("<ipython-input", "<stdin>")
 _FRAME_LINE = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+), in (?P<function>.*)')
@@ -67,7 +69,8 @@ def is_shown(path: str) -> bool:
         return path.startswith(_TORCH_NN) and path != _NN_PLUMBING
     if path.startswith("<"):
         return path.startswith(_PROMPTS)
-    return not path.startswith(_ENGINE)
+    standard = path.startswith(_STANDARD_LIBRARY) and "-packages" not in path
+    return not standard and not path.startswith(_ENGINE)
 
 
 def without_repeats(locations: Iterable[Location]) -> Stack:

@@ -16,7 +16,7 @@ from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 from export_engine.request import Request
 from export_engine.shapes import Shapes
-from export_engine.targets import as_module
+from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals import recording
 
 _CONTAINERS = (
@@ -49,11 +49,12 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         Exported, or Failed with what torch raised.
 
     Raises:
-        TypeError: the target cannot be called.
+        TypeError: the target cannot be called, or not with these arguments.
         ShapesError: the request's shapes do not fit the call.
         KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     module = as_module(request.target)
+    _check_arguments(request)
     dynamic_shapes = _dynamic_shapes(request)
     record = Recording(_counter(module, progress) if progress else None)
     program: torch.export.ExportedProgram | None = None
@@ -89,6 +90,16 @@ def run_export(
         dynamic_shapes=dynamic_shapes,
         strict=request.strict,
     )
+
+
+def _check_arguments(request: Request) -> None:
+    """Says what torch would say from deep inside."""
+    signature = signature_of(request.target)
+    try:
+        signature.bind(*request.args, **request.kwargs)
+    except TypeError as error:
+        name = getattr(request.target, "__name__", type(request.target).__name__)
+        raise TypeError(f"{name}{signature} cannot be called so: {error}.") from None
 
 
 def _dynamic_shapes(request: Request) -> Any:

@@ -10,7 +10,7 @@ import torch
 from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt, Exported, Failed
-from export_engine.description.contract import describe_guards, describe_symbols, range_text
+from export_engine.description.contract import describe_guards, describe_symbols
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
 from export_engine.description.graph import Graphs
@@ -19,7 +19,7 @@ from export_engine.description.signature import describe_signature, input_paths
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
 from export_engine.record import OPS, Record, Signature, Symbol, Timing
-from export_engine.shapes import Shapes
+from export_engine.shapes import Shapes, ShapesError
 
 __all__ = ["describe"]
 
@@ -87,11 +87,12 @@ def _names(
 
 def _shapes(attempt: Attempt) -> Shapes | None:
     request = attempt.request
-    if request is None or request.shapes is None:
+    if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
+        return request.shapes if request else None
+    try:
+        return Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
+    except ShapesError:  # torch has refused them too, and its error says why
         return None
-    if isinstance(request.shapes, Shapes):
-        return request.shapes
-    return Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
 
 
 def _shapes_text(attempt: Attempt) -> str:
@@ -105,7 +106,7 @@ def _verdict(attempt: Attempt, graphs: Graphs, symbols: list[Symbol]) -> str:
         return f"not exported, {attempt.mode}: {type(attempt.error).__name__}"
     ops = sum(count_ops(graph.op) for graph in graphs.entries)
     outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
-    ranges = [f"{each.name} in {range_text(each)}" for each in symbols if each.places]
+    ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]
     return ", ".join([outcome, f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
 
 

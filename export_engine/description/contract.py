@@ -104,11 +104,3 @@ def _symbols_of(text: str, symbols: Symbols) -> list[int]:
 
 def _is_unbacked(torch_name: str) -> bool:
     return torch_name.startswith(("u", "zuf"))
-
-
-def range_text(symbol: Symbol) -> str:
-    """A symbol's range in interval notation: `[2, 512]`, `[2, ∞)`."""
-    low = "(-∞" if symbol.lower is None else f"[{symbol.lower}"
-    high = "∞)" if symbol.upper is None else f"{symbol.upper}]"
-    return f"{low}, {high}"
-

@@ -36,7 +36,7 @@ export class AnywidgetHost implements Host {
   }
 
   get layout(): Layout {
-    return (this.model.get("layout") as Layout) || "all";
+    return (this.model.get("view") as Layout) || "all";
   }
 
   get attempts(): readonly AttemptHead[] {

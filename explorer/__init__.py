@@ -1,0 +1,13 @@
+"""Export Explorer: see what torch.export makes of a call.
+
+    import explorer
+    ex = explorer.explore(model, (x,), dynamic_shapes="x: batch, _")
+    ex            # shows it
+    ex.program    # the ExportedProgram
+
+Importing this package imports neither torch nor IPython.
+"""
+
+from explorer.exploration import Exploration, ExportFailed, View, explore, load
+
+__all__ = ["Exploration", "ExportFailed", "View", "explore", "load"]

@@ -1,0 +1,62 @@
+"""A program's graph as DOT text, and as a file where Graphviz's `dot` is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import graphviz
+
+from explorer.outline import Block, full_blocks, top_blocks
+from export_engine.record import Record
+
+_SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d"}
+
+
+class DotMissing(RuntimeError):
+    """Graphviz's programs are not installed. Its text says what to do."""
+
+
+def dot_graph(record: Record, full: bool = False) -> graphviz.Digraph:
+    """The graph: top-level scopes as boxes, or with `full` every op.
+
+    Works without Graphviz's programs; drawing it needs them.
+    """
+    drawing = graphviz.Digraph("program", graph_attr={"rankdir": "TB"}, node_attr={"fontsize": "11"})
+    blocks = full_blocks(record) if full else top_blocks(record)
+    for number, block in enumerate(blocks):
+        drawing.node(str(number), graphviz.escape(_label(block)), shape=_SHAPES[block.kind])
+        for source, text in block.inputs.items():
+            drawing.edge(str(source), str(number), label=graphviz.escape(text), fontsize="9")
+    return drawing
+
+
+def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
+    """Draws the graph into a file; its ending gives the format: `.svg`, `.pdf`, `.png`, `.dot`.
+
+    Raises:
+        DotMissing: `dot` is not installed (a `.dot` file needs none).
+        ValueError: the file has no ending.
+    """
+    target = Path(path)
+    kind = target.suffix.removeprefix(".")
+    if not kind:
+        raise ValueError(f"{target.name} has no ending; write graph.svg, graph.pdf or graph.dot")
+    drawing = dot_graph(record, full)
+    if kind in ("dot", "gv"):
+        target.write_text(drawing.source, encoding="utf-8")
+        return target
+    try:
+        target.write_bytes(drawing.pipe(format=kind))
+    except graphviz.ExecutableNotFound as error:
+        raise DotMissing(
+            "Drawing this file needs Graphviz's program `dot` (apt install graphviz, or "
+            "brew install graphviz). A .dot file, and the widget's own SVG button, need none."
+        ) from error
+    return target
+
+
+def _label(block: Block) -> str:
+    lines = [block.title, block.subtitle]
+    if block.kind == "scope":
+        lines.append(f"{block.ops} ops")
+    return "\n".join(line[:80] for line in lines if line)

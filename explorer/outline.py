@@ -1,0 +1,105 @@
+"""The top of a program's graph, read off its Record: top-level scopes and ops, and the edges between.
+
+Shared by the static picture and the DOT text. A node inside a scope counts for the outermost scope
+below the root; sizes-only ops and held tensors are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from export_engine.record import OPS, Graph, Record
+
+_PLACEHOLDER, _GET_ATTR, _OUTPUT = (OPS.index(op) for op in ("placeholder", "get_attr", "output"))
+
+
+@dataclass
+class Block:
+    """A box of the picture."""
+
+    title: str
+    subtitle: str
+    kind: str
+    """`input`, `op`, `scope` or `output`."""
+    ops: int = 0
+    inputs: dict[int, str] = field(default_factory=dict)
+    """Number of the block it reads, and the type on that edge."""
+
+
+def top_blocks(record: Record) -> list[Block]:
+    """The blocks in execution order."""
+    if not record.graphs:
+        return []
+    return _Blocks(record, record.graphs[0]).made
+
+
+def full_blocks(record: Record) -> list[Block]:
+    """One block for each op, whatever scope it is in."""
+    if not record.graphs:
+        return []
+    return _Blocks(record, record.graphs[0], fold=False).made
+
+
+class _Blocks:
+    def __init__(self, record: Record, graph: Graph, fold: bool = True) -> None:
+        self._record = record
+        self._graph = graph
+        self._fold = fold
+        self._of_scope: dict[int, int] = {}
+        self._of_node: dict[int, int] = {}
+        self._user_inputs = {
+            entry.node: entry for entry in record.signature.inputs if entry.kind == "user_input"
+        }
+        self.made: list[Block] = []
+        for node in range(len(graph.name)):
+            self._add(node)
+
+    def _add(self, node: int) -> None:
+        op = self._graph.op[node]
+        if op == _GET_ATTR or self._graph.housekeeping[node]:
+            return
+        block = self._block(node, op)
+        if block is None:
+            return
+        self._of_node[node] = block
+        starts = self._graph.inputs.starts
+        for source in self._graph.inputs.items[starts[node] : starts[node + 1]]:
+            origin = self._of_node.get(source)
+            if origin is not None and origin != block:
+                text = self._record.types[self._graph.type[source]].text
+                self.made[block].inputs.setdefault(origin, text)
+
+    def _block(self, node: int, op: int) -> int | None:
+        if op == _PLACEHOLDER:
+            entry = self._user_inputs.get(node)
+            if entry is None:
+                return None
+            text = entry.constant or self._record.types[entry.type].text
+            return self._new(Block(entry.path or entry.name, text, "input"))
+        if op == _OUTPUT:
+            return self._new(Block("output", "", "output"))
+        scope = self._top_scope(self._graph.scope[node]) if self._fold else -1
+        if scope < 0:
+            name = self._record.strings[self._graph.name[node]]
+            title = self._record.targets[self._graph.target[node]].label
+            return self._new(Block(title, name if name != title else "", "op", 1))
+        known = self._of_scope.get(scope)
+        if known is None:
+            entry_scope = self._record.scopes[scope]
+            cls = entry_scope.cls.rpartition(".")[2]
+            known = self._of_scope[scope] = self._new(Block(entry_scope.name, cls, "scope"))
+        self.made[known].ops += 1
+        return known
+
+    def _new(self, block: Block) -> int:
+        self.made.append(block)
+        return len(self.made) - 1
+
+    def _top_scope(self, scope: int) -> int:
+        """The outermost scope below the root that a scope is in; -1 for the root itself."""
+        scopes = self._record.scopes
+        if scope < 0 or scopes[scope].parent < 0:
+            return -1
+        while scopes[scopes[scope].parent].parent >= 0:
+            scope = scopes[scope].parent
+        return scope

@@ -1,0 +1,16 @@
+"""What the magics say when they are used in a way that does not work."""
+
+from __future__ import annotations
+
+
+class ExportUsageError(Exception):
+    """A line that cannot be run as it stands. Its text can be shown as it is."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows this instead of a traceback."""
+        return [str(self)]
+
+
+def pointing(message: str, text: str, column: int) -> ExportUsageError:
+    """An error that shows the text with a caret under a column."""
+    return ExportUsageError(f"{message}\n    {text}\n    {' ' * max(column, 0)}^")

@@ -1,0 +1,60 @@
+"""A progress line in the cell, which makes way for the result."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display, update_display
+
+from explorer.escape import escaped
+
+if TYPE_CHECKING:
+    from export_engine import Progress
+
+QUIET_SECONDS = 0.3
+"""A faster export shows no progress at all."""
+EVERY_SECONDS = 0.1
+
+
+class ProgressLine:
+    """Shows how far tracing is, and then, in the same place, the result."""
+
+    def __init__(self, title: str, shown: bool) -> None:
+        """
+        Args:
+            title: what is being exported.
+            shown: whether to show anything.
+        """
+        self._title = title
+        self._shown = shown
+        self._started = time.monotonic()
+        self._last = self._started + QUIET_SECONDS - EVERY_SECONDS
+        self._id: str | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Takes note of progress; draws at most ten times a second."""
+        now = time.monotonic()
+        if not self._shown or now - self._last < EVERY_SECONDS:
+            return
+        self._last = now
+        where = progress.label or "the model itself"
+        count = f"module {progress.done} of {progress.total}"
+        text = f"Exporting {self._title}: {count}: {where} ({now - self._started:.0f} s)"
+        bar = f'<progress max="{progress.total}" value="{progress.done}"></progress>'
+        self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
+
+    def result(self, bundle: dict[str, Any], metadata: dict[str, Any]) -> None:
+        """Puts the result where the line was."""
+        self._put(bundle, metadata)
+
+    def note(self, text: str) -> None:
+        """Puts a line of text where the line was."""
+        self._put({"text/plain": text, "text/html": escaped(text)})
+
+    def _put(self, bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
+        if self._id is None:
+            handle = display(bundle, metadata=metadata, raw=True, display_id=True)
+            self._id = handle.display_id if handle else None
+        else:
+            update_display(bundle, metadata=metadata, raw=True, display_id=self._id)

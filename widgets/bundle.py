@@ -1,0 +1,41 @@
+"""The built front end, as it lies in `widgets/static`."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+STATIC = Path(__file__).parent / "static"
+
+
+class FrontEndMissing(RuntimeError):
+    """The front end was never built. Its text says how to."""
+
+
+@lru_cache(maxsize=1)
+def bundle() -> bytes:
+    """The bundle: one ES module, UTF-8. Raises FrontEndMissing."""
+    return _read("explorer.js")
+
+
+@lru_cache(maxsize=1)
+def bundle_hash() -> str:
+    """What tells versions of the bundle apart on a page. Raises FrontEndMissing."""
+    return hashlib.sha256(bundle()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def loader() -> str:
+    """The module that an anywidget loads first, which asks for the bundle. Raises FrontEndMissing."""
+    return _read("loader.js").decode()
+
+
+def _read(name: str) -> bytes:
+    path = STATIC / name
+    if not path.is_file():
+        raise FrontEndMissing(
+            "The widget's front end is not built. In a clone, run `make frontend`; "
+            "the package on PyPI brings it."
+        )
+    return path.read_bytes()

@@ -1,0 +1,96 @@
+"""The widget: a post office between a page and whoever answers for the attempts.
+
+The page is handed the current attempt's Record as a trait and asks for the rest by message. Each
+message `{id, ask, ...}` gets exactly one reply: `{id, ok: true, value}` with buffers, or
+`{id, ok: false, error}` with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anywidget
+import traitlets
+
+from widgets.bundle import bundle, bundle_hash, loader
+
+Answer = tuple[Any, list[bytes]]
+"""A value that JSON can carry, and buffers."""
+
+
+class Refusal(Exception):
+    """Why a question of the page cannot be answered. Its text is shown as it is."""
+
+
+class ExplorerWidget(anywidget.AnyWidget):
+    """Shows attempts: see `widgets/frontend/src/host.ts` for what the page asks."""
+
+    view = traitlets.Unicode("all").tag(sync=True)
+    """`all`, or the one pane to show: graph, signature, source, shapes, code."""
+    attempts = traitlets.List(traitlets.Dict()).tag(sync=True)
+    """Per attempt: label, outcome, verdict."""
+    current = traitlets.Int(0).tag(sync=True)
+    """The attempt whose Record is in `record`."""
+    record = traitlets.Bytes(b"").tag(sync=True)
+    """The current attempt's Record, encoded."""
+    bundle = traitlets.Unicode("").tag(sync=True)
+    """What tells the front end's version apart."""
+
+    def __init__(
+        self,
+        *,
+        attempts: list[dict[str, str]],
+        current: int,
+        record: bytes,
+        answer: Callable[[str, dict[str, Any]], Answer],
+        view: str = "all",
+        fallback: Callable[[], dict[str, str]],
+    ) -> None:
+        """
+        Args:
+            attempts: what a view knows of each attempt before its Record arrives.
+            current: index of the attempt to show first.
+            record: that attempt's Record, encoded.
+            answer: called with what is asked and the message; returns the reply or raises Refusal.
+            view: which pane to show alone, or `all`.
+            fallback: makes the static `text/html` and `text/plain` for hosts without widgets.
+        """
+        self._answer = answer
+        self._fallback = fallback
+        super().__init__(
+            _esm=loader(),
+            attempts=attempts,
+            current=current,
+            record=record,
+            bundle=bundle_hash(),
+            view=view,
+        )
+        self.on_msg(self._receive)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """The widget, and beside it a picture and a text for a saved notebook."""
+        shown = super()._repr_mimebundle_(**options)
+        if shown is None:
+            return self._fallback()
+        data, metadata = shown if isinstance(shown, tuple) else (shown, {})
+        return {**data, **self._fallback()}, metadata
+
+    def _receive(self, _: Any, message: Any, buffers: list[Any]) -> None:
+        if not isinstance(message, dict) or not isinstance(message.get("ask"), str):
+            return
+        reply: dict[str, Any] = {"id": message.get("id")}
+        found: list[bytes] = []
+        try:
+            value, found = self._answered(message["ask"], message)
+            reply |= {"ok": True, "value": value}
+        except Refusal as refusal:
+            reply |= {"ok": False, "error": str(refusal)}
+        except Exception as error:
+            reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
+        self.send(reply, found)
+
+    def _answered(self, ask: str, message: dict[str, Any]) -> Answer:
+        if ask == "bundle":
+            return None, [bundle()]
+        return self._answer(ask, message)
