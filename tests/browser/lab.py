@@ -67,6 +67,7 @@ class Lab:
         self.command("apputils:change-theme", {"theme": f"JupyterLab {theme.title()}"})
         is_light = "true" if theme == "light" else "false"
         self.page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
+        self._wait_for_splash()
 
     def run_all(self, seconds: float = SECONDS) -> None:
         """Runs all cells, from the top, and waits until they have run.
@@ -154,8 +155,13 @@ class Lab:
                 await panel.context.ready;
                 await panel.sessionContext.ready;
                 await panel.sessionContext.session.kernel.info;
+                jupyterapp.shell.collapseLeft();
             }"""
         )
+        self._wait_for_splash()
+
+    def _wait_for_splash(self) -> None:
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
 
     def _ask_kernel(self, code: str, expression: str, seconds: float) -> str:
         reply = self._await(
