@@ -56,7 +56,9 @@ export class AnywidgetHost implements Host {
       const id = `${this.prefix}-${this.next++}`;
       const timer = setTimeout(() => {
         this.waiting.delete(id);
-        reject(new Error("The kernel does not answer. It may be busy, or gone: run the cell again."));
+        reject(
+          new Error("The kernel does not answer. It may be busy, or gone: run the cell again."),
+        );
       }, WAIT_MS);
       this.waiting.set(id, { resolve: resolve as (value: never) => void, reject, timer });
       this.model.send({ id, ask: kind, ...request });

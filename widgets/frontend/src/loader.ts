@@ -27,7 +27,8 @@ const WAIT_MS = 20_000;
 const shared = globalThis as unknown as Record<symbol, Map<string, Promise<Bundle>> | undefined>;
 
 async function bundle(model: Model): Promise<Bundle> {
-  const bundles = (shared[STORE] ??= new Map());
+  shared[STORE] ??= new Map();
+  const bundles = shared[STORE];
   const hash = String(model.get("bundle"));
   const known = bundles.get(hash);
   if (known) {
@@ -77,7 +78,13 @@ function ask(model: Model): Promise<DataView<ArrayBuffer>> {
 }
 
 export default {
-  async render({ model, el }: { model: Model; el: HTMLElement }): Promise<(() => void) | undefined> {
+  async render({
+    model,
+    el,
+  }: {
+    model: Model;
+    el: HTMLElement;
+  }): Promise<(() => void) | undefined> {
     performance.mark("tx:render");
     try {
       return (await bundle(model)).mount({ model, el });

@@ -3,7 +3,16 @@
  * neither the page nor the kernel.
  */
 
-import type { Graph, InputEntry, OutputEntry, Ragged, Record, Target, ValueType } from "./record.gen";
+import { ensure } from "./maps";
+import type {
+  Graph,
+  InputEntry,
+  OutputEntry,
+  Ragged,
+  Record,
+  Target,
+  ValueType,
+} from "./record.gen";
 import { OPS } from "./record.gen";
 
 /** A node of any graph of the record as one number, to be a key in sets and maps. */
@@ -179,12 +188,10 @@ export class Program {
   private indexLines(graph: Graph, index: number): void {
     for (let node = 0; node < graph.stack.length; node++) {
       for (const { file, line } of this.stackAt(graph.stack[node] ?? -1)) {
-        let lines = this.linesIndex.get(file);
-        if (!lines) this.linesIndex.set(file, (lines = new Map()));
-        const nodes = lines.get(line);
+        const lines = ensure(this.linesIndex, file, () => new Map<number, NodeId[]>());
+        const nodes = ensure(lines, line, (): NodeId[] => []);
         const id = nodeId(index, node);
-        if (!nodes) lines.set(line, [id]);
-        else if (nodes.at(-1) !== id) nodes.push(id);
+        if (nodes.at(-1) !== id) nodes.push(id);
       }
     }
   }

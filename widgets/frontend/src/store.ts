@@ -24,10 +24,7 @@ export interface Lit {
   symbols: ReadonlySet<number>;
 }
 
-export type Status =
-  | { kind: "loading" }
-  | { kind: "ready" }
-  | { kind: "error"; message: string };
+export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
 
 export type Tab = "inspector" | "source" | "signature" | "shapes" | "code";
 

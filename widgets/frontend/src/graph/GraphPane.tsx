@@ -36,15 +36,15 @@ export function GraphPane({ store }: { store: Store }) {
         onKeyDown={(event) => view && onKey(event, view)}
         {...(view ? pointer(view) : {})}
       />
-      <canvas
-        ref={map}
+      <div
         class="tx-minimap"
-        style={{ width: MINIMAP.width, height: MINIMAP.height }}
+        role="presentation"
         hidden={!view?.crowded.value}
-        aria-hidden="true"
         onPointerDown={(event) => view && goTo(event, view)}
         onPointerMove={(event) => view && event.buttons === 1 && goTo(event, view)}
-      />
+      >
+        <canvas ref={map} style={{ width: `${MINIMAP.width}px`, height: `${MINIMAP.height}px` }} />
+      </div>
       {view?.busy.value && (
         <div class="tx-graph-busy" role="status">
           Laying out…
@@ -68,7 +68,7 @@ function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       <Button name="Zoom in (+)" text="+" press={() => view.zoomBy(1.25)} />
       <Button name="Zoom out (-)" text="−" press={() => view.zoomBy(0.8)} />
       <Button name="Show all (f)" text="Fit" press={() => view.fit()} />
-      <Button name="Open every scope (e)" text="Expand all" press={() => void view.expandAll()} />
+      <Button name="Open every scope (e)" text="Expand" press={() => void view.expandAll()} />
       <Button name="Close every scope (c)" text="Collapse" press={() => void view.collapseAll()} />
       <Toggle
         name="Highlight what leads to the selection and what follows from it (p)"
@@ -85,7 +85,7 @@ function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       {(hidden > 0 || housekeeping) && (
         <Toggle
           name="Show ops that only check or compute sizes"
-          text={housekeeping ? "Size ops" : `+${hidden} size ops`}
+          text={housekeeping ? "Sizes" : `Sizes +${hidden}`}
           on={housekeeping}
           press={() => (store.housekeeping.value = !housekeeping)}
         />

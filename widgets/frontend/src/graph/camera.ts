@@ -23,7 +23,7 @@ export const LEGIBLE = 0.72;
 const MARGIN = 16;
 
 /** All of a rectangle in view, never larger than life. */
-export function fit(rect: Rect, view: Size): Camera {
+export function showAll(rect: Rect, view: Size): Camera {
   const wide = (view.width - 2 * MARGIN) / Math.max(rect.width, 1);
   const high = (view.height - 2 * MARGIN) / Math.max(rect.height, 1);
   const zoom = clamp(Math.min(wide, high, 1), LEAST_ZOOM, MOST_ZOOM);
@@ -32,7 +32,7 @@ export function fit(rect: Rect, view: Size): Camera {
 
 /** The first view: everything if it can be read so, else the top at a legible zoom. */
 export function firstView(scene: Size, top: number, view: Size): Camera {
-  const all = fit({ x: 0, y: 0, ...scene }, view);
+  const all = showAll({ x: 0, y: 0, ...scene }, view);
   if (all.zoom >= LEGIBLE) return all;
   const zoom = clamp((view.width - 2 * MARGIN) / Math.max(scene.width, 1), 0.85, 1);
   const start = centred(top, 0, zoom, view);
@@ -54,7 +54,12 @@ export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
   const zoom = camera.zoom < LEGIBLE ? 0.9 : camera.zoom;
   const seen = { width: view.width / zoom, height: view.height / zoom };
   if (zoom !== camera.zoom || rect.width > seen.width || rect.height > seen.height) {
-    return centred(rect.x + rect.width / 2, rect.y + Math.min(rect.height, seen.height) / 2, zoom, view);
+    return centred(
+      rect.x + rect.width / 2,
+      rect.y + Math.min(rect.height, seen.height) / 2,
+      zoom,
+      view,
+    );
   }
   const margin = MARGIN / zoom;
   const x = within(camera.x, rect.x - margin, rect.x + rect.width + margin - seen.width);
@@ -83,8 +88,7 @@ function centred(x: number, y: number, zoom: number, view: Size): Camera {
 }
 
 function within(at: number, most: number, least: number): number {
-  if (at > most) return most;
-  return at < least ? least : at;
+  return at > most ? most : Math.max(at, least);
 }
 
 function clamp(value: number, least: number, most: number): number {

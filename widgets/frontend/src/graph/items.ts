@@ -3,6 +3,7 @@
  * Pure: from a Program and options to Items. Nothing here knows sizes, colours or the page.
  */
 
+import { ensure } from "../maps";
 import type { Program } from "../program";
 import { graphOf, type NodeId, nodeId } from "../program";
 
@@ -98,9 +99,7 @@ class Builder {
   private graph(graph: number, into: Item): void {
     const nested = new Map<number, { graph: number; argument: string }[]>();
     for (const each of this.program.graph(graph).nested) {
-      const list = nested.get(each.node);
-      if (list) list.push(each);
-      else nested.set(each.node, [each]);
+      ensure(nested, each.node, (): { graph: number; argument: string }[] => []).push(each);
     }
     const size = this.program.graph(graph).name.length;
     for (let index = 0; index < size; index++) {
@@ -111,13 +110,15 @@ class Builder {
   private node(id: NodeId, into: Item, nested: { graph: number; argument: string }[]): void {
     switch (this.program.op(id)) {
       case "placeholder":
-        return this.placeholder(id, into);
+        this.placeholder(id, into);
+        break;
       case "output":
-        return this.output(id, into);
+        this.output(id, into);
+        break;
       case "get_attr":
-        return; // a branch's graph, shown inside the op that runs it
+        break; // a branch's graph, shown inside the op that runs it
       default:
-        return this.call(id, into, nested);
+        this.call(id, into, nested);
     }
   }
 
@@ -161,10 +162,7 @@ class Builder {
         return;
       }
     }
-    const box = this.add(
-      item("op", `n${id}`, target?.label ?? "?", "", this.home(id, into)),
-      id,
-    );
+    const box = this.add(item("op", `n${id}`, target?.label ?? "?", "", this.home(id, into)), id);
     box.subtitle = this.program.name(id);
     if (box.subtitle === box.title) box.subtitle = "";
     box.accent = target?.kind ?? "python";
@@ -249,7 +247,13 @@ class Builder {
   }
 }
 
-function item(kind: ItemKind, key: string, title: string, subtitle: string, parent: Item | null): Item {
+function item(
+  kind: ItemKind,
+  key: string,
+  title: string,
+  subtitle: string,
+  parent: Item | null,
+): Item {
   return {
     key,
     kind,

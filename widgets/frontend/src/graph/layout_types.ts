@@ -7,6 +7,8 @@ export interface LayoutBox {
   height: number;
   children?: LayoutBox[];
   links?: LayoutLink[];
+  /** Whether it belongs above all else in its group: an input, a port. */
+  first?: boolean;
 }
 
 /** An edge between two children, by position, with the size of its label (0 for none). */

@@ -3,6 +3,7 @@
  * value that comes from outside a container enters it through a port, a small item of its own.
  */
 
+import { ensure } from "../maps";
 import type { NodeId, Program } from "../program";
 import type { Forest, Item } from "./items";
 
@@ -43,7 +44,8 @@ export function findLinks(program: Program, forest: Forest): Links {
       lift(from, to, input, inside, entering);
     }
   }
-  for (const [container, sources] of entering) addPorts(program, container, sources, inside, forest);
+  for (const [container, sources] of entering)
+    addPorts(program, container, sources, inside, forest);
   return tapped(inside);
 }
 
@@ -66,8 +68,7 @@ function lift(from: Item, to: Item, value: NodeId, inside: Inside, entering: Ent
 }
 
 function addLink(inside: Inside, container: Item, from: Item, to: Item, value: NodeId): void {
-  let links = inside.get(container);
-  if (!links) inside.set(container, (links = new Map()));
+  const links = ensure(inside, container, () => new Map<string, Link>());
   const key = `${from.key}>${to.key}`;
   const link = links.get(key);
   if (!link) links.set(key, { from, to, values: [value] });
@@ -75,11 +76,8 @@ function addLink(inside: Inside, container: Item, from: Item, to: Item, value: N
 }
 
 function enter(entering: Entering, container: Item, value: NodeId, child: Item): void {
-  let sources = entering.get(container);
-  if (!sources) entering.set(container, (sources = new Map()));
-  const children = sources.get(value);
-  if (children) children.add(child);
-  else sources.set(value, new Set([child]));
+  const sources = ensure(entering, container, () => new Map<NodeId, Set<Item>>());
+  ensure(sources, value, () => new Set()).add(child);
 }
 
 /** A port for each value that enters a container, or one for all where there are many. */
@@ -129,9 +127,8 @@ function tapped(inside: Inside): Links {
         drawn.push(link);
         continue;
       }
-      const taps = result.taps.get(link.to);
-      if (!taps) result.taps.set(link.to, [link.from]);
-      else if (!taps.includes(link.from)) taps.push(link.from);
+      const taps = ensure(result.taps, link.to, (): Item[] => []);
+      if (!taps.includes(link.from)) taps.push(link.from);
     }
     result.inside.set(container, drawn);
   }

@@ -4,7 +4,7 @@ import type { Rect, Size } from "./camera";
 import type { Palette } from "./palette";
 import type { Scene, SceneBox } from "./scene";
 
-export const MINIMAP: Size = { width: 132, height: 160 };
+export const MINIMAP: Size = { width: 116, height: 132 };
 const DEEPEST = 3;
 
 /** How a scene is shrunk to the minimap. */

@@ -1,5 +1,6 @@
 /** Who is next to whom in the graph: by one edge, or by any number of them. */
 
+import { ensure } from "../maps";
 import type { NodeId, Program } from "../program";
 import type { Forest, Item } from "./items";
 import type { Links } from "./links";
@@ -14,9 +15,7 @@ export function neighboursOf(links: Links): Neighbours {
   const before = new Map<Item, Item[]>();
   const after = new Map<Item, Item[]>();
   const add = (map: Map<Item, Item[]>, key: Item, value: Item): void => {
-    const known = map.get(key);
-    if (known) known.push(value);
-    else map.set(key, [value]);
+    ensure(map, key, (): Item[] => []).push(value);
   };
   for (const inside of links.inside.values()) {
     for (const { from, to } of inside) {

@@ -60,7 +60,8 @@ class Painter {
 
   container(box: SceneBox): void {
     for (const child of box.children) {
-      if (!this.inView(child) || Math.max(child.width, child.height) * this.zoom < LEAST_BOX) continue;
+      if (!this.inView(child) || Math.max(child.width, child.height) * this.zoom < LEAST_BOX)
+        continue;
       if (child.open) {
         this.frame(child);
         this.container(child);
@@ -91,12 +92,23 @@ class Painter {
     surface.text(box.item.title, left, middle, titleFont(), palette.text, room, false);
     const used = box.item.title.length * 7.2 + 10;
     if (used < room - 20) {
-      surface.text(box.item.subtitle, left + used, middle, textFont(), palette.muted, room - used, false);
+      surface.text(
+        box.item.subtitle,
+        left + used,
+        middle,
+        textFont(),
+        palette.muted,
+        room - used,
+        false,
+      );
     }
   }
 
   private leaf(box: SceneBox): void {
-    if (box.item.kind === "port") return this.port(box);
+    if (box.item.kind === "port") {
+      this.port(box);
+      return;
+    }
     const { palette, surface } = this;
     if (box.item.kind === "repeat") {
       for (const step of [6, 3]) {
@@ -121,7 +133,15 @@ class Painter {
     const room = box.width - 2 * PAD_X + 2;
     let y = box.y + PAD_Y + LINE / 2;
     const foldable = box.item.children.length > 0;
-    surface.text(box.item.title, left, y, titleFont(), palette.text, foldable ? room - 16 : room, false);
+    surface.text(
+      box.item.title,
+      left,
+      y,
+      titleFont(),
+      palette.text,
+      foldable ? room - 16 : room,
+      false,
+    );
     if (foldable) {
       surface.text("▸", box.x + box.width - 18, y, textFont(), palette.muted, 20, false);
     }
@@ -176,7 +196,7 @@ class Painter {
     const { hovered, lit, path } = this.marks;
     if (hovered && (from === hovered || to === hovered)) return true;
     if (lit.has(from) || lit.has(to)) return true;
-    return path !== null && path.has(from) && path.has(to);
+    return path?.has(from) === true && path.has(to);
   }
 }
 
@@ -208,4 +228,3 @@ function arrow(points: readonly number[]): number[] {
   const half = size * 0.45;
   return [x, y, back[0] - dy * half, back[1] + dx * half, back[0] + dy * half, back[1] - dx * half];
 }
-

@@ -36,10 +36,11 @@ export class Placer {
     const children = box.children.map((child) => this.arrange(child));
     const links = box.links ?? [];
     const sizes = children.map((child) => [Math.ceil(child.width), Math.ceil(child.height)]);
-    const key = JSON.stringify([box.width, box.height, sizes, links]);
+    const first = box.children.flatMap((child, index) => (child.first ? [index] : []));
+    const key = JSON.stringify([box.width, box.height, sizes, links, first]);
     let outer = this.known.get(key);
     if (!outer) {
-      outer = this.layOut(box, sizes as [number, number][], links);
+      outer = this.layOut(box, sizes as [number, number][], links, first);
       this.known.set(key, outer);
     }
     const placed = (outer.children ?? []).map((spot, index) => ({
@@ -49,9 +50,15 @@ export class Placer {
     return { ...outer, children: placed };
   }
 
-  private layOut(box: LayoutBox, sizes: [number, number][], links: LayoutLink[]): Arranged {
-    if (sizes.length === 0) return { width: box.width, height: box.height, children: [], links: [] };
-    const drawing = parse(this.dot(source(sizes, links)), sizes, links.length);
+  private layOut(
+    box: LayoutBox,
+    sizes: [number, number][],
+    links: LayoutLink[],
+    first: number[],
+  ): Arranged {
+    if (sizes.length === 0)
+      return { width: box.width, height: box.height, children: [], links: [] };
+    const drawing = parse(this.dot(source(sizes, links, first)), sizes, links.length);
     const width = Math.max(box.width, drawing.width + 2 * PAD);
     const left = (width - drawing.width) / 2;
     const top = box.height + PAD;
@@ -77,7 +84,7 @@ function moved(link: PlacedLink, move: (x: number, y: number) => [number, number
   return { points, label: link.label && move(...link.label) };
 }
 
-function source(sizes: [number, number][], links: LayoutLink[]): string {
+function source(sizes: [number, number][], links: LayoutLink[], first: number[]): string {
   const lines = [
     "digraph{graph[rankdir=TB,nodesep=0.24,ranksep=0.34,splines=spline]",
     'node[shape=box,fixedsize=true,label=""]edge[arrowhead=none]',
@@ -89,6 +96,7 @@ function source(sizes: [number, number][], links: LayoutLink[]): string {
   for (const [from, to, labelWidth] of links) {
     lines.push(`${from}->${to}${labelled && labelWidth > 0 ? `[label=${room(labelWidth)}]` : ""}`);
   }
+  if (first.length > 0) lines.push(`{rank=min;${first.join(";")}}`);
   lines.push("}");
   return lines.join("\n");
 }
@@ -128,7 +136,10 @@ function parse(json: string, sizes: [number, number][], linkCount: number): Draw
     const label = edge?.lp?.split(",").map(Number);
     links.push({
       points: (edge?.pos ?? "").split(" ").flatMap((pair) => {
-        const [x, y] = pair.replace(/^[se],/, "").split(",").map(Number);
+        const [x, y] = pair
+          .replace(/^[se],/, "")
+          .split(",")
+          .map(Number);
         return x === undefined || y === undefined || Number.isNaN(y) ? [] : [x, height - y];
       }),
       label: label ? [label[0] ?? 0, height - (label[1] ?? 0)] : null,

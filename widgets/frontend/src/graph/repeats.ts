@@ -1,5 +1,6 @@
 /** Runs of identical scopes, such as the layers of a transformer, as one item with a count. */
 
+import { ensure } from "../maps";
 import type { Forest, Item } from "./items";
 
 const FEWEST = 3;
@@ -9,14 +10,10 @@ export function stackRepeats(forest: Forest): void {
   const shapes = new Map<Item, string>();
   const numbers = new Map<string, number>();
   const shape = (item: Item): string => {
-    let known = shapes.get(item);
-    if (known === undefined) {
+    return ensure(shapes, item, () => {
       const text = structure(item, shape);
-      let number = numbers.get(text);
-      if (number === undefined) numbers.set(text, (number = numbers.size));
-      shapes.set(item, (known = String(number)));
-    }
-    return known;
+      return String(ensure(numbers, text, () => numbers.size));
+    });
   };
   const visit = (item: Item): void => {
     item.children.forEach(visit);

@@ -1,6 +1,6 @@
 /** Saves the visible graph as a picture. */
 
-import { visible, type Camera, type Size } from "./camera";
+import { type Camera, type Size, visible } from "./camera";
 import { type Marks, paint } from "./paint";
 import type { Palette } from "./palette";
 import type { Measure, Scene } from "./scene";
@@ -40,7 +40,9 @@ export async function asPng(
   context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
   paint(new CanvasSurface(context), scene, visible(camera, view), camera.zoom, palette, marks);
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The picture is too large."))));
+    canvas.toBlob((blob) =>
+      blob ? resolve(blob) : reject(new Error("The picture is too large.")),
+    );
   });
 }
 

@@ -94,7 +94,10 @@ export function layoutBox(
   const box = (item: Item): LayoutBox => {
     const taps = links.taps.get(item) ?? [];
     const isOpen = item === forest.root || (item.children.length > 0 && open.has(item.key));
-    if (!isOpen) return leafSize(item, linesOf(item, taps), measure);
+    if (!isOpen) {
+      const first = item.kind === "input" || item.kind === "port";
+      return { ...leafSize(item, linesOf(item, taps), measure), first };
+    }
     const positions = new Map(item.children.map((child, index) => [child, index]));
     const header = item === forest.root ? 0 : HEADER;
     return {
@@ -168,7 +171,10 @@ export function buildScene(
       const drawn = spot.links?.[index];
       if (!drawn) return [];
       const points = drawn.points.map((value, at) => value + (at % 2 === 0 ? x : y));
-      const label: [number, number] | null = drawn.label && [drawn.label[0] + x, drawn.label[1] + y];
+      const label: [number, number] | null = drawn.label && [
+        drawn.label[0] + x,
+        drawn.label[1] + y,
+      ];
       return [{ link, points, label, ...edgeText(program, link) }];
     });
     return box;

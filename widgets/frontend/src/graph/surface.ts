@@ -7,12 +7,28 @@ export interface Stroke {
 }
 
 export interface Surface {
-  box(x: number, y: number, width: number, height: number, radius: number, fill: string, stroke?: Stroke): void;
+  box(
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    radius: number,
+    fill: string,
+    stroke?: Stroke,
+  ): void;
   /** A Bézier chain: a start, then two control points and an end for each segment. */
   curve(points: readonly number[], stroke: Stroke): void;
   triangle(points: readonly number[], fill: string): void;
   /** One line of text; `y` is its vertical middle. Cut with … where it is wider than `width`. */
-  text(text: string, x: number, y: number, font: string, colour: string, width: number, centred: boolean): void;
+  text(
+    text: string,
+    x: number,
+    y: number,
+    font: string,
+    colour: string,
+    width: number,
+    centred: boolean,
+  ): void;
 }
 
 /** Draws on a 2D canvas whose transform is the camera's. */
@@ -24,7 +40,15 @@ export class CanvasSurface implements Surface {
     context.textBaseline = "middle";
   }
 
-  box(x: number, y: number, width: number, height: number, radius: number, fill: string, stroke?: Stroke): void {
+  box(
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    radius: number,
+    fill: string,
+    stroke?: Stroke,
+  ): void {
     const { context } = this;
     context.beginPath();
     if (radius > 0) context.roundRect(x, y, width, height, radius);
@@ -64,7 +88,15 @@ export class CanvasSurface implements Surface {
     context.fill();
   }
 
-  text(text: string, x: number, y: number, font: string, colour: string, width: number, centred: boolean): void {
+  text(
+    text: string,
+    x: number,
+    y: number,
+    font: string,
+    colour: string,
+    width: number,
+    centred: boolean,
+  ): void {
     const { context } = this;
     if (font !== this.font) {
       context.font = font;
@@ -114,7 +146,15 @@ export class SvgSurface implements Surface {
 
   constructor(private readonly measure: (text: string, font: string) => number) {}
 
-  box(x: number, y: number, width: number, height: number, radius: number, fill: string, stroke?: Stroke): void {
+  box(
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    radius: number,
+    fill: string,
+    stroke?: Stroke,
+  ): void {
     const size = `x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" rx="${radius}"`;
     this.parts.push(`<rect ${size} fill="${escapeXml(fill || "none")}"${strokeText(stroke)}/>`);
   }
@@ -128,7 +168,15 @@ export class SvgSurface implements Surface {
     this.parts.push(`<polygon points="${points.map(n).join(" ")}" fill="${escapeXml(fill)}"/>`);
   }
 
-  text(text: string, x: number, y: number, font: string, colour: string, width: number, centred: boolean): void {
+  text(
+    text: string,
+    x: number,
+    y: number,
+    font: string,
+    colour: string,
+    width: number,
+    centred: boolean,
+  ): void {
     const shown = fitText(text, width, (part) => this.measure(part, font));
     const anchor = centred ? ' text-anchor="middle"' : "";
     this.parts.push(

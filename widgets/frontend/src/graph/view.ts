@@ -16,7 +16,15 @@ import { type Marks, paint } from "./paint";
 import { onThemeChange, type Palette, readPalette } from "./palette";
 import { stackRepeats } from "./repeats";
 import { asPng, asSvg } from "./saving";
-import { boxAt, buildScene, HEADER, layoutBox, type Measure, type Scene, type SceneBox } from "./scene";
+import {
+  boxAt,
+  buildScene,
+  HEADER,
+  layoutBox,
+  type Measure,
+  type Scene,
+  type SceneBox,
+} from "./scene";
 import { CanvasSurface } from "./surface";
 
 const NO_ITEMS: ReadonlySet<Item> = new Set();
@@ -100,7 +108,7 @@ export class GraphView {
 
   fit(): void {
     const scene = this.scene.peek();
-    if (scene) this.glide(camera.fit({ x: 0, y: 0, ...scene }, this.size));
+    if (scene) this.glide(camera.showAll({ x: 0, y: 0, ...scene }, this.size));
   }
 
   zoomBy(factor: number, x = this.size.width / 2, y = this.size.height / 2): void {
@@ -110,7 +118,10 @@ export class GraphView {
   zoomToSelection(): void {
     const boxes = [...this.marks().lit].flatMap((item) => this.scene.peek()?.boxOf.get(item) ?? []);
     const first = boxes[0];
-    if (first) this.glide(camera.reveal({ ...this.at, zoom: Math.max(this.at.zoom, 0.9) }, first, this.size));
+    if (first)
+      this.glide(
+        camera.reveal({ ...this.at, zoom: Math.max(this.at.zoom, 0.9) }, first, this.size),
+      );
   }
 
   panBy(x: number, y: number): void {
@@ -257,7 +268,8 @@ export class GraphView {
   private firstLook(): void {
     const scene = this.scene.peek();
     if (!scene || this.size.width === 0) return;
-    const first = scene.root.children[0];
+    const { children } = scene.root;
+    const first = children.find((box) => box.item.kind === "input") ?? children[0];
     const top = first ? first.x + first.width / 2 : scene.width / 2;
     this.moveTo(camera.firstView(scene, top, this.size));
   }
@@ -266,7 +278,8 @@ export class GraphView {
   private follow(nodes: ReadonlySet<NodeId>): void {
     const { drawn } = this;
     this.repaint();
-    if (!drawn || nodes.size === 0 || this.store.origin.peek() === "graph" && this.isShown(nodes)) return;
+    if (!drawn || nodes.size === 0 || (this.store.origin.peek() === "graph" && this.isShown(nodes)))
+      return;
     const first = nodes.values().next().value;
     const item = first === undefined ? undefined : drawn.forest.itemOf.get(first);
     if (!item) return;
@@ -357,7 +370,10 @@ export class GraphView {
 
   private glide(to: camera.Camera): void {
     const from = this.at;
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.moveTo(to);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.moveTo(to);
+      return;
+    }
     const began = performance.now();
     const step = (): void => {
       const part = Math.min((performance.now() - began) / GLIDE_MS, 1);
@@ -427,7 +443,10 @@ function nodesBelow(item: Item): NodeId[] {
 
 /** The closest box in a direction, by the distance of centres; sideways distance counts double. */
 function nearest(scene: Scene, from: SceneBox, direction: string): Item | null {
-  const centre = (box: SceneBox): [number, number] => [box.x + box.width / 2, box.y + box.height / 2];
+  const centre = (box: SceneBox): [number, number] => [
+    box.x + box.width / 2,
+    box.y + box.height / 2,
+  ];
   const [x, y] = centre(from);
   let best: Item | null = null;
   let least = Number.POSITIVE_INFINITY;

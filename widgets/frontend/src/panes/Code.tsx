@@ -39,7 +39,6 @@ export function Code({ store, program }: { store: Store; program: Program }) {
             onChange={(event) => setGraph(Number(event.currentTarget.value))}
           >
             {program.record.graphs.map((each, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a graph is its position
               <option key={index} value={index}>
                 {each.title}
               </option>

@@ -28,8 +28,10 @@ export function CodeLines({ lines, marks, press, focus, label }: CodeLinesProps)
   const { element, range, scrollTo } = useVirtual(LINE_HEIGHT, lines.length);
   useEffect(() => scrollTo(focus), [focus, lines]);
   return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+    // biome-ignore lint/a11y/useSemanticElements: the rows out of view are no items
     <div ref={element} class="tx-code" role="list" aria-label={label} tabIndex={0}>
-      <div style={{ height: range.first * LINE_HEIGHT }} />
+      <div style={{ height: `${range.first * LINE_HEIGHT}px` }} />
       {lines.slice(range.first, range.last).map((line, offset) => {
         const index = range.first + offset;
         return (
@@ -42,7 +44,7 @@ export function CodeLines({ lines, marks, press, focus, label }: CodeLinesProps)
           />
         );
       })}
-      <div style={{ height: (lines.length - range.last) * LINE_HEIGHT }} />
+      <div style={{ height: `${(lines.length - range.last) * LINE_HEIGHT}px` }} />
     </div>
   );
 }
@@ -61,7 +63,7 @@ export function CodeLine({ line, number, marks, press }: CodeLineProps) {
   if (marks.failing) classes.push("tx-failing");
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the count in the line is a button
-    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a line can be the current one
+    // biome-ignore lint/a11y/useSemanticElements: the rows out of view are no items
     <div
       class={classes.join(" ")}
       role="listitem"
@@ -88,7 +90,6 @@ export function CodeLine({ line, number, marks, press }: CodeLineProps) {
       )}
       <code class="tx-line-text">
         {line.map(([cls, text], index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a token is its position
           <span key={index} class={cls}>
             {text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text}
           </span>

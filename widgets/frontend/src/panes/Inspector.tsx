@@ -64,13 +64,15 @@ function NodeFacts({ store, program, node }: { store: Store; program: Program; n
       <dl class="tx-facts">
         {input && (
           <Fact name="Role">
-            {words(input.kind)} <span class="tx-mono">{capped(input.target || input.path, 300)}</span>
+            {words(input.kind)}{" "}
+            <span class="tx-mono">{capped(input.target || input.path, 300)}</span>
             {input.bytes > 0 && ` · ${bytesText(input.bytes)}`}
           </Fact>
         )}
         {outputs.map((entry) => (
           <Fact key={`${entry.kind}${entry.path}${entry.target}`} name="Returned as">
-            {words(entry.kind)} <span class="tx-mono">{capped(entry.target || entry.path, 300)}</span>
+            {words(entry.kind)}{" "}
+            <span class="tx-mono">{capped(entry.target || entry.path, 300)}</span>
           </Fact>
         ))}
         <Fact name="Value">
@@ -83,7 +85,6 @@ function NodeFacts({ store, program, node }: { store: Store; program: Program; n
               <>
                 {" · stride ("}
                 {type.stride.map((step, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: a dim is its position
                   <span key={index}>
                     {index > 0 && ", "}
                     <SizeText program={program} size={step} />
@@ -97,20 +98,21 @@ function NodeFacts({ store, program, node }: { store: Store; program: Program; n
         {program.op(node) !== "placeholder" && (
           <Fact name="Arguments">
             <span class="tx-mono">
-              {program.argumentPieces(node).map((piece, index) =>
-                "text" in piece ? (
-                  capped(piece.text, 1000)
-                ) : (
-                  <NodeLink
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its position
-                    key={index}
-                    store={store}
-                    program={program}
-                    node={piece.node}
-                    origin="inspector"
-                  />
-                ),
-              )}
+              {program
+                .argumentPieces(node)
+                .map((piece, index) =>
+                  "text" in piece ? (
+                    capped(piece.text, 1000)
+                  ) : (
+                    <NodeLink
+                      key={index}
+                      store={store}
+                      program={program}
+                      node={piece.node}
+                      origin="inspector"
+                    />
+                  ),
+                )}
             </span>
           </Fact>
         )}

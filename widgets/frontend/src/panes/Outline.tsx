@@ -59,7 +59,8 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
       ArrowUp: () => go(active - 1),
       Home: () => go(0),
       End: () => go(rows.length - 1),
-      ArrowRight: () => row && (row.open ? go(active + 1) : row.item.children.length && toggle(row.item)),
+      ArrowRight: () =>
+        row && (row.open ? go(active + 1) : row.item.children.length && toggle(row.item)),
       ArrowLeft: () => row && (row.open ? toggle(row.item) : go(parent ?? 0)),
       Enter: () => row && (row.item.children.length ? toggle(row.item) : choose(store, row.item)),
     };
@@ -84,12 +85,17 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
             setActive(0);
           }}
           onKeyDown={(event) => {
-            if (event.key === "Enter") go(active + (event.shiftKey ? -1 : searching && lit.size ? 1 : 0));
+            if (event.key === "Enter")
+              go(active + (event.shiftKey ? -1 : searching && lit.size ? 1 : 0));
             if (event.key === "Escape") store.query.value = "";
             event.stopPropagation();
           }}
         />
-        {searching && <output aria-live="polite">{counted(rows.length, "match").replace("matchs", "matches")}</output>}
+        {searching && (
+          <output aria-live="polite">
+            {counted(rows.length, "match").replace("matchs", "matches")}
+          </output>
+        )}
       </div>
       <div
         ref={element}
@@ -100,7 +106,7 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
         aria-activedescendant={rows[active] ? rowId(store, rows[active].item) : undefined}
         onKeyDown={keys}
       >
-        <div style={{ height: rows.length * ROW }}>
+        <div style={{ height: `${rows.length * ROW}px` }}>
           {rows.slice(range.first, range.last).map((row, offset) => (
             <OutlineRow
               key={row.item.key}
@@ -116,7 +122,9 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
         </div>
         {rows.length === 0 && (
           <p class="tx-empty">
-            {searching ? "Nothing matches. Try a part of a name, `linear`, or a type, `f32[*,64]`." : "No ops."}
+            {searching
+              ? "Nothing matches. Try a part of a name, `linear`, or a type, `f32[*,64]`."
+              : "No ops."}
           </p>
         )}
       </div>
@@ -149,12 +157,10 @@ function OutlineRow({ id, row, top, isLit, isActive, press, toggle }: RowProps) 
       aria-level={depth + 1}
       aria-selected={isLit}
       {...(branch ? { "aria-expanded": open } : {})}
-      style={{ top, paddingLeft: 6 + depth * 14 }}
+      style={{ top: `${top}px`, paddingLeft: `${6 + depth * 14}px` }}
       title={capped(`${item.title} ${item.subtitle}`)}
       onClick={press}
     >
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys */}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a target for the pointer only */}
       <span
         class="tx-row-sign"
         aria-hidden="true"
@@ -177,9 +183,8 @@ const ids = new WeakMap<Store, number>();
 let lastId = 0;
 
 function rowId(store: Store, item: Item): string {
-  let id = ids.get(store);
-  if (id === undefined) ids.set(store, (id = ++lastId));
-  return `tx-${id}-${item.key.replace(/[^\w]/g, "-")}`;
+  if (!ids.has(store)) ids.set(store, ++lastId);
+  return `tx-${ids.get(store)}-${item.key.replace(/[^\w]/g, "-")}`;
 }
 
 function litItems(store: Store, itemOf: ReadonlyMap<number, Item>): Set<Item> {

@@ -84,11 +84,7 @@ function Guards({ store, program }: { store: Store; program: Program }) {
           const frame = program.stackAt(guard.stack).at(-1);
           const file = frame && program.record.files[frame.file];
           return (
-            <tr
-              // biome-ignore lint/suspicious/noArrayIndexKey: a guard is its position
-              key={index}
-              {...pressable(() => frame && store.goTo(frame.file, frame.line))}
-            >
+            <tr key={index} {...pressable(() => frame && store.goTo(frame.file, frame.line))}>
               <td title={capped(`torch: ${guard.torch_text}`)}>
                 <span class="tx-mono">{capped(guard.text, 300)}</span>
                 {guard.count > 1 && <span class="tx-lead"> ×{guard.count}</span>}

@@ -32,7 +32,6 @@ export function Signature({ store, program }: { store: Store; program: Program }
         </thead>
         <tbody>
           {outputs.map((entry, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: an output is its position
             <Row key={index} store={store} node={entry.node}>
               <td class="tx-mono">{capped(outputName(entry, index), 200)}</td>
               <td>{words(entry.kind)}</td>

@@ -88,6 +88,7 @@ function innermost(store: Store, program: Program, file: number): number {
     return selection.file === file && store.origin.value !== "source" ? selection.line - 1 : -1;
   }
   const node = [...store.lit.value.nodes][0];
-  const frame = node === undefined ? undefined : program.stack(node).findLast((f) => f.file === file);
+  const frame =
+    node === undefined ? undefined : program.stack(node).findLast((f) => f.file === file);
   return frame ? frame.line - 1 : -1;
 }

@@ -17,7 +17,6 @@ export function TypeText({ program, type }: { program: Program; type: ValueType 
     <span class="tx-type">
       {head}
       {type.shape.map((size, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a dim is its position
         <span key={index}>
           {index > 0 && ", "}
           <SizeText program={program} size={size} />
@@ -59,7 +58,15 @@ export function NodeLink({ store, program, node, origin }: NodeLinkProps) {
 }
 
 /** A call stack, innermost call first; lines of libraries and torch are muted. */
-export function Frames({ store, program, frames }: { store: Store; program: Program; frames: Frame[] }) {
+export function Frames({
+  store,
+  program,
+  frames,
+}: {
+  store: Store;
+  program: Program;
+  frames: Frame[];
+}) {
   if (frames.length === 0) return <span class="tx-lead">not recorded</span>;
   return (
     <ol class="tx-frames">
@@ -67,7 +74,6 @@ export function Frames({ store, program, frames }: { store: Store; program: Prog
         const file = program.record.files[frame.file];
         const muted = file?.origin === "torch" || file?.origin === "library";
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a frame is its depth
           <li key={index} class={muted ? "tx-muted-frame" : ""}>
             <button
               type="button"

@@ -2,7 +2,10 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-export type Answer<T> = { kind: "waiting" } | { kind: "there"; value: T } | { kind: "refused"; why: string };
+export type Answer<T> =
+  | { kind: "waiting" }
+  | { kind: "there"; value: T }
+  | { kind: "refused"; why: string };
 
 /** Asks again when `inputs` change; an answer to an earlier question is dropped. */
 export function useAnswer<T>(ask: () => Promise<T>, inputs: readonly unknown[]): Answer<T> {

@@ -38,7 +38,8 @@ export function useVirtual(rowHeight: number, count: number) {
     const target = element.current;
     if (!target || row < 0) return;
     const top = row * rowHeight;
-    const hidden = top < target.scrollTop || top + rowHeight > target.scrollTop + target.clientHeight;
+    const hidden =
+      top < target.scrollTop || top + rowHeight > target.scrollTop + target.clientHeight;
     if (hidden) target.scrollTop = top - target.clientHeight / 3;
   };
   return { element, range, scrollTo };

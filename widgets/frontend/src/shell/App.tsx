@@ -64,7 +64,7 @@ function Body({ store, program, width }: { store: Store; program: Program; width
           <Failure store={store} program={program} failure={failure} />
         </div>
         {width >= NARROW && store.tab.value === "source" && (
-          <div class="tx-side" style={{ width: width * 0.45 }}>
+          <div class="tx-side" style={{ width: "45%" }}>
             <Source store={store} program={program} />
           </div>
         )}
@@ -92,10 +92,17 @@ function Wide({ store, program, width }: { store: Store; program: Program; width
   const [right, setRight] = useState(Math.min(430, width * 0.36));
   return (
     <div class="tx-body">
-      <div class="tx-side" style={{ width: left }}>
+      <div class="tx-side" style={{ width: `${left}px` }}>
         <Outline store={store} program={program} />
       </div>
-      <Split label="Width of the outline" value={left} least={120} most={420} side={1} change={setLeft} />
+      <Split
+        label="Width of the outline"
+        value={left}
+        least={120}
+        most={420}
+        side={1}
+        change={setLeft}
+      />
       <div class="tx-middle">
         <GraphPane store={store} />
       </div>
@@ -107,7 +114,7 @@ function Wide({ store, program, width }: { store: Store; program: Program; width
         side={-1}
         change={setRight}
       />
-      <div class="tx-side" style={{ width: right }}>
+      <div class="tx-side" style={{ width: `${right}px` }}>
         <Details store={store} program={program} />
       </div>
     </div>
@@ -143,7 +150,12 @@ function Details({ store, program }: { store: Store; program: Program }) {
     <>
       <div class="tx-tabs" role="tablist" aria-label="Details">
         {TABS.map(([each, name]) => (
-          <TabButton key={each} name={name} on={tab === each} press={() => (store.tab.value = each)} />
+          <TabButton
+            key={each}
+            name={name}
+            on={tab === each}
+            press={() => (store.tab.value = each)}
+          />
         ))}
       </div>
       <div class="tx-panel" role="tabpanel">

@@ -70,7 +70,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
           aria-label={full ? "Leave full screen" : "Full screen"}
           onClick={toggleFull}
         >
-          {full ? "Close" : "⛶"}
+          {full ? "Close" : <FullScreenIcon />}
         </button>
       </header>
       {shown === "notes" && (
@@ -101,6 +101,20 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
   );
 }
 
+/** Four corners. Drawn, since few fonts have the sign. */
+function FullScreenIcon() {
+  return (
+    <svg width="11" height="11" viewBox="0 0 11 11" aria-hidden="true">
+      <path
+        d="M1 4V1h3M7 1h3v3M10 7v3H7M4 10H1V7"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.4"
+      />
+    </svg>
+  );
+}
+
 /** Several attempts of one call, such as both modes: each with its outcome, one of them shown. */
 function Attempts({ store }: { store: Store }) {
   const attempts = store.attempts.value;
@@ -109,7 +123,6 @@ function Attempts({ store }: { store: Store }) {
     <div class="tx-attempts" role="tablist" aria-label="Attempts">
       {attempts.map((attempt, index) => (
         <button
-          // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its position
           key={index}
           type="button"
           role="tab"
