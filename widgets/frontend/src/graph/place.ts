@@ -117,7 +117,8 @@ interface Drawing {
 
 interface DotJson {
   bb: string;
-  objects?: { name: string; pos: string }[];
+  /** Boxes, and the group of those that come first, which has no place. */
+  objects?: { name: string; pos?: string }[];
   edges?: { pos: string; lp?: string }[];
 }
 
@@ -127,8 +128,9 @@ function parse(json: string, sizes: [number, number][], linkCount: number): Draw
   const [, , width = 0, height = 0] = graph.bb.split(",").map(Number);
   const boxes: [number, number][] = sizes.map(() => [0, 0]);
   for (const each of graph.objects ?? []) {
-    const [x = 0, y = 0] = each.pos.split(",").map(Number);
-    boxes[Number(each.name)] = [x, height - y];
+    if (each.pos === undefined) continue;
+    const [x = 0, y = 0] = each.pos?.split(",").map(Number) ?? [];
+    if (each.pos) boxes[Number(each.name)] = [x, height - y];
   }
   const links: PlacedLink[] = [];
   for (let index = 0; index < linkCount; index++) {
