@@ -12,7 +12,8 @@ class Answers:
     """Answers the questions of `widgets/frontend/src/host.ts` for one session."""
 
     def __init__(self, session: Session) -> None:
-        """
+        """Make one.
+
         Args:
             session: whose attempts are asked about.
         """

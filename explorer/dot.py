@@ -21,7 +21,9 @@ def dot_graph(record: Record, full: bool = False) -> graphviz.Digraph:
 
     Works without Graphviz's programs; drawing it needs them.
     """
-    drawing = graphviz.Digraph("program", graph_attr={"rankdir": "TB"}, node_attr={"fontsize": "11"})
+    drawing = graphviz.Digraph(
+        "program", graph_attr={"rankdir": "TB"}, node_attr={"fontsize": "11"}
+    )
     blocks = full_blocks(record) if full else top_blocks(record)
     for number, block in enumerate(blocks):
         drawing.node(str(number), graphviz.escape(_label(block)), shape=_SHAPES[block.kind])

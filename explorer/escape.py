@@ -9,7 +9,7 @@ _CONTROL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def escaped(text: object, most: int = 400) -> str:
-    """Text as the content or a quoted attribute of an element; cut where it is longer than `most`."""
+    """Text as content or a quoted attribute of an element; cut where it is longer than `most`."""
     plain = _CONTROL.sub("\ufffd", str(text))
     if len(plain) > most:
         plain = plain[: most - 1] + "…"

@@ -27,7 +27,8 @@ class View:
     """One pane of an exploration, to stand in a cell of its own."""
 
     def __init__(self, exploration: Exploration, pane: str) -> None:
-        """
+        """Make one.
+
         Args:
             exploration: whose pane.
             pane: `all`, graph, signature, source, shapes or code.
@@ -55,7 +56,8 @@ class Exploration:
     """
 
     def __init__(self, session: Session) -> None:
-        """
+        """Make one.
+
         Args:
             session: the attempts behind it.
         """

@@ -1,4 +1,4 @@
-"""The top of a program's graph, read off its Record: top-level scopes and ops, and the edges between.
+"""The top of a program's graph, read off its Record: top-level scopes and ops, and edges.
 
 Shared by the static picture and the DOT text. A node inside a scope counts for the outermost scope
 below the root; sizes-only ops and held tensors are left out.

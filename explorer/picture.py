@@ -15,7 +15,7 @@ _COLOURS = {"input": "#1b8a5a", "output": "#b03060", "op": "#4a76b8", "scope": "
 
 
 def static_html(record: Record) -> str:
-    """The attempt as HTML: verdict, then the graph's top level and the signature, or the failure."""
+    """The attempt as HTML: verdict, graph's top level and the signature, or the failure."""
     title = f"<b><code>{escaped(record.title)}</code></b> — {escaped(record.verdict)}"
     body = _failure(record) if record.failure else _picture(record) + _signature(record)
     note = "<p><small>A static picture. Run the notebook to explore it.</small></p>"
@@ -98,8 +98,11 @@ def _signature(record: Record) -> str:
         if entry.kind == "user_input"
     ]
     rows += [
-        (entry.kind.replace("_", " "), entry.target or entry.path or entry.name,
-         entry.constant or record.types[entry.type].text)
+        (
+            entry.kind.replace("_", " "),
+            entry.target or entry.path or entry.name,
+            entry.constant or record.types[entry.type].text,
+        )
         for entry in record.signature.outputs
     ]
     cells = "".join(

@@ -42,7 +42,8 @@ class Session:
     """Attempts in the order they were made. Never empty; an entry is never changed."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        """
+        """Make one.
+
         Args:
             entries: the attempts to begin with.
         """

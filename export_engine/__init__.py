@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load
     from export_engine.attempt import Attempt, Exported, Failed
-    from export_engine.tracing import Progress, capture
     from export_engine.description import describe
     from export_engine.record import Record
     from export_engine.request import Request
     from export_engine.shapes import Shapes, ShapesError
+    from export_engine.tracing import Progress, capture
     from export_engine.wire import decode, encode
 
 __all__ = [

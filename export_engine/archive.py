@@ -35,8 +35,8 @@ def load(path: str | os.PathLike[str]) -> Exported:
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise ArchiveError(
-            f"{file.name} is a zip file but torch {torch.__version__} cannot read a program from it: "
-            f"{reason} If another version of torch saved it, open it with that version."
+            f"{file.name} is a zip file but torch {torch.__version__} cannot read a program from "
+            f"it: {reason} If another version of torch saved it, open it with that version."
         ) from error
     return Exported(
         request=None,
@@ -54,7 +54,9 @@ def _check_readable(file: Path) -> None:
         kind = "is a folder" if file.is_dir() else "does not exist"
         raise ArchiveError(f"{file} {kind}. Give the path of a .pt2 file.")
     if file.stat().st_size == 0:
-        raise ArchiveError(f"{file.name} is empty: saving it did not finish. Save the program again.")
+        raise ArchiveError(
+            f"{file.name} is empty: saving it did not finish. Save the program again."
+        )
     if not zipfile.is_zipfile(file):
         raise ArchiveError(
             f"{file.name} is not a .pt2 archive: it is no zip file, or it was cut off. "

@@ -33,7 +33,8 @@ def python_lines(text: str) -> list[list[Token]]:
 
 def _short_class(kind: _TokenType) -> str:
     """The class of a token type, or of the nearest type above it that has one."""
-    while kind not in STANDARD_TYPES:
-        kind = kind.parent
-    short = STANDARD_TYPES[kind]
+    nearest: _TokenType | None = kind
+    while nearest is not None and nearest not in STANDARD_TYPES:
+        nearest = nearest.parent
+    short = STANDARD_TYPES[nearest] if nearest is not None else ""
     return "" if short in ("w", "p", "n") else short

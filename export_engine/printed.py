@@ -93,7 +93,8 @@ class _Printer:
         frames = self._record.frames
         frame = items_of(self._record.stacks, stack)[-1]
         file, line = frames.file[frame], frames.line[frame]
-        place = f"{self._record.files[file].name}:{line} in {self._record.strings[frames.function[frame]]}"
+        function = self._record.strings[frames.function[frame]]
+        place = f"{self._record.files[file].name}:{line} in {function}"
         if place == self._place:
             return
         self._place = place

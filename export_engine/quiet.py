@@ -28,7 +28,7 @@ class Heard:
 
 @contextmanager
 def quiet() -> Iterator[Heard]:
-    """Collects warnings, logs and output; puts everything back on the way out, also on interrupt."""
+    """Collects warnings, logs and output; puts all back on the way out, also on interrupt."""
     heard = Heard()
     output = _Bounded()
     caught: list[warnings.WarningMessage] = []

@@ -72,7 +72,7 @@ class Target(msgspec.Struct, frozen=True):
     label: str
     """Short, for a box in the graph: `linear`, `cond`."""
     kind: Literal["aten", "prim", "custom", "higher_order", "python", "module"]
-    """`python` is a builtin function on sizes, such as `operator.add`; `module` a submodule call."""
+    """`python` is a builtin on sizes, such as `operator.add`; `module` a submodule call."""
     schema: str = ""
     overload: str = ""
     mutates: list[str] = []
@@ -146,8 +146,8 @@ class Graph(msgspec.Struct, frozen=True):
     stack: Column
     """Into `Record.stacks`; -1 where tracing recorded none."""
     args: Column
-    """Argument text into `Record.strings`, where `{0}`, `{1}`, ... stand for `inputs`, in order, and
-    a literal brace is doubled: `({0}, [batch, 4], alpha=2)`."""
+    """Argument text into `Record.strings`, where `{0}`, `{1}`, ... stand for `inputs`, in order,
+    and a literal brace is doubled: `({0}, [batch, 4], alpha=2)`."""
     inputs: Ragged
     """Per node, the nodes it reads, by position in `args`; the same node may stand there twice."""
     housekeeping: Column
@@ -161,9 +161,7 @@ OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method",
 class InputEntry(msgspec.Struct, frozen=True):
     """One input of the flat program, after `torch.export.graph_signature.InputSpec`."""
 
-    kind: Literal[
-        "user_input", "parameter", "buffer", "constant_tensor", "custom_object", "token"
-    ]
+    kind: Literal["user_input", "parameter", "buffer", "constant_tensor", "custom_object", "token"]
     name: str
     node: int
     """Index of the placeholder in graph 0; -1 where the program lacks it."""

@@ -1,6 +1,6 @@
 """What is recorded while tracing: guards and symbol births, each with the user's own lines.
 
-A Recording is filled by the hooks of `torch_internals.recording` and read by the describe functions.
+A Recording is filled by the hooks of `torch_internals.recording` and read by `description`.
 """
 
 from __future__ import annotations

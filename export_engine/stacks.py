@@ -1,8 +1,8 @@
 """Call stacks as a user reads them: without torch's plumbing, the outermost call first.
 
-Frames are kept when they are the user's, their libraries', or one of torch's own `nn` modules. Walks
-live frames, reads and writes the text form that torch stores on nodes; knows nothing of torch's
-private names.
+Frames are kept when they are the user's, their libraries', or one of torch's own `nn` modules.
+Walks live frames, reads and writes the text form that torch stores on nodes; knows nothing of
+torch's private names.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def as_module(target: Callable[..., Any]) -> torch.nn.Module:
 
 
 def signature_of(target: Callable[..., Any]) -> inspect.Signature:
-    """The parameters that a call of the target is bound to; any at all for a builtin without them."""
+    """The parameters that a call of the target is bound to; any at all for a bare builtin."""
     called = target.forward if isinstance(target, torch.nn.Module) else target
     try:
         return inspect.signature(called)
@@ -81,7 +81,9 @@ def _reached_modules(target: Callable[..., Any]) -> Iterator[tuple[str, torch.nn
 
 
 def _attributes(owner: object) -> list[tuple[str, Any]]:
-    return [] if isinstance(owner, torch.nn.Module) else list(getattr(owner, "__dict__", {}).items())
+    return (
+        [] if isinstance(owner, torch.nn.Module) else list(getattr(owner, "__dict__", {}).items())
+    )
 
 
 def _captured(function: FunctionType) -> Iterator[tuple[str, Any]]:

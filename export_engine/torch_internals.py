@@ -1,8 +1,7 @@
 """All use of torch's private names. Nothing else in the project may know them.
 
-Each part says what happens where a name is missing: a hook that cannot be installed is left out, and
-the export goes on with what torch itself records. Checked on torch 2.13.0; the names are the same in
-2.11 and 2.12 unless a comment says otherwise.
+Each part says what happens where a name is missing: a hook that cannot be installed is left out,
+and the export goes on with what torch itself records. Checked on torch 2.13.0.
 """
 
 from __future__ import annotations
@@ -178,7 +177,7 @@ def _modules(into: Recording) -> Iterator[None]:
 
     def called(original: Any) -> Any:
         def call_module(self: Any, m: Any, *args: Any, **kwargs: Any) -> Any:
-            told(m.get_base() if isinstance(m, proxy_tensor._AttrProxy) else m)
+            told(m.get_base() if hasattr(m, "get_base") else m)
             return original(self, m, *args, **kwargs)
 
         return call_module
@@ -205,7 +204,7 @@ def _source_name(source: Any) -> str:
 
 
 def _stack_in_any_mode() -> Stack:
-    """The user's stack now. In strict mode their frames are interpreted, and Dynamo keeps the list."""
+    """The user's stack now. Strict mode interprets their frames, and Dynamo keeps the list."""
     interpreted = TracingContext.extract_stack()
     locations = [Location(f.filename, f.lineno or 0, f.name) for f in interpreted]
     shown = without_repeats(location for location in locations if is_shown(location.file))
@@ -229,7 +228,7 @@ def _lines_behind(frame: FrameType) -> Stack:
     return parse_stack_trace(node.stack_trace or "") if node is not None else ()
 
 
-class _UserTermsPrinter(PythonPrinter):  # type: ignore[misc]  # torch's printer is untyped
+class _UserTermsPrinter(PythonPrinter):
     """Prints sympy expressions as Python, with torch's symbols under the user's names."""
 
     def __init__(self, names: dict[str, str]) -> None:
@@ -271,8 +270,8 @@ def int_bound(bound: Any) -> int | None:
 def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
     """A symbol's value in the example inputs; None for one computed from data, or not known.
 
-    The values are in the ShapeEnv that the program's fake tensors share; `var_to_val` was renamed to
-    `backed_var_to_val` in 2.10.
+    The values are in the ShapeEnv that the program's fake tensors share; `backed_var_to_val` was
+    called `var_to_val` before.
     """
     env = _shape_env(program)
     renamed = hasattr(env, "backed_var_to_val")
@@ -303,7 +302,7 @@ def _shape_env(program: torch.export.ExportedProgram) -> Any:
 
 
 def guards_code(program: torch.export.ExportedProgram) -> list[str]:
-    """The guards that travel with a program, as Python text; none where torch keeps no such list."""
+    """The guards that travel with a program, as Python text; none where torch keeps no list."""
     return list(getattr(program, "_guards_code", None) or [])
 
 
@@ -341,7 +340,7 @@ def dynamic_shapes_tree(
 def specs_of_leaves(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], given: Any
 ) -> list[Any]:
-    """The spec of each leaf of `call_leaves`, from a whole `dynamic_shapes`. Inverse of the above."""
+    """The spec of each leaf of `call_leaves`, from a whole `dynamic_shapes`: the way back."""
     arguments: Any = _combined(signature, args, kwargs)
     if isinstance(given, tuple | list):
         arguments = type(given)(arguments.values())

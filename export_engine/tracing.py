@@ -1,6 +1,6 @@
 """Request → Attempt: runs torch.export with recording, progress and interruption.
 
-The user's module, arguments and torch's global state are as before when `capture` returns or raises.
+The user's module and arguments and torch's global state are as before when `capture` ends.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
 
     Args:
         request: what to export.
-        progress: called on each module that tracing enters. It runs inside the trace: keep it short.
+        progress: called on each module that tracing enters, inside the trace: keep it short.
 
     Returns:
         Exported, or Failed with what torch raised.
@@ -63,7 +63,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     with quiet() as heard, recording(record):
         try:
             program = run_export(module, request, dynamic_shapes)
-        except Exception as raised:
+        except Exception as raised:  # noqa: BLE001 - any failure is an outcome
             error = raised
     found: dict[str, Any] = {
         "request": request,
@@ -113,9 +113,7 @@ def _counter(
 ) -> Callable[[object], None]:
     """Turns module entries into a fraction that only grows."""
     callable_modules = {
-        id(each): path
-        for path, each in module.named_modules()
-        if not isinstance(each, _CONTAINERS)
+        id(each): path for path, each in module.named_modules() if not isinstance(each, _CONTAINERS)
     }
     entered: set[int] = set()
 

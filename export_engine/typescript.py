@@ -1,11 +1,12 @@
 """TypeScript types of the Record, generated from its msgspec schema.
 
-`python -m export_engine.typescript` prints them; a test fails when the file in the front end differs
-from what this prints.
+`python -m export_engine.typescript` prints them; a test fails when the file in the front end
+differs from what this prints.
 """
 
 from __future__ import annotations
 
+import sys
 from array import array
 
 import msgspec
@@ -24,9 +25,7 @@ export type Column = Int8Array | Int16Array | Int32Array;
 def generate() -> str:
     """The text of `record.gen.ts`: one interface per Struct, dependencies first."""
     structs = [
-        kind
-        for kind in inspect.multi_type_info(_structs())
-        if isinstance(kind, inspect.StructType)
+        kind for kind in inspect.multi_type_info(_structs()) if isinstance(kind, inspect.StructType)
     ]
     parts = [_HEADER, f"export const SCHEMA_VERSION = {SCHEMA_VERSION};\n"]
     parts.append(f"export const OPS = {_literals(OPS, ', ', '[', ']')} as const;\n")
@@ -90,4 +89,4 @@ def _literals(values: tuple[object, ...], joint: str, left: str = "", right: str
 
 
 if __name__ == "__main__":
-    print(generate(), end="")
+    sys.stdout.write(generate())

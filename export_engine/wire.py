@@ -79,8 +79,8 @@ def decode(data: bytes | memoryview) -> Record:
 
 def _narrowest(values: array[int]) -> str:
     low, high = (min(values), max(values)) if values else (0, 0)
-    if -0x80 <= low and high < 0x80:
+    if low >= -0x80 and high < 0x80:
         return "i1"
-    if -0x8000 <= low and high < 0x8000:
+    if low >= -0x8000 and high < 0x8000:
         return "i2"
     return "i4"

@@ -20,7 +20,13 @@ OPTIONS = {
     "--load": "open a .pt2 file instead of exporting a call",
     "--no-display": "export, but show nothing",
 }
-_VALUED = {"-d": "dynamic", "--dynamic": "dynamic", "-D": "expression", "--as": "name", "--load": "load"}
+_VALUED = {
+    "-d": "dynamic",
+    "--dynamic": "dynamic",
+    "-D": "expression",
+    "--as": "name",
+    "--load": "load",
+}
 _FLAGS = {"--strict", "--non-strict", "--both", "--no-display"}
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
@@ -124,7 +130,9 @@ def parse_call(text: str) -> Call:
         ExportUsageError: the text is no call.
     """
     if not text:
-        raise ExportUsageError("Give the call to export: %export model(x)\n%export? lists the options.")
+        raise ExportUsageError(
+            "Give the call to export: %export model(x)\n%export? lists the options."
+        )
     try:
         statements = ast.parse(text).body
     except SyntaxError as error:
@@ -137,7 +145,9 @@ def parse_call(text: str) -> Call:
     if isinstance(call, ast.Await):
         raise ExportUsageError("A call with await cannot be exported; export the model it awaits.")
     if not isinstance(call, ast.Call) or len(statements) != 1:
-        raise ExportUsageError(f"Not a call: {text}\nWrite the model with its example inputs: model(x)")
+        raise ExportUsageError(
+            f"Not a call: {text}\nWrite the model with its example inputs: model(x)"
+        )
     return _taken_apart(text, call, assigned)
 
 

@@ -43,7 +43,7 @@ def evaluate_call(call: Call, namespace: dict[str, Any]) -> Evaluated:
 def evaluate(source: str, namespace: dict[str, Any]) -> Any:
     """One expression of the user's, in their namespace."""
     try:
-        return eval(compile(source, "<%export>", "eval"), namespace)
+        return eval(compile(source, "<%export>", "eval"), namespace)  # noqa: S307 - the user's own
     except NameError as error:
         # Only a name of this line: one missing inside the user's own functions is theirs to see.
         if error.name and error.__traceback__ and error.__traceback__.tb_next is not None:
@@ -52,7 +52,9 @@ def evaluate(source: str, namespace: dict[str, Any]) -> Any:
                 raise _unknown_name(error.name, source, namespace) from None
         raise
     except SyntaxError as error:
-        raise pointing(f"This is no Python: {error.msg}", source, (error.offset or 1) - 1) from error
+        raise pointing(
+            f"This is no Python: {error.msg}", source, (error.offset or 1) - 1
+        ) from error
 
 
 def _unknown_name(name: str, source: str, namespace: dict[str, Any]) -> ExportUsageError:

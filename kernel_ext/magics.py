@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import explorer
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+
+import explorer
 from kernel_ext.command import Call, Command, parse_call, parse_command, split_cell
 from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import evaluate, evaluate_call
@@ -62,9 +63,9 @@ class ExportMagics(Magics):
             if not ready:
                 return
         if command.load:
-            return self._show(explorer.load(command.load), command, ProgressLine("", False))
-        call = parse_call(command.call)
-        self._export(command, call)
+            self._show(explorer.load(command.load), command, ProgressLine("", False))
+        else:
+            self._export(command, parse_call(command.call))
 
     def _export(self, command: Command, call: Call) -> None:
         namespace = self._shell.user_ns

@@ -21,7 +21,8 @@ class ProgressLine:
     """Shows how far tracing is, and then, in the same place, the result."""
 
     def __init__(self, title: str, shown: bool) -> None:
-        """
+        """Make one.
+
         Args:
             title: what is being exported.
             shown: whether to show anything.
@@ -54,7 +55,11 @@ class ProgressLine:
 
     def _put(self, bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
         if self._id is None:
-            handle = display(bundle, metadata=metadata, raw=True, display_id=True)
+            handle = display(  # type: ignore[no-untyped-call]
+                bundle, metadata=metadata, raw=True, display_id=True
+            )
             self._id = handle.display_id if handle else None
         else:
-            update_display(bundle, metadata=metadata, raw=True, display_id=self._id)
+            update_display(  # type: ignore[no-untyped-call]
+                bundle, metadata=metadata, raw=True, display_id=self._id
+            )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -13,7 +14,7 @@ class Case(NamedTuple):
 
     model: torch.nn.Module
     args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = {}
+    kwargs: Mapping[str, Any] = MappingProxyType({})
     shapes: str = ""
     """Dynamic shapes in the short language."""
 

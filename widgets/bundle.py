@@ -27,7 +27,7 @@ def bundle_hash() -> str:
 
 @lru_cache(maxsize=1)
 def loader() -> str:
-    """The module that an anywidget loads first, which asks for the bundle. Raises FrontEndMissing."""
+    """The module that an anywidget loads first; it asks for the bundle. Raises FrontEndMissing."""
     return _read("loader.js").decode()
 
 

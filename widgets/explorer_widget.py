@@ -47,7 +47,8 @@ class ExplorerWidget(anywidget.AnyWidget):
         view: str = "all",
         fallback: Callable[[], dict[str, str]],
     ) -> None:
-        """
+        """Make one.
+
         Args:
             attempts: what a view knows of each attempt before its Record arrives.
             current: index of the attempt to show first.
@@ -73,10 +74,10 @@ class ExplorerWidget(anywidget.AnyWidget):
         shown = super()._repr_mimebundle_(**options)
         if shown is None:
             return self._fallback()
-        data, metadata = shown if isinstance(shown, tuple) else (shown, {})
+        data, metadata = shown
         return {**data, **self._fallback()}, metadata
 
-    def _receive(self, _: Any, message: Any, buffers: list[Any]) -> None:
+    def _receive(self, _: object, message: Any, __: object) -> None:
         if not isinstance(message, dict) or not isinstance(message.get("ask"), str):
             return
         reply: dict[str, Any] = {"id": message.get("id")}
@@ -86,7 +87,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             reply |= {"ok": True, "value": value}
         except Refusal as refusal:
             reply |= {"ok": False, "error": str(refusal)}
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the page must hear of it, whatever it is
             reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
         self.send(reply, found)
 

@@ -1,7 +1,6 @@
 """Attempt → Record: everything a view shows, read off an exported program or a failure.
 
-Works on any ExportedProgram, also one that was loaded from a file and lacks stacks, scopes or values.
-Public: `describe`, and `describe_with_graphs` for what needs the graph modules beside the Record.
+Works on any ExportedProgram, also one loaded from a file that lacks stacks, scopes or values.
 """
 
 from __future__ import annotations
@@ -69,9 +68,7 @@ def describe(attempt: Attempt) -> Record:
     )
 
 
-def _names(
-    program: ExportedProgram | None, paths: list[str], attempt: Attempt
-) -> dict[str, str]:
+def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
     """The user's names of torch's symbols; none where there is no program to read them off."""
     if program is None:
         return {}

@@ -1,7 +1,7 @@
 """Arguments of a node as text, with holes where other nodes stand.
 
-The text of `view(x, [batch, -1])` is `({0}, [batch, -1])` with the inputs `[x]`: equal for every layer
-of a model, so that a Record keeps it once.
+The text of `view(x, [batch, -1])` is `({0}, [batch, -1])` with the inputs `[x]`: equal for every
+layer of a model, so that a Record keeps it once.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from torch.export import ExportedProgram
 
@@ -11,7 +11,7 @@ from export_engine.attempt import Attempt
 from export_engine.description.symbols import Symbols
 from export_engine.description.tables import Stacks
 from export_engine.description.values import Values
-from export_engine.record import Guard, InputEntry, OutputEntry, Place, Signature, Symbol
+from export_engine.record import Guard, Place, Signature, Symbol
 from export_engine.recorder import RecordedGuard
 from export_engine.torch_internals import int_bound, symbol_hint, symbols_left
 
@@ -25,7 +25,9 @@ def describe_symbols(
     stacks: Stacks,
 ) -> list[Symbol]:
     """Every symbol that a size of the program or a guard is made of, by number."""
-    ranges = {str(key): bounds for key, bounds in (program.range_constraints if program else {}).items()}
+    ranges = {
+        str(key): bounds for key, bounds in (program.range_constraints if program else {}).items()
+    }
     births = {str(birth.symbol): birth for birth in attempt.recording.births}
     places = _places(signature, values)
     described = []
@@ -76,21 +78,20 @@ def describe_guards(
 def _places(signature: Signature, values: Values) -> list[Place]:
     """Every symbolic dim of a user input or an output."""
     found: list[Place] = []
-    for io, entries in (("input", signature.inputs), ("output", signature.outputs)):
-        for number, entry in enumerate(entries):
-            if io == "input" and entry.kind != "user_input":
-                continue
-            found.extend(_places_of(io, number, entry, values))
+    for number, entry in enumerate(signature.inputs):
+        if entry.kind == "user_input":
+            found.extend(_dims("input", number, entry.path or entry.name, entry.type, values))
+    for number, output in enumerate(signature.outputs):
+        name = f"output {output.path or number}"
+        found.extend(_dims("output", number, name, output.type, values))
     return found
 
 
-def _places_of(
-    io: Any, number: int, entry: InputEntry | OutputEntry, values: Values
+def _dims(
+    io: Literal["input", "output"], number: int, shown: str, type_number: int, values: Values
 ) -> Iterator[Place]:
-    kind = values.entry(entry.type).kind
-    name = entry.path or (entry.name if io == "input" else f"output {number}")
-    shown = name if io == "input" or not entry.path else f"output {entry.path}"
-    for dim, size in enumerate(values.sizes(entry.type)):
+    kind = values.entry(type_number).kind
+    for dim, size in enumerate(values.sizes(type_number)):
         if isinstance(size, str):
             if kind == "tensor":
                 yield Place(io, number, dim, f"{shown}.shape[{dim}]", size)

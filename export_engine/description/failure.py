@@ -61,7 +61,7 @@ def _shown(locations: object) -> Stack:
 
 def _sentence(error: BaseException, message: str) -> str:
     """The first paragraph of torch's message, or the class of an error that says nothing."""
-    first = message.split("\n\n")[0].strip()
+    first = message.split("\n\n", maxsplit=1)[0].strip()
     first = " ".join(first.split())
     if not first:
         return f"torch.export raised {type(error).__name__} and gave no reason."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sysconfig
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -25,7 +26,8 @@ class FileNames:
     """The files of one Record, numbered in order of first use."""
 
     def __init__(self, cells: Mapping[str, str]) -> None:
-        """
+        """Make one.
+
         Args:
             cells: Python's file name of each notebook cell, and the name to show for it.
         """
@@ -62,6 +64,4 @@ class FileNames:
             for root in _LIBRARIES:
                 path = path.removeprefix(root)
             return path
-        return os.path.basename(path) or path
-
-
+        return Path(path).name or path

@@ -65,7 +65,7 @@ def _describe(target: Any) -> Target:
     if isinstance(target, OpOverload):
         return _overload(target)
     if isinstance(target, HigherOrderOperator):
-        name = target.name()
+        name = str(target.name())  # type: ignore[no-untyped-call]
         return Target(f"higher_order.{name}", name, "higher_order")
     name = getattr(target, "__name__", str(target))
     module = getattr(target, "__module__", "").lstrip("_")

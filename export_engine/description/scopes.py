@@ -13,7 +13,8 @@ class Scopes:
     """The scopes of one Record, parents before children."""
 
     def __init__(self, title: str, known_paths: Iterable[str]) -> None:
-        """
+        """Make one.
+
         Args:
             title: what to call the root, which has no attribute path.
             known_paths: attribute paths of the program's modules.
@@ -35,8 +36,8 @@ class Scopes:
 
     def _enter(self, module_stack: dict[str, Any]) -> int:
         scope, parent_path = -1, ""
-        for key, (path, cls) in module_stack.items():
-            path = self._known_path(_plain_path(str(path)))
+        for key, (written, cls) in module_stack.items():
+            path = self._known_path(_plain_path(str(written)))
             if scope >= 0 and path == parent_path:
                 continue  # the branch of a cond names its root again
             found = self.table.find((scope, key))

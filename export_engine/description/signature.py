@@ -59,14 +59,11 @@ def input_paths(program: ExportedProgram) -> list[str]:
     names = _argument_names(program)
     paths = []
     for keys, _ in pytree.tree_flatten_with_path((args, kwargs))[0]:
-        side, first, *rest = keys
-        if side.idx == 0:
-            position = first.idx
-            names_it = position < len(names)
-            start = [names[position]] if names_it else ["args", position]
-        else:
-            start = [first.key]
-        paths.append(join_path([*start, *map(key_text, rest)]))
+        side, first, *rest = map(key_text, keys)
+        positional = side == "0"
+        named = positional and int(first) < len(names)
+        start = [names[int(first)]] if named else ["args", first] if positional else [first]
+        paths.append(join_path([*start, *rest]))
     return paths
 
 
@@ -76,9 +73,7 @@ def output_paths(program: ExportedProgram) -> list[str]:
     if out_spec is None:
         return []
     tree = pytree.tree_unflatten([0] * out_spec.num_leaves, out_spec)
-    return [
-        join_path(map(key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]
-    ]
+    return [join_path(map(key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]]
 
 
 def _argument_names(program: ExportedProgram) -> list[str]:

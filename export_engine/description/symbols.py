@@ -27,7 +27,8 @@ class Symbols:
     """The symbols of one program, numbered in order of first use, and expressions of them."""
 
     def __init__(self, names: dict[str, str], places: dict[str, str]) -> None:
-        """
+        """Make one.
+
         Args:
             names: torch's name of a symbol, `s77`, to the user's.
             places: torch's name of a symbol to the dim it was made for, `x.shape[0]`. Symbols found

@@ -1,14 +1,14 @@
 """The short language for shapes: `x: batch, seq[4..512], _; cache.0.key: batch, 2*seq + 1, *`.
 
-    shapes := leaf (";" leaf)*            a line end may stand for ";"
-    leaf   := path ":" [dim ("," dim)*]
-    path   := part ("." part)*            a part is a word, a number or "a quoted text"
-    dim    := "_"                         static
-            | "*" [bounds]                torch decides (Dim.AUTO)
-            | "!" [bounds]                dynamic or an error (Dim.DYNAMIC)
-            | number                      pinned
-            | [number "*"] name [bounds] [("+" | "-") number]
-    bounds := "[" [number] ".." [number] "]"
+shapes := leaf (";" leaf)*            a line end may stand for ";"
+leaf   := path ":" [dim ("," dim)*]
+path   := part ("." part)*            a part is a word, a number or "a quoted text"
+dim    := "_"                         static
+        | "*" [bounds]                torch decides (Dim.AUTO)
+        | "!" [bounds]                dynamic or an error (Dim.DYNAMIC)
+        | number                      pinned
+        | [number "*"] name [bounds] [("+" | "-") number]
+bounds := "[" [number] ".." [number] "]"
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def parse(text: str) -> Shapes:
 
 
 def write(shapes: Shapes) -> str:
-    """The canonical text of a Shapes; `parse` gives it back. Bounds stand at a Dim's first mention."""
+    """The canonical text of a Shapes; `parse` reads it. Bounds stand at a Dim's first mention."""
     unwritten = dict(shapes.bounds)
     leaves = []
     for path, specs in shapes.leaves.items():
@@ -59,6 +59,7 @@ def write(shapes: Shapes) -> str:
 
 
 def write_dim(spec: Spec, unwritten: dict[str, Bounds]) -> str:
+    """One dim; the bounds of its Dim are taken out of `unwritten` with it."""
     match spec:
         case Static():
             return "_"
@@ -77,6 +78,7 @@ def write_dim(spec: Spec, unwritten: dict[str, Bounds]) -> str:
 
 
 def write_bounds(bounds: Bounds) -> str:
+    """Bounds in brackets; empty where both sides are open."""
     low, high = ("" if bound is None else str(bound) for bound in bounds)
     return f"[{low}..{high}]" if low or high else ""
 
@@ -141,7 +143,9 @@ class _Parser:
     def _named(self, number: _Token | None) -> Spec:
         name = self._take("word")
         if name is None or name.text == "_":
-            self._fail("expected a dim: a name, a number, `_` (static), `*` (automatic) or `!` (dynamic)")
+            self._fail(
+                "expected a dim: a name, a number, `_` (static), `*` (automatic) or `!` (dynamic)"
+            )
         if number is not None and int(number.text) == 0:
             self._fail(f"0*{name.text} is no dim; write the size itself", number)
         opening = self._peek()
@@ -174,7 +178,9 @@ class _Parser:
             self._fail("expected `]` after the bounds")
         bounds = (int(low.text) if low else None, int(high.text) if high else None)
         if low and high and int(low.text) > int(high.text):
-            self._fail(f"{low.text} is more than {high.text}; write the smaller bound first", opening)
+            self._fail(
+                f"{low.text} is more than {high.text}; write the smaller bound first", opening
+            )
         return bounds
 
     def _split(self) -> list[_Token]:

@@ -107,7 +107,9 @@ class Shapes:
 
     def names(self) -> list[str]:
         """The Dims' names, in order of first mention."""
-        named = [each for specs in self.leaves.values() for each in specs if isinstance(each, Named)]
+        named = [
+            each for specs in self.leaves.values() for each in specs if isinstance(each, Named)
+        ]
         return list(dict.fromkeys(each.name for each in named))
 
     def __str__(self) -> str:
@@ -126,7 +128,8 @@ class ShapesError(ValueError):
     """A text or a spec that does not work. `str(error)` can be shown as it is."""
 
     def __init__(self, message: str, text: str = "", column: int | None = None) -> None:
-        """
+        """Make one.
+
         Args:
             message: what is wrong and what to do next.
             text: the text it is wrong in.

@@ -54,13 +54,15 @@ def _leaf_spec(path: str, value: Any, specs: tuple[Spec, ...], dims: dict[str, D
     if isinstance(value, torch.Tensor):
         if len(specs) != value.dim():
             raise ShapesError(
-                f"{path} has {value.dim()} dims, {list(value.shape)}, and the spec gives {len(specs)}. "
-                "Write one dim for each; `_` keeps one static."
+                f"{path} has {value.dim()} dims, {list(value.shape)}, and the spec gives "
+                f"{len(specs)}. Write one dim for each; `_` keeps one static."
             )
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
     if isinstance(value, int) and not isinstance(value, bool) and len(specs) == 1:
         return _torch_dim(specs[0], dims)
-    raise ShapesError(f"{path} is a {type(value).__name__} and has no dims; leave it out of the spec.")
+    raise ShapesError(
+        f"{path} is a {type(value).__name__} and has no dims; leave it out of the spec."
+    )
 
 
 def _torch_dim(spec: Spec, dims: dict[str, Dim]) -> Any:

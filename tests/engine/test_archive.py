@@ -38,7 +38,9 @@ def test_loading_keeps_what_a_fresh_export_shows(saved: Path) -> None:
     loaded = describe(load(saved))
     for ours, theirs in zip(fresh.graphs, loaded.graphs, strict=True):
         assert [fresh.strings[n] for n in ours.name] == [loaded.strings[n] for n in theirs.name]
-        assert [fresh.types[n].text for n in ours.type] == [loaded.types[n].text for n in theirs.type]
+        assert [fresh.types[n].text for n in ours.type] == [
+            loaded.types[n].text for n in theirs.type
+        ]
 
 
 def test_truncated_archives_are_refused_in_a_sentence(saved: Path, tmp_path: Path) -> None:

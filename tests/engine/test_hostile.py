@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_model_that_raises_is_shown_with_its_line(strict: bool) -> None:
     assert record.failure is not None
     stack = record.failure.stack
     frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
-    line = open(__file__).read().splitlines()[record.frames.line[frame] - 1]
+    line = Path(__file__).read_text().splitlines()[record.frames.line[frame] - 1]
     assert line.strip() == "raise ValueError(MARKUP)"
 
 
@@ -74,7 +75,9 @@ def test_a_model_without_ops() -> None:
 
 def test_inputs_and_outputs_that_are_no_tensors() -> None:
     class Mixed(nn.Module):
-        def forward(self, x: torch.Tensor, n: int, name: str = "a", flag: bool | None = None) -> Any:
+        def forward(
+            self, x: torch.Tensor, n: int, name: str = "a", flag: bool | None = None
+        ) -> Any:
             return x * n, n, name, None, {"k": [x, (x,)]}
 
     record = described(Mixed(), torch.ones(2), 3, "q", flag=True)

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -200,7 +201,7 @@ def test_guards_know_the_line_that_asked(strict: bool) -> None:
     ]
     innermost = stack[-1]
     assert record.strings[record.frames.function[innermost]] == "choose"
-    lines = open(__file__).read().splitlines()
+    lines = Path(__file__).read_text().splitlines()
     assert "# the line" in lines[record.frames.line[innermost] - 1]
 
 
