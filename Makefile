@@ -23,7 +23,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
   [ "$$(uname)" != Linux ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
-.PHONY: help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \
+.PHONY: types help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \
   setup clean
 
 help: ## what there is
@@ -60,6 +60,9 @@ bench: setup ## one table of ratios
 	  $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
+
+types: setup ## the Record's TypeScript types, from its schema
+	@$(BIN)/python -m export_engine.typescript > $(FRONTEND)/src/record.gen.ts
 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 

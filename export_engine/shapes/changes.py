@@ -1,41 +1,74 @@
-"""What changed between two Shapes, as sentences a preview shows."""
+"""What changed between two Shapes, as data that reads as sentences: `x dim 0: static → batch`."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from export_engine.shapes.language import write_bounds, write_dim
-from export_engine.shapes.spec import Named, Shapes, Spec, Static
+from export_engine.shapes.printing import write_bounds, write_dim
+from export_engine.shapes.spec import (
+    Auto,
+    Bounds,
+    Dynamic,
+    Named,
+    Pinned,
+    Shapes,
+    Spec,
+    Static,
+)
 
 
-class Change(NamedTuple):
-    """One difference."""
+@dataclass(frozen=True)
+class DimChange:
+    """A dim of an input that may now vary otherwise."""
 
-    subject: str
-    """A dim of an input, `x dim 0`, or a Dim, `seq`."""
-    before: str
-    after: str
+    path: str
+    position: int
+    before: Spec
+    after: Spec
 
     def __str__(self) -> str:
-        return f"{self.subject}: {self.before} → {self.after}"
+        return f"{self.path} dim {self.position}: {_text(self.before)} → {_text(self.after)}"
+
+
+@dataclass(frozen=True)
+class BoundsChange:
+    """A Dim whose bounds differ. One that is new had none, so they were open."""
+
+    name: str
+    before: Bounds
+    after: Bounds
+
+    def __str__(self) -> str:
+        (low, high), (new_low, new_high) = self.before, self.after
+        sides = []
+        if low != new_low:
+            sides.append(f"min {low or 0} → {new_low or 0}")
+        if high != new_high:
+            sides.append(f"max {_limit(high)} → {_limit(new_high)}")
+        return f"{self.name}: {', '.join(sides)}"
+
+
+Change = DimChange | BoundsChange
 
 
 def changes(before: Shapes, after: Shapes) -> list[Change]:
-    """Every dim and every bound that differs, inputs first, in order of mention."""
-    found = []
+    """Every dim and every bound that differs: dims of inputs first, in order of mention.
+
+    A leaf that one of them does not name is static there. Bounds of a Dim that `after` no longer has
+    are no change of their own.
+    """
+    found: list[Change] = []
     for path in dict.fromkeys([*before.leaves, *after.leaves]):
         old, new = before.leaves.get(path, ()), after.leaves.get(path, ())
         for position in range(max(len(old), len(new))):
             was, now = _at(old, position), _at(new, position)
             if was != now:
-                found.append(Change(f"{path} dim {position}", _text(was), _text(now)))
-    for name in dict.fromkeys([*before.names(), *after.names()]):
-        if name in before.names() and name in after.names():
-            was_bounds = before.bounds.get(name, (None, None))
-            now_bounds = after.bounds.get(name, (None, None))
-            if was_bounds != now_bounds:
-                texts = (write_bounds(each) or "any size" for each in (was_bounds, now_bounds))
-                found.append(Change(name, *texts))
+                found.append(DimChange(path, position, was, now))
+    old_dims = before.dims()
+    for name, bounds in after.dims().items():
+        was_bounds = old_dims.get(name, Bounds())
+        if was_bounds != bounds:
+            found.append(BoundsChange(name, was_bounds, bounds))
     return found
 
 
@@ -47,6 +80,20 @@ def _text(spec: Spec) -> str:
     match spec:
         case Static():
             return "static"
+        case Auto(low, high):
+            return "automatic" + _within(low, high)
+        case Dynamic(low, high):
+            return "dynamic" + _within(low, high)
+        case Pinned(size):
+            return f"pinned to {size}"
         case Named():
             return write_dim(spec, {})
-    return {"*": "automatic", "!": "dynamic"}.get(write_dim(spec, {}), write_dim(spec, {}))
+
+
+def _within(low: int | None, high: int | None) -> str:
+    bounds = write_bounds(Bounds(low, high))
+    return f" {bounds}" if bounds else ""
+
+
+def _limit(high: int | None) -> str:
+    return "∞" if high is None else str(high)

@@ -1,21 +1,27 @@
 """The short language for shapes: `x: batch, seq[4..512], _; cache.0.key: batch, 2*seq + 1, *`.
 
-shapes := leaf (";" leaf)*            a line end may stand for ";"
-leaf   := path ":" [dim ("," dim)*]
-path   := part ("." part)*            a part is a word, a number or "a quoted text"
-dim    := "_"                         static
-        | "*" [bounds]                torch decides (Dim.AUTO)
-        | "!" [bounds]                dynamic or an error (Dim.DYNAMIC)
-        | number                      pinned
-        | [number "*"] name [bounds] [("+" | "-") number]
-bounds := "[" [number] ".." [number] "]"
+The grammar, where a line end may stand for `;` and follow a `,`:
+
+* shapes: leaves, with `;` between them
+* leaf: a path, `:`, and dims with `,` between them (none for a tensor without dims)
+* path: parts with `.` between them; a part is a name, a number or a `"quoted text"`
+* dim: one of
+    * `_` static: the size of the example
+    * `*` or `*[bounds]` automatic: torch decides (`Dim.AUTO`)
+    * `!` or `![bounds]` dynamic, or the export fails (`Dim.DYNAMIC`)
+    * `8` pinned to that size
+    * `name`, `name[bounds]`, `3*name`, `3*name[bounds] + 1`: a Dim, or one derived from it
+* bounds: `4..512`, `4..` or `..512`. The bounds of a Dim stand at one of its mentions, any one.
 """
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.paths import join_path, unquoted
+from export_engine.shapes.printing import write_bounds
 from export_engine.shapes.spec import (
     Auto,
     Bounds,
@@ -23,87 +29,52 @@ from export_engine.shapes.spec import (
     Named,
     Pinned,
     Shapes,
-    ShapesError,
     Spec,
     Static,
-    join_path,
+    Written,
+    normal_bounds,
 )
+from export_engine.shapes.tokens import Token, tokens
 
-_TOKEN = re.compile(
-    r'(?P<space>[ \t\r]+)|(?P<end>[;\n])|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<number>\d+)'
-    r"|(?P<word>[A-Za-z_]\w*)|(?P<dots>\.\.)|(?P<mark>[:,.*!+\-\[\]])",
-    re.ASCII,
-)
-_ESCAPES = {"n": "\n"}
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    column: int
+_A_DIM = "a name, a size, `_` (static), `*` (automatic) or `!` (dynamic)"
+_DIGITS = 19
+"""Of the largest size. A longer number is refused before it is converted."""
 
 
 def parse(text: str) -> Shapes:
-    """The Shapes of a text. Raises ShapesError, which points at the column."""
+    """The Shapes of a text.
+
+    Raises:
+        ShapesError: the text does not follow the grammar; the error points at the column.
+    """
     return _Parser(text).shapes()
-
-
-def write(shapes: Shapes) -> str:
-    """The canonical text of a Shapes; `parse` reads it. Bounds stand at a Dim's first mention."""
-    unwritten = dict(shapes.bounds)
-    leaves = []
-    for path, specs in shapes.leaves.items():
-        dims = ", ".join(write_dim(spec, unwritten) for spec in specs)
-        leaves.append(f"{path}: {dims}" if dims else f"{path}:")
-    return "; ".join(leaves)
-
-
-def write_dim(spec: Spec, unwritten: dict[str, Bounds]) -> str:
-    """One dim; the bounds of its Dim are taken out of `unwritten` with it."""
-    match spec:
-        case Static():
-            return "_"
-        case Auto(low, high):
-            return "*" + write_bounds((low, high))
-        case Dynamic(low, high):
-            return "!" + write_bounds((low, high))
-        case Pinned(size):
-            return str(size)
-        case Named(name, scale, offset):
-            head = f"{scale}*{name}" if scale != 1 else name
-            head += write_bounds(unwritten.pop(name, (None, None)))
-            if offset:
-                head += f" {'+' if offset > 0 else '-'} {abs(offset)}"
-            return head
-
-
-def write_bounds(bounds: Bounds) -> str:
-    """Bounds in brackets; empty where both sides are open."""
-    low, high = ("" if bound is None else str(bound) for bound in bounds)
-    return f"[{low}..{high}]" if low or high else ""
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = self._split()
+        self._tokens = tokens(text)
         self._next = 0
         self._bounds: dict[str, Bounds] = {}
+        self._columns: dict[tuple[str, int | None], int] = {}
 
     def shapes(self) -> Shapes:
         leaves: dict[str, tuple[Spec, ...]] = {}
-        while True:
-            while self._take("end"):
-                pass
-            if self._peek().kind == "stop":
-                return Shapes(leaves, self._bounds)
+        while not self._at_end_of_text():
             start = self._peek()
             path = self._path()
             if path in leaves:
                 self._fail(f"{path} stands here a second time; write its dims once", start)
+            self._columns[path, None] = start.column
             leaves[path] = self._dims(path)
-            if self._peek().kind not in ("end", "stop"):
-                self._fail("expected `,` before another dim or `;` before another input")
+        shapes = Shapes(leaves, self._bounds)
+        object.__setattr__(shapes, "written", Written(self._text, self._columns))
+        return shapes
+
+    def _at_end_of_text(self) -> bool:
+        while self._take("newline") or self._take("mark", ";"):
+            pass
+        return self._peek().kind == "end"
 
     def _path(self) -> str:
         parts = [self._path_part()]
@@ -112,108 +83,122 @@ class _Parser:
         return join_path(parts)
 
     def _path_part(self) -> str:
-        token = self._peek()
-        if token.kind not in ("word", "number", "string"):
+        token = self._take("word") or self._take("number") or self._take("quoted")
+        if token is None:
             self._fail("expected the name of an input, as in `x: batch, _`")
-        self._next += 1
-        return _unquoted(token.text) if token.kind == "string" else token.text
+        return unquoted(token.text) if token.kind == "quoted" else token.text
 
     def _dims(self, path: str) -> tuple[Spec, ...]:
         if not self._take("mark", ":"):
             self._fail(f"expected `:` and the dims of {path}, as in `{path}: batch, _`")
-        if self._peek().kind in ("end", "stop"):
+        dims: list[Spec] = []
+        if self._ends_leaf():
             return ()
-        dims = [self._dim()]
-        while self._take("mark", ","):
+        while True:
+            start = self._peek()
+            self._columns[path, len(dims)] = start.column
             dims.append(self._dim())
+            if not self._take("mark", ","):
+                break
+            while self._take("newline"):
+                pass
+        if not self._ends_leaf():
+            self._fail_after(start, dims[-1])
         return tuple(dims)
 
+    def _ends_leaf(self) -> bool:
+        return self._peek().kind in ("newline", "end") or self._peek().text == ";"
+
     def _dim(self) -> Spec:
+        start = self._peek()
         if self._take("word", "_"):
             return Static()
         if self._take("mark", "*"):
-            return Auto(*self._optional_bounds())
+            return self._made(start, Auto, *self._optional_bounds())
         if self._take("mark", "!"):
-            return Dynamic(*self._optional_bounds())
-        number = self._take("number")
-        if number is not None and not self._take("mark", "*"):
-            return Pinned(int(number.text))
-        return self._named(number)
+            return self._made(start, Dynamic, *self._optional_bounds())
+        size = self._optional_number()
+        if size is None:
+            return self._named(1)
+        return self._named(size) if self._take("mark", "*") else self._made(start, Pinned, size)
 
-    def _named(self, number: _Token | None) -> Spec:
+    def _named(self, scale: int) -> Spec:
+        start = self._peek()
         name = self._take("word")
-        if name is None or name.text == "_":
-            self._fail(
-                "expected a dim: a name, a number, `_` (static), `*` (automatic) or `!` (dynamic)"
-            )
-        if number is not None and int(number.text) == 0:
-            self._fail(f"0*{name.text} is no dim; write the size itself", number)
+        if name is None:
+            self._fail(f"expected a dim: {_A_DIM}")
+        self._made(start, Named, name.text, scale)
+        self._bounds_of(name.text)
+        return self._made(start, Named, name.text, scale, self._offset())
+
+    def _bounds_of(self, name: str) -> None:
         opening = self._peek()
         bounds = self._optional_bounds()
-        if bounds != (None, None):
-            known = self._bounds.setdefault(name.text, bounds)
-            if known != bounds:
-                shown = write_bounds(known)
-                self._fail(f"{name.text} has the bounds {shown} already; write them once", opening)
-        return Named(name.text, int(number.text) if number else 1, self._offset())
+        if bounds == Bounds():
+            return
+        bounds = self._made(opening, normal_bounds, name, bounds)
+        known = self._bounds.setdefault(name, bounds)
+        if known != bounds:
+            text = write_bounds(known) or "[0..]"
+            self._fail(f"{name} has the bounds {text} already; write them once", opening)
 
     def _offset(self) -> int:
         sign = self._take("mark", "+") or self._take("mark", "-")
         if sign is None:
             return 0
-        number = self._take("number")
+        number = self._optional_number()
         if number is None:
-            self._fail(f"expected a number after `{sign.text}`")
-        return int(number.text) if sign.text == "+" else -int(number.text)
+            self._fail(f"expected a number after `{sign.text}`; the name stands first: `seq + 1`")
+        return number if sign.text == "+" else -number
 
     def _optional_bounds(self) -> Bounds:
         opening = self._take("mark", "[")
         if opening is None:
-            return (None, None)
-        low = self._take("number")
+            return Bounds()
+        low = self._optional_number()
         if not self._take("dots"):
-            self._fail("expected `..` between the bounds, as in `[2..512]` or `[2..]`")
-        high = self._take("number")
+            self._fail("expected `..` between the bounds, as in `[2..512]`, `[2..]` or `[..512]`")
+        high = self._optional_number()
         if not self._take("mark", "]"):
             self._fail("expected `]` after the bounds")
-        bounds = (int(low.text) if low else None, int(high.text) if high else None)
-        if low and high and int(low.text) > int(high.text):
-            self._fail(
-                f"{low.text} is more than {high.text}; write the smaller bound first", opening
-            )
-        return bounds
+        return self._made(opening, Bounds, low, high)
 
-    def _split(self) -> list[_Token]:
-        tokens: list[_Token] = []
-        column = 0
-        while column < len(self._text):
-            match = _TOKEN.match(self._text, column)
-            if match is None:
-                raise ShapesError(self._unknown(column), self._text, column)
-            if match.lastgroup != "space":
-                tokens.append(_Token(str(match.lastgroup), match.group(), column))
-            column = match.end()
-        return [*tokens, _Token("stop", "", len(self._text))]
+    def _optional_number(self) -> int | None:
+        token = self._take("number")
+        if token is None:
+            return None
+        digits = token.text.lstrip("0") or "0"
+        if len(digits) > _DIGITS:
+            self._fail("this number is larger than any size", token)
+        return int(digits)
 
-    def _unknown(self, column: int) -> str:
-        character = self._text[column]
-        if character == '"':
-            return "this quote is not closed"
-        return f"{character!r} has no meaning here"
-
-    def _peek(self) -> _Token:
+    def _peek(self) -> Token:
         return self._tokens[self._next]
 
-    def _take(self, kind: str, text: str | None = None) -> _Token | None:
+    def _take(self, kind: str, text: str | None = None) -> Token | None:
         token = self._tokens[self._next]
         if token.kind != kind or (text is not None and token.text != text):
             return None
         self._next += 1
         return token
 
-    def _fail(self, message: str, at: _Token | None = None) -> NoReturn:
+    def _made[T](self, at: Token, make: Callable[..., T], *parts: object) -> T:
+        """`make(*parts)`; what it refuses is an error at the token."""
+        try:
+            return make(*parts)
+        except ShapesError as error:
+            self._fail(error.message, at)
+
+    def _fail_after(self, start: Token, dim: Spec) -> NoReturn:
+        """Says what may follow a dim, and how to write what looks like arithmetic."""
+        following = self._peek()
+        if isinstance(dim, Named) and following.text == "*":
+            self._fail(f"a multiple is written with the number first: `2*{dim.name}`")
+        if isinstance(dim, Pinned) and following.kind == "word":
+            self._fail(f"write `{dim.size}*{following.text}` for a multiple, or `,` between two dims")
+        if isinstance(dim, Pinned) and following.text in ("+", "-"):
+            self._fail(f"a sum is written with the name first: `seq + {dim.size}`", start)
+        self._fail("expected `,` before another dim or `;` before another input")
+
+    def _fail(self, message: str, at: Token | None = None) -> NoReturn:
         raise ShapesError(message, self._text, (at or self._peek()).column)
-
-
-def _unquoted(text: str) -> str:
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])

@@ -5,14 +5,7 @@ export type Column = Int8Array | Int16Array | Int32Array;
 
 export const SCHEMA_VERSION = 1;
 
-export const OPS = [
-  "placeholder",
-  "get_attr",
-  "call_function",
-  "call_module",
-  "call_method",
-  "output",
-] as const;
+export const OPS = ["placeholder", "get_attr", "call_function", "call_module", "call_method", "output"] as const;
 
 export interface Timing {
   capture: number;
@@ -106,15 +99,7 @@ export interface InputEntry {
 }
 
 export interface OutputEntry {
-  kind:
-    | "buffer_mutation"
-    | "gradient_to_parameter"
-    | "gradient_to_user_input"
-    | "loss_output"
-    | "parameter_mutation"
-    | "token"
-    | "user_input_mutation"
-    | "user_output";
+  kind: "buffer_mutation" | "gradient_to_parameter" | "gradient_to_user_input" | "loss_output" | "parameter_mutation" | "token" | "user_input_mutation" | "user_output";
   name: string;
   node: number;
   type: number;

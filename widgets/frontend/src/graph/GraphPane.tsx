@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Store } from "../store";
-import { MINIMAP } from "./minimap";
+import { MINIMAP, minimapSize } from "./minimap";
 import { download } from "./saving";
 import { GraphView } from "./view";
 
@@ -22,6 +22,9 @@ export function GraphPane({ store }: { store: Store }) {
       made.dispose();
     };
   }, [store]);
+  const scene = view?.scene.value;
+  const small = scene ? minimapSize(scene) : MINIMAP;
+  const mapStyle = { width: `${small.width}px`, height: `${small.height}px` };
   const empty = store.program.value?.record.graphs.length === 0;
   return (
     <section class="tx-graph" aria-label="Graph">
@@ -43,7 +46,12 @@ export function GraphPane({ store }: { store: Store }) {
         onPointerDown={(event) => view && goTo(event, view)}
         onPointerMove={(event) => view && event.buttons === 1 && goTo(event, view)}
       >
-        <canvas ref={map} style={{ width: `${MINIMAP.width}px`, height: `${MINIMAP.height}px` }} />
+        <div style={{ ...mapStyle, overflow: "hidden" }}>
+          <canvas
+            ref={map}
+            style={{ width: `${MINIMAP.width}px`, height: `${MINIMAP.height}px` }}
+          />
+        </div>
       </div>
       {view?.busy.value && (
         <div class="tx-graph-busy" role="status">

@@ -16,7 +16,7 @@ export interface Rect extends Size {
   y: number;
 }
 
-export const LEAST_ZOOM = 0.02;
+export const LEAST_ZOOM = 0.002;
 export const MOST_ZOOM = 4;
 /** Below this, text of 11 px cannot be read. */
 export const LEGIBLE = 0.72;
@@ -85,6 +85,12 @@ export function visible(camera: Camera, view: Size): Rect {
 
 function centred(x: number, y: number, zoom: number, view: Size): Camera {
   return { x: x - view.width / zoom / 2, y: y - view.height / zoom / 2, zoom };
+}
+
+/** A left edge that leaves no more than the margin empty; the middle where all fits. */
+function sideways(left: number, from: number, to: number, seen: number): number {
+  if (to - from <= seen) return (from + to - seen) / 2;
+  return within(left, to - seen, from);
 }
 
 function within(at: number, most: number, least: number): number {

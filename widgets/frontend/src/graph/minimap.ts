@@ -12,6 +12,12 @@ export function minimapScale(scene: Scene): number {
   return Math.min(MINIMAP.width / scene.width, MINIMAP.height / scene.height);
 }
 
+/** How large the minimap of a scene is: no larger than its scene, shrunk. */
+export function minimapSize(scene: Scene): Size {
+  const scale = minimapScale(scene);
+  return { width: Math.ceil(scene.width * scale), height: Math.ceil(scene.height * scale) };
+}
+
 /** Whether there is more than the view shows. */
 export function needsMinimap(scene: Scene, seen: Rect): boolean {
   return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;

@@ -118,9 +118,13 @@ class Painter {
         });
       }
     }
+    const accent = palette.accents.get(box.item.accent) ?? palette.muted;
+    if (!this.legible && !this.marks.lit.has(box.item)) {
+      surface.box(box.x, box.y, box.width, box.height, 0, accent); // a patch of colour, from afar
+      return;
+    }
     const fill = this.marks.lit.has(box.item) ? palette.selectFill : palette.surface;
     surface.box(box.x, box.y, box.width, box.height, 6, fill, this.outline(box));
-    const accent = palette.accents.get(box.item.accent) ?? palette.muted;
     if (box.width * this.zoom > 8) {
       surface.box(box.x, box.y + 6, STRIPE - 1, box.height - 12, 0, accent);
     }
@@ -182,12 +186,16 @@ class Painter {
     const colour = strong ? palette.select : palette.edge;
     surface.curve(points, { colour, width: strong ? 1.75 : 1.1 });
     if (6 * this.zoom >= 2) surface.triangle(arrow(points), colour);
-    if (edge.label && edge.text && 10.5 * this.zoom >= 6.5) {
-      const width = Math.min(edge.text.length * 6.2 + 6, 150);
-      const [x, y] = edge.label;
-      const symbol = palette.symbols[edge.symbol % palette.symbols.length];
-      const shown = edge.symbol >= 0 && symbol ? symbol : palette.muted;
-      surface.text(edge.text, x, y, labelFont(), shown, width, true);
+    if (edge.label && 10.5 * this.zoom >= 6.5) this.label(edge, edge.label);
+  }
+
+  private label(edge: SceneEdge, [middle, y]: [number, number]): void {
+    const { palette, surface } = this;
+    let x = middle - edge.pieces.reduce((sum, each) => sum + each.width, 0) / 2;
+    for (const { text, symbol, width } of edge.pieces) {
+      const own = symbol >= 0 ? palette.symbols[symbol % palette.symbols.length] : undefined;
+      surface.text(text, x, y, labelFont(), own ?? palette.muted, width + 1, false);
+      x += width;
     }
   }
 

@@ -3,6 +3,7 @@
  * everything stands. Lengths are CSS pixels at zoom 1.
  */
 
+import { capped } from "../format";
 import type { Program } from "../program";
 import type { Forest, Item } from "./items";
 import type { LayoutBox, LayoutLink, Placed } from "./layout_types";
@@ -42,13 +43,21 @@ export interface SceneBox {
   edges: SceneEdge[];
 }
 
+/** A part of an edge's label. */
+export interface LabelPiece {
+  text: string;
+  /** Symbol whose colour it has; -1 for none. */
+  symbol: number;
+  width: number;
+}
+
 export interface SceneEdge {
   link: Link;
   /** Bézier control points: x, y, ... */
   points: number[];
-  text: string;
-  /** Symbol whose colour the label has; -1 for none. */
-  symbol: number;
+  /** The label's parts from left to right, each with its own colour. */
+  pieces: LabelPiece[];
+  /** The middle of the label. */
   label: [x: number, y: number] | null;
 }
 
@@ -70,18 +79,28 @@ export function linesOf(item: Item, taps: readonly Item[]): string[] {
   return lines;
 }
 
-/** The sizes of the values on an edge, and the symbol that colours it. */
-export function edgeText(program: Program, link: Link): { text: string; symbol: number } {
+/** The sizes of the value on an edge, `batch×4×seq`, and how many more values take it. */
+export function edgePieces(program: Program, link: Link, measure: Measure): LabelPiece[] {
   const type = program.type(link.values[0] ?? -1);
-  const more = link.values.length > 1 ? ` +${link.values.length - 1}` : "";
-  if (!type) return { text: "", symbol: -1 };
-  const symbol = [...program.symbolsOfType(type)][0] ?? -1;
-  if (type.kind === "tensor") {
-    const shape = type.shape.length === 0 ? "scalar" : type.shape.join("×");
-    return { text: shape + more, symbol };
-  }
-  return { text: type.kind === "tuple" ? more.trim() : type.text + more, symbol };
+  const piece = (text: string, symbol = -1): LabelPiece => ({
+    text,
+    symbol,
+    width: measure(text, labelFont()),
+  });
+  const sized = (size: number | string): LabelPiece =>
+    piece(capped(String(size), 24), typeof size === "string" ? program.symbolsIn(size)[0] : -1);
+  const more = link.values.length > 1 ? [piece(` +${link.values.length - 1}`)] : [];
+  if (!type || type.kind === "tuple") return more;
+  if (type.kind !== "tensor") return [piece(capped(type.text, 24)), ...more];
+  if (type.shape.length === 0) return [piece("scalar"), ...more];
+  const sizes = type.shape.flatMap((size, at) =>
+    at > 0 ? [piece("×"), sized(size)] : [sized(size)],
+  );
+  return [...sizes, ...more];
 }
+
+const labelWidth = (pieces: readonly LabelPiece[]): number =>
+  pieces.reduce((sum, each) => sum + each.width, 0);
 
 /** What is to be laid out while `open` items are open. */
 export function layoutBox(
@@ -105,9 +124,9 @@ export function layoutBox(
       height: header,
       children: item.children.map(box),
       links: (links.inside.get(item) ?? []).map((link): LayoutLink => {
-        const { text } = edgeText(program, link);
-        const width = text ? Math.min(measure(text, labelFont()) + 8, 150) : 0;
-        return [positions.get(link.from) ?? 0, positions.get(link.to) ?? 0, Math.ceil(width)];
+        const width = labelWidth(edgePieces(program, link, measure));
+        const room = width > 0 ? Math.ceil(width) + 8 : 0;
+        return [positions.get(link.from) ?? 0, positions.get(link.to) ?? 0, room];
       }),
     };
   };
@@ -143,6 +162,7 @@ export function buildScene(
   links: Links,
   open: ReadonlySet<string>,
   placed: Placed,
+  measure: Measure,
 ): Scene {
   const boxOf = new Map<Item, SceneBox>();
   const visit = (item: Item, spot: Placed, x: number, y: number, depth: number): SceneBox => {
@@ -175,7 +195,7 @@ export function buildScene(
         drawn.label[0] + x,
         drawn.label[1] + y,
       ];
-      return [{ link, points, label, ...edgeText(program, link) }];
+      return [{ link, points, label, pieces: edgePieces(program, link, measure) }];
     });
     return box;
   };

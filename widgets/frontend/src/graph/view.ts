@@ -250,7 +250,7 @@ export class GraphView {
       const box = layoutBox(program, forest, links, open, this.measure);
       const placed = await layouter().place(box);
       if (generation !== this.generation) return; // overtaken by another layout
-      const scene = buildScene(program, forest, links, open, placed);
+      const scene = buildScene(program, forest, links, open, placed, this.measure);
       const after = keep && scene.boxOf.get(keep);
       if (before && after) {
         const { x, y, zoom } = this.at;

@@ -32,8 +32,10 @@ export function App({ store }: { store: Store }) {
   const status = store.status.value;
   const program = store.program.value;
   useEffect(() => {
-    element.current?.closest(".tx-root")?.classList.toggle("tx-alone", store.host.layout !== "all");
-  }, [store]);
+    const root = element.current?.closest(".tx-root");
+    root?.classList.toggle("tx-alone", store.host.layout !== "all");
+    root?.classList.toggle("tx-short", program?.record.failure !== null);
+  }, [store, program]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys that work in every pane
     <div ref={element} class="tx-app" onKeyDown={(event) => onKey(event, store, element.current)}>
@@ -89,7 +91,7 @@ function Body({ store, program, width }: { store: Store; program: Program; width
 
 function Wide({ store, program, width }: { store: Store; program: Program; width: number }) {
   const [left, setLeft] = useState(220);
-  const [right, setRight] = useState(Math.min(430, width * 0.36));
+  const [right, setRight] = useState(Math.min(430, width * 0.33));
   return (
     <div class="tx-body">
       <div class="tx-side" style={{ width: `${left}px` }}>

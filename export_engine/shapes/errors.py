@@ -1,0 +1,38 @@
+"""ShapesError: a text or a spec that does not work, shown with a caret under the place."""
+
+from __future__ import annotations
+
+_AROUND = 60
+"""Characters shown on either side of the place; a longer line is cut."""
+
+
+class ShapesError(ValueError):
+    """A text or a spec that does not work. `str(error)` can be shown as it is.
+
+    Args:
+        message: what is wrong and what to do next.
+        text: the text it is wrong in.
+        column: where in the text, counted from 0; None where no text is known.
+    """
+
+    def __init__(self, message: str, text: str = "", column: int | None = None) -> None:
+        self.message = message
+        self.text = text
+        self.column = column
+        super().__init__(message if column is None else f"{message}\n{_pointed(text, column)}")
+
+    def __reduce__(self) -> tuple[type[ShapesError], tuple[str, str, int | None]]:
+        return ShapesError, (self.message, self.text, self.column)
+
+
+def _pointed(text: str, column: int) -> str:
+    """The line that a column is on, and a caret under it."""
+    start = text.rfind("\n", 0, column) + 1
+    line, place = text[start:].split("\n", 1)[0], column - start
+    head, tail = line[:place], line[place:]
+    if len(head) > _AROUND:
+        head = "…" + head[-_AROUND:]
+    if len(tail) > _AROUND:
+        tail = tail[:_AROUND] + "…"
+    shown = "".join(each if each.isprintable() else " " for each in head + tail)
+    return f"    {shown}\n    {' ' * len(head)}^"

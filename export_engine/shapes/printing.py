@@ -1,0 +1,42 @@
+"""Shapes → the canonical text of the short language. `language.parse` gives the Shapes back."""
+
+from __future__ import annotations
+
+from export_engine.shapes.spec import Auto, Bounds, Dynamic, Named, Pinned, Shapes, Spec, Static
+
+
+def write(shapes: Shapes) -> str:
+    """The text of a Shapes, in order of its leaves. Bounds stand at a Dim's first mention."""
+    unwritten = dict(shapes.bounds)
+    leaves = []
+    for path, specs in shapes.leaves.items():
+        dims = ", ".join(write_dim(spec, unwritten) for spec in specs)
+        leaves.append(f"{path}: {dims}" if dims else f"{path}:")
+    return "; ".join(leaves)
+
+
+def write_dim(spec: Spec, unwritten: dict[str, Bounds]) -> str:
+    """The text of one dim. The bounds of its Dim are taken out of `unwritten`."""
+    match spec:
+        case Static():
+            return "_"
+        case Auto(low, high):
+            return "*" + write_bounds(Bounds(low, high))
+        case Dynamic(low, high):
+            return "!" + write_bounds(Bounds(low, high))
+        case Pinned(size):
+            return str(size)
+        case Named(name, scale, offset):
+            text = f"{scale}*{name}" if scale != 1 else name
+            text += write_bounds(unwritten.pop(name, Bounds()))
+            if offset:
+                text += f" {'+' if offset > 0 else '-'} {abs(offset)}"
+            return text
+
+
+def write_bounds(bounds: Bounds) -> str:
+    """`[2..512]`, `[2..]`, `[..512]`; empty where both sides are open."""
+    if bounds == Bounds():
+        return ""
+    low, high = ("" if bound is None else str(bound) for bound in bounds)
+    return f"[{low}..{high}]"

@@ -1,0 +1,50 @@
+"""The words and marks of the short language for shapes, each with its column."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from export_engine.shapes.errors import ShapesError
+
+_TOKEN = re.compile(
+    r"(?P<newline>\n)"
+    r"|(?P<space>\s+?)"
+    r'|(?P<quoted>"(?:[^"\\\n]|\\["\\n])*")'
+    r"|(?P<number>[0-9]+)"
+    r"|(?P<dots>\.\.)"
+    r"|(?P<mark>[:;,.*!+\-\[\]])"
+    r'|(?P<word>[^\s:;,.*!+\-\[\]"]+)'
+)
+
+
+class Token(NamedTuple):
+    """One token."""
+
+    kind: str
+    """newline, quoted, number, dots, mark, word, or end: behind the last character."""
+    text: str
+    column: int
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text, without the spaces, and one of kind `end`.
+
+    Raises:
+        ShapesError: a quote is not closed, or a word is no name.
+    """
+    found: list[Token] = []
+    column = 0
+    while column < len(text):
+        match = _TOKEN.match(text, column)
+        if match is None:
+            raise ShapesError(
+                'this quote is not closed, or holds a `\\` that is not \\n, \\" or \\\\', text, column
+            )
+        kind = str(match.lastgroup)
+        if kind == "word" and not match.group().isidentifier():
+            raise ShapesError(f"`{match.group()}` has no meaning here", text, column)
+        if kind != "space":
+            found.append(Token(kind, match.group(), column))
+        column = match.end()
+    return [*found, Token("end", "", len(text))]
