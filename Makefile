@@ -30,7 +30,8 @@ help: ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1 \t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 lab: $(VENV)/.lab $(BUNDLE) ## JupyterLab on the tour; on a machine without a screen, its address
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab notebooks/00_tour.ipynb $(LAB_OPTIONS)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab $(LAB_OPTIONS) \
+	  --LabApp.default_url=/lab/tree/notebooks/00_tour.ipynb
 
 test: lint test-frontend test-python ## everything
 
