@@ -30,13 +30,33 @@ export function showAll(rect: Rect, view: Size): Camera {
   return centred(rect.x + rect.width / 2, rect.y + rect.height / 2, zoom, view);
 }
 
-/** The first view: everything if it can be read so, else the top at a legible zoom. */
-export function firstView(scene: Size, top: number, view: Size): Camera {
+/**
+ * The first view: everything if it can be read so, else the top at a legible zoom, about `middle`
+ * (where the inputs are) but with no more empty space at a side than the margin.
+ */
+export function firstView(scene: Size, middle: number, view: Size): Camera {
   const all = showAll({ x: 0, y: 0, ...scene }, view);
   if (all.zoom >= LEGIBLE) return all;
   const zoom = clamp((view.width - 2 * MARGIN) / Math.max(scene.width, 1), 0.85, 1);
-  const start = centred(top, 0, zoom, view);
-  return { x: start.x, y: -MARGIN / zoom, zoom };
+  const margin = MARGIN / zoom;
+  const left = middle - view.width / zoom / 2;
+  const x = sideways(left, -margin, scene.width + margin, view.width / zoom);
+  return { x, y: -margin, zoom };
+}
+
+/** After `rect` has opened: all of it if it fits, else its top left; `y` stays if it can. */
+export function afterOpening(camera: Camera, rect: Rect, view: Size): Camera {
+  const { zoom } = camera;
+  const seen = { width: view.width / zoom, height: view.height / zoom };
+  const margin = MARGIN / zoom;
+  const x = within(camera.x, rect.x - margin, rect.x + rect.width + margin - seen.width);
+  const fits = rect.height + 2 * margin <= seen.height;
+  const least = fits ? rect.y + rect.height + margin - seen.height : rect.y - seen.height / 4;
+  return {
+    x: rect.width + 2 * margin <= seen.width ? x : rect.x - margin,
+    y: within(camera.y, rect.y - margin, least),
+    zoom,
+  };
 }
 
 /** Zooms by a factor about a point of the view, which stays where it is. */
@@ -71,6 +91,10 @@ export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
 export function between(from: Camera, to: Camera, part: number): Camera {
   const mix = (a: number, b: number): number => a + (b - a) * part;
   return { x: mix(from.x, to.x), y: mix(from.y, to.y), zoom: mix(from.zoom, to.zoom) };
+}
+
+export function sameCamera(a: Camera, b: Camera): boolean {
+  return a.x === b.x && a.y === b.y && a.zoom === b.zoom;
 }
 
 /** The part of the scene in view. */

@@ -292,3 +292,14 @@ function count(box: Item): number {
 function shortClass(cls: string | undefined): string {
   return cls?.split(".").at(-1) ?? "";
 }
+
+/** The ops in an item, itself included. */
+export function nodesBelow(box: Item): NodeId[] {
+  const own = box.node >= 0 && box.kind === "op" ? [box.node] : [];
+  return [...own, ...box.children.flatMap(nodesBelow)];
+}
+
+/** Adds what has to be open for an item to be seen. */
+export function openAbove(box: Item, open: Set<string>): void {
+  for (let above = box.parent; above?.parent; above = above.parent) open.add(above.key);
+}

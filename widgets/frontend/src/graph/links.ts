@@ -20,6 +20,8 @@ export interface Links {
   inside: Map<Item, Link[]>;
   /** Per box, what it reads that is fed to many boxes beside it: a mask, a rotary table. */
   taps: Map<Item, Item[]>;
+  /** Boxes with a value that goes on to something outside their container. */
+  exits: Set<Item>;
 }
 
 type Inside = Map<Item, Map<string, Link>>;
@@ -35,18 +37,19 @@ const MOST_DRAWN = 6;
 export function findLinks(program: Program, forest: Forest): Links {
   const inside: Inside = new Map();
   const entering: Entering = new Map();
+  const exits = new Set<Item>();
   for (const id of program.allNodes()) {
     const to = forest.itemOf.get(id);
     if (!to || program.op(id) === "placeholder") continue;
     for (const input of program.inputsOf(id)) {
       const from = forest.itemOf.get(input);
       if (!from || from === to || isHeld(program, to, input)) continue;
-      lift(from, to, input, inside, entering);
+      lift(from, to, input, inside, entering, exits);
     }
   }
   for (const [container, sources] of entering)
     addPorts(program, container, sources, inside, forest);
-  return tapped(inside);
+  return { ...tapped(inside), exits };
 }
 
 function isHeld(program: Program, to: Item, input: NodeId): boolean {
@@ -54,13 +57,21 @@ function isHeld(program: Program, to: Item, input: NodeId): boolean {
   return to.held.some((held) => held.node === input);
 }
 
-function lift(from: Item, to: Item, value: NodeId, inside: Inside, entering: Entering): void {
+function lift(
+  from: Item,
+  to: Item,
+  value: NodeId,
+  inside: Inside,
+  entering: Entering,
+  exits: Set<Item>,
+): void {
   const above = new Map<Item, Item>();
   for (let item: Item | null = from; item?.parent; item = item.parent) above.set(item.parent, item);
   for (let item: Item = to; item.parent; item = item.parent) {
     const start = above.get(item.parent);
     if (start) {
       if (start !== item) addLink(inside, item.parent, start, item, value);
+      for (let each = from; each !== start && each.parent; each = each.parent) exits.add(each);
       return;
     }
     enter(entering, item.parent, value, item);
@@ -115,22 +126,29 @@ function addPorts(
   container.children = [...ports, ...container.children];
 }
 
-function tapped(inside: Inside): Links {
-  const result: Links = { inside: new Map(), taps: new Map() };
+/**
+ * Sorts edges into drawn ones and names: a value that many boxes of a container read is named at
+ * each that has another edge to hold it in place.
+ */
+function tapped(inside: Inside): Omit<Links, "exits"> {
+  const result: Omit<Links, "exits"> = { inside: new Map(), taps: new Map() };
   for (const [container, byKey] of inside) {
     const links = [...byKey.values()];
-    const fans = new Map<Item, number>();
-    for (const link of links) fans.set(link.from, (fans.get(link.from) ?? 0) + 1);
+    const fans = countBy(links, (link) => link.from);
+    const isTap = (link: Link): boolean => (fans.get(link.from) ?? 0) > MOST_DRAWN;
+    const held = new Set(links.filter((link) => !isTap(link)).map((link) => link.to));
     const drawn: Link[] = [];
     for (const link of links) {
-      if ((fans.get(link.from) ?? 0) <= MOST_DRAWN) {
-        drawn.push(link);
-        continue;
-      }
-      const taps = ensure(result.taps, link.to, (): Item[] => []);
-      if (!taps.includes(link.from)) taps.push(link.from);
+      if (!isTap(link) || !held.has(link.to)) drawn.push(link);
+      else ensure(result.taps, link.to, (): Item[] => []).push(link.from);
     }
     result.inside.set(container, drawn);
   }
   return result;
+}
+
+function countBy<T, K>(values: readonly T[], key: (value: T) => K): Map<K, number> {
+  const counts = new Map<K, number>();
+  for (const value of values) counts.set(key(value), (counts.get(key(value)) ?? 0) + 1);
+  return counts;
 }

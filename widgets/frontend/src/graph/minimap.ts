@@ -1,28 +1,37 @@
-/** A small picture of the whole scene with the part in view marked; click or drag to go there. */
+/**
+ * A small picture of the whole scene with the part in view marked; click or drag to go there. A
+ * scene much taller than wide is stretched sideways, or a model of 32 layers would be a thread.
+ */
 
 import type { Rect, Size } from "./camera";
 import type { Palette } from "./palette";
 import type { Scene, SceneBox } from "./scene";
 
-export const MINIMAP: Size = { width: 116, height: 132 };
-const DEEPEST = 3;
+/** The most it takes of the canvas. */
+export const MINIMAP: Size = { width: 116, height: 148 };
+const NARROWEST = 44;
+const LEAST_BOX = 0.7;
+const DEEPEST = 4;
 
-/** How a scene is shrunk to the minimap. */
-export function minimapScale(scene: Scene): number {
-  return Math.min(MINIMAP.width / scene.width, MINIMAP.height / scene.height);
+/** How a scene is shrunk to the minimap, and how large the minimap then is, in CSS pixels. */
+export interface MinimapScale extends Size {
+  x: number;
+  y: number;
 }
 
-/** How large the minimap of a scene is: no larger than its scene, shrunk. */
-export function minimapSize(scene: Scene): Size {
-  const scale = minimapScale(scene);
-  return { width: Math.ceil(scene.width * scale), height: Math.ceil(scene.height * scale) };
+export function minimapScale(scene: Size): MinimapScale {
+  const even = Math.min(MINIMAP.width / scene.width, MINIMAP.height / scene.height);
+  const x = Math.max(even, Math.min(NARROWEST, scene.width) / scene.width);
+  const y = Math.max(even, Math.min(NARROWEST, scene.height) / scene.height);
+  return { x, y, width: Math.round(scene.width * x), height: Math.round(scene.height * y) };
 }
 
 /** Whether there is more than the view shows. */
-export function needsMinimap(scene: Scene, seen: Rect): boolean {
+export function needsMinimap(scene: Size, seen: Rect): boolean {
   return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
 }
 
+/** Paints onto a canvas of `minimapScale`'s size; `ratio` is device pixels per CSS pixel. */
 export function paintMinimap(
   context: CanvasRenderingContext2D,
   scene: Scene,
@@ -32,24 +41,37 @@ export function paintMinimap(
 ): void {
   const scale = minimapScale(scene);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, MINIMAP.width, MINIMAP.height);
-  context.setTransform(ratio * scale, 0, 0, ratio * scale, 0, 0);
+  context.clearRect(0, 0, scale.width, scale.height);
+  const rect = (box: Rect): [number, number, number, number] => [
+    box.x * scale.x,
+    box.y * scale.y,
+    Math.max(box.width * scale.x, LEAST_BOX),
+    Math.max(box.height * scale.y, LEAST_BOX),
+  ];
   const draw = (box: SceneBox): void => {
-    if (box.width * scale < 1 && box.height * scale < 1) return;
+    const small = box.width * scale.x < LEAST_BOX || box.height * scale.y < LEAST_BOX;
+    if (small && box.depth > 1) return;
     context.fillStyle = box.open
-      ? palette.scopeOdd
-      : (palette.accents.get(box.item.accent) ?? palette.muted);
-    context.globalAlpha = box.open ? 1 : 0.55;
-    context.fillRect(box.x, box.y, box.width, box.height);
+      ? box.depth % 2 === 0
+        ? palette.scopeEven
+        : palette.scopeOdd
+      : (palette.accents.get(box.item.accent) ?? palette.neutral).plain;
+    context.globalAlpha = box.open ? 1 : 0.6;
+    context.fillRect(...rect(box));
     if (box.open && box.depth < DEEPEST) box.children.forEach(draw);
   };
   scene.root.children.forEach(draw);
   context.globalAlpha = 1;
+  const [x, y, width, height] = rect(clipped(seen, scene));
   context.strokeStyle = palette.select;
-  context.lineWidth = 1.5 / scale;
-  const x = Math.max(seen.x, 0);
-  const y = Math.max(seen.y, 0);
-  const width = Math.min(seen.x + seen.width, scene.width) - x;
-  const height = Math.min(seen.y + seen.height, scene.height) - y;
-  context.strokeRect(x, y, Math.max(width, 4 / scale), Math.max(height, 4 / scale));
+  context.lineWidth = 1.5;
+  context.strokeRect(x + 0.75, y + 0.75, Math.max(width - 1.5, 3), Math.max(height - 1.5, 3));
+}
+
+function clipped(seen: Rect, scene: Size): Rect {
+  const x = Math.min(Math.max(seen.x, 0), scene.width);
+  const y = Math.min(Math.max(seen.y, 0), scene.height);
+  const right = Math.min(seen.x + seen.width, scene.width);
+  const bottom = Math.min(seen.y + seen.height, scene.height);
+  return { x, y, width: Math.max(right - x, 0), height: Math.max(bottom - y, 0) };
 }

@@ -3,37 +3,33 @@
  */
 
 import type { Rect } from "./camera";
-import type { Item } from "./items";
-import type { Palette } from "./palette";
+import type { Marks } from "./marks";
+import type { Accent, Palette } from "./palette";
 import {
+  FONT,
   HEADER,
   LINE,
-  labelFont,
+  type Line,
   PAD_X,
-  PAD_Y,
   type Scene,
   type SceneBox,
   type SceneEdge,
-  textFont,
-  titleFont,
+  SIGN,
+  TITLE,
 } from "./scene";
-import type { Surface } from "./surface";
+import type { Stroke, Surface } from "./surface";
 
-/** What stands out. */
-export interface Marks {
-  lit: ReadonlySet<Item>;
-  hovered: Item | null;
-  /** The hovered item's neighbours, by edges or by name. */
-  near: ReadonlySet<Item>;
-  /** All that leads to the selection or follows from it; null when no path is shown. */
-  path: ReadonlySet<Item> | null;
-}
-
-const STRIPE = 4;
 /** Smaller than this on the screen, in CSS pixels, and a thing is not drawn. */
-const LEAST_TEXT = 5;
-const LEAST_BOX = 1.5;
+const LEAST_TITLE = 6.5;
+const LEAST_TEXT = 6;
+const LEAST_BOX = 1.2;
+const LEAST_EDGE = 3;
+/** Opacity of what a shown path does not go through. */
+const FADED = 0.28;
+const RADIUS = 6;
+const STACK = 3;
 
+/** Draws the part `seen` of a scene. `zoom` is CSS pixels per unit of the scene. */
 export function paint(
   surface: Surface,
   scene: Scene,
@@ -46,7 +42,8 @@ export function paint(
 }
 
 class Painter {
-  private readonly legible: boolean;
+  private readonly titles: boolean;
+  private readonly texts: boolean;
 
   constructor(
     private readonly surface: Surface,
@@ -55,53 +52,67 @@ class Painter {
     private readonly palette: Palette,
     private readonly marks: Marks,
   ) {
-    this.legible = 11 * zoom >= LEAST_TEXT;
+    this.titles = 12 * zoom >= LEAST_TITLE;
+    this.texts = 11 * zoom >= LEAST_TEXT;
   }
 
   container(box: SceneBox): void {
+    const strong: SceneEdge[] = [];
+    for (const edge of box.edges) {
+      if (!this.isEdgeSeen(edge)) continue;
+      if (this.isStrong(edge)) strong.push(edge);
+      else this.edge(edge, false);
+    }
     for (const child of box.children) {
-      if (!this.inView(child) || Math.max(child.width, child.height) * this.zoom < LEAST_BOX)
+      if (!this.isSeen(child) || Math.max(child.width, child.height) * this.zoom < LEAST_BOX) {
         continue;
+      }
+      this.fadeUnless(this.marks.path === null || this.marks.path.has(child.item));
       if (child.open) {
         this.frame(child);
         this.container(child);
       } else this.leaf(child);
     }
-    for (const edge of box.edges) this.edge(edge);
+    for (const edge of strong) this.edge(edge, true);
+    this.surface.fade(1);
   }
 
-  private inView(box: { x: number; y: number; width: number; height: number }): boolean {
+  private fadeUnless(visible: boolean): void {
+    this.surface.fade(visible ? 1 : FADED);
+  }
+
+  private isSeen(rect: Rect): boolean {
     const { seen } = this;
     return (
-      box.x < seen.x + seen.width &&
-      box.x + box.width > seen.x &&
-      box.y < seen.y + seen.height &&
-      box.y + box.height > seen.y
+      rect.x < seen.x + seen.width &&
+      rect.x + rect.width > seen.x &&
+      rect.y < seen.y + seen.height &&
+      rect.y + rect.height > seen.y
     );
   }
 
+  private isEdgeSeen({ bounds, points }: SceneEdge): boolean {
+    if (points.length < 8 || Math.max(bounds.width, bounds.height) * this.zoom < LEAST_EDGE) {
+      return false;
+    }
+    // A vertical edge has no width, and a label stands beside it.
+    return this.isSeen({ ...bounds, x: bounds.x - 1, width: bounds.width + 240 });
+  }
+
+  /** An open box: its ground and its header. */
   private frame(box: SceneBox): void {
     const { palette, surface } = this;
     const fill = box.depth % 2 === 0 ? palette.scopeEven : palette.scopeOdd;
-    surface.box(box.x, box.y, box.width, box.height, 8, fill, this.outline(box));
-    if (!this.legible) return;
+    surface.box(box.x, box.y, box.width, box.height, RADIUS + 2, fill, this.outline(box));
+    if (!this.titles) return;
     const middle = box.y + HEADER / 2 + 1;
-    surface.text("▾", box.x + 10, middle, textFont(), palette.muted, 20, false);
     const left = box.x + 24;
     const room = box.width - 34;
-    surface.text(box.item.title, left, middle, titleFont(), palette.text, room, false);
-    const used = box.item.title.length * 7.2 + 10;
-    if (used < room - 20) {
-      surface.text(
-        box.item.subtitle,
-        left + used,
-        middle,
-        textFont(),
-        palette.muted,
-        room - used,
-        false,
-      );
-    }
+    surface.text("▾", box.x + 10, middle, FONT.text, palette.muted, 20);
+    surface.text(box.item.title, left, middle, FONT.title, palette.text, room);
+    const subtitle = box.lines[0];
+    const used = Math.min(box.titleWidth, room) + 8;
+    if (subtitle && used < room - 20) this.line(subtitle, left + used, middle, room - used);
   }
 
   private leaf(box: SceneBox): void {
@@ -110,92 +121,102 @@ class Painter {
       return;
     }
     const { palette, surface } = this;
+    const accent = palette.accents.get(box.item.accent) ?? palette.neutral;
+    const lit = this.marks.lit.has(box.item);
+    const outline = this.outline(box, accent);
+    if (!this.titles) {
+      surface.box(box.x, box.y, box.width, box.height, 0, lit ? palette.select : accent.patch);
+      return;
+    }
     if (box.item.kind === "repeat") {
-      for (const step of [6, 3]) {
-        surface.box(box.x + step, box.y + step, box.width, box.height, 6, palette.surface, {
-          colour: palette.border,
+      for (const step of [2 * STACK, STACK]) {
+        surface.box(box.x + step, box.y + step, box.width, box.height, RADIUS, palette.surface, {
+          colour: accent.line,
           width: 1,
         });
       }
     }
-    const accent = palette.accents.get(box.item.accent) ?? palette.muted;
-    if (!this.legible && !this.marks.lit.has(box.item)) {
-      surface.box(box.x, box.y, box.width, box.height, 0, accent); // a patch of colour, from afar
-      return;
-    }
-    const fill = this.marks.lit.has(box.item) ? palette.selectFill : palette.surface;
-    surface.box(box.x, box.y, box.width, box.height, 6, fill, this.outline(box));
-    if (box.width * this.zoom > 8) {
-      surface.box(box.x, box.y + 6, STRIPE - 1, box.height - 12, 0, accent);
-    }
-    if (this.legible) this.words(box);
+    const rim = box.item.kind === "input" || box.item.kind === "output" ? TITLE / 2 : RADIUS;
+    const fill = lit ? palette.selectFill : accent.soft;
+    surface.box(box.x, box.y, box.width, box.height, rim, fill, outline);
+    if (box.exits) this.exit(box, outline.colour);
+    this.words(box, rim === RADIUS && !lit);
   }
 
-  private words(box: SceneBox): void {
+  /** Title, and the lines below it, on a plate of their own or on the ground of the box. */
+  private words(box: SceneBox, plate: boolean): void {
     const { palette, surface } = this;
     const left = box.x + PAD_X;
     const room = box.width - 2 * PAD_X + 2;
-    let y = box.y + PAD_Y + LINE / 2;
     const foldable = box.item.children.length > 0;
-    surface.text(
-      box.item.title,
-      left,
-      y,
-      titleFont(),
-      palette.text,
-      foldable ? room - 16 : room,
-      false,
-    );
-    if (foldable) {
-      surface.text("▸", box.x + box.width - 18, y, textFont(), palette.muted, 20, false);
+    const title = box.y + TITLE / 2 + 0.5;
+    const titleRoom = foldable ? room - SIGN : room;
+    if (plate && box.lines.length > 0) {
+      const height = box.height - TITLE - 1.5;
+      const inner = RADIUS - 1.5;
+      surface.box(box.x + 1.5, box.y + TITLE, box.width - 3, height, inner, palette.surface);
     }
-    if (11 * this.zoom < 6.5) return;
-    for (const line of box.lines) {
-      y += LINE;
-      surface.text(line, left, y, textFont(), palette.muted, room, false);
+    surface.text(box.item.title, left, title, FONT.title, palette.text, titleRoom);
+    if (foldable) {
+      surface.text("▸", box.x + box.width - SIGN, title, FONT.text, palette.muted, 20);
+    }
+    if (!this.texts) return;
+    box.lines.forEach((line, index) => {
+      this.line(line, left, box.y + TITLE + LINE * (index + 0.5) + 2, room);
+    });
+  }
+
+  /** A text of several colours, cut where there is no more room. */
+  private line(line: Line, x: number, y: number, room: number, font: string = FONT.text): void {
+    const { palette, surface } = this;
+    let at = 0;
+    for (const { text, symbol, width } of line.pieces) {
+      const own = symbol >= 0 ? palette.symbols[symbol % palette.symbols.length] : undefined;
+      surface.text(text, x + at, y, font, own ?? palette.muted, room - at);
+      at += width;
+      if (at >= room) return;
     }
   }
 
+  /** A value from outside: its name, in a pill of its own. */
   private port(box: SceneBox): void {
     const { palette, surface } = this;
-    surface.box(box.x, box.y, box.width, box.height, 9, palette.background, {
-      ...this.outline(box),
-      dash: [3, 2],
-    });
-    if (this.legible) {
-      const middle = box.y + box.height / 2;
-      const centre = box.x + box.width / 2;
-      surface.text(box.item.title, centre, middle, labelFont(), palette.muted, box.width - 8, true);
-    }
+    const dashed = { ...this.outline(box), dash: [3, 2] };
+    surface.box(box.x, box.y, box.width, box.height, 9, palette.background, dashed);
+    if (!this.titles) return;
+    const middle = box.y + box.height / 2 + 0.5;
+    const room = box.width - 10;
+    const left = box.x + Math.max((box.width - box.titleWidth) / 2, 5);
+    surface.text(box.item.title, left, middle, FONT.label, palette.muted, room);
   }
 
-  private outline(box: SceneBox): { colour: string; width: number } {
+  /** A mark below a box whose value leaves the container. */
+  private exit(box: SceneBox, colour: string): void {
+    const x = box.x + box.width / 2;
+    const y = box.y + box.height + 2;
+    this.surface.triangle([x - 5, y, x + 5, y, x, y + 6], colour);
+  }
+
+  private outline(box: SceneBox, accent: Accent = this.palette.neutral): Stroke {
     const { marks, palette } = this;
     if (marks.lit.has(box.item)) return { colour: palette.select, width: 2 };
     if (marks.hovered === box.item) return { colour: palette.select, width: 1.5 };
-    if (marks.near.has(box.item)) return { colour: palette.muted, width: 1.5 };
+    if (marks.near.has(box.item)) return { colour: accent.plain, width: 1.75 };
     if (marks.path?.has(box.item)) return { colour: palette.select, width: 1.25 };
-    return { colour: palette.border, width: 1 };
+    return { colour: accent.line, width: 1 };
   }
 
-  private edge(edge: SceneEdge): void {
-    const { points } = edge;
-    if (points.length < 8 || !this.inView(bounds(points))) return;
-    const { palette, surface } = this;
-    const strong = this.isStrong(edge);
+  private edge(edge: SceneEdge, strong: boolean): void {
+    const { marks, palette, surface } = this;
+    const { from, to } = edge.link;
+    this.fadeUnless(marks.path === null || (marks.path.has(from) && marks.path.has(to)));
     const colour = strong ? palette.select : palette.edge;
-    surface.curve(points, { colour, width: strong ? 1.75 : 1.1 });
-    if (6 * this.zoom >= 2) surface.triangle(arrow(points), colour);
-    if (edge.label && 10.5 * this.zoom >= 6.5) this.label(edge, edge.label);
-  }
-
-  private label(edge: SceneEdge, [middle, y]: [number, number]): void {
-    const { palette, surface } = this;
-    let x = middle - edge.pieces.reduce((sum, each) => sum + each.width, 0) / 2;
-    for (const { text, symbol, width } of edge.pieces) {
-      const own = symbol >= 0 ? palette.symbols[symbol % palette.symbols.length] : undefined;
-      surface.text(text, x, y, labelFont(), own ?? palette.muted, width + 1, false);
-      x += width;
+    const width = Math.max(strong ? 1.75 : 1.1, 0.5 / this.zoom);
+    surface.curve(edge.points, { colour, width });
+    if (6 * this.zoom >= 2) surface.triangle(arrow(edge.points), colour);
+    if (edge.label && this.texts) {
+      const [middle, y] = edge.label;
+      this.line(edge.text, middle - edge.text.width / 2, y, edge.text.width + 2, FONT.label);
     }
   }
 
@@ -206,19 +227,6 @@ class Painter {
     if (lit.has(from) || lit.has(to)) return true;
     return path?.has(from) === true && path.has(to);
   }
-}
-
-function bounds(points: readonly number[]): Rect {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i + 1 < points.length; i += 2) {
-    const x = points[i] as number;
-    const y = points[i + 1] as number;
-    left = Math.min(left, x);
-    right = Math.max(right, x);
-    top = Math.min(top, y);
-    bottom = Math.max(bottom, y);
-  }
-  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** A small arrowhead at the end of a curve, along its last direction. */

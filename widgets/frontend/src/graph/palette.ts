@@ -29,8 +29,21 @@ const ACCENTS = [
 /** As many symbols as there are colours; the next one starts over. */
 export const SYMBOL_COLOURS = 10;
 
+/** The shades of one kind of op. */
+export interface Accent {
+  plain: string;
+  /** Behind a title. */
+  soft: string;
+  /** Around a box. */
+  line: string;
+  /** A whole box seen from afar. */
+  patch: string;
+}
+
 export interface Palette extends Record<keyof typeof NAMES, string> {
-  accents: Map<string, string>;
+  accents: Map<string, Accent>;
+  /** For what has no kind of its own. */
+  neutral: Accent;
   symbols: string[];
 }
 
@@ -47,13 +60,38 @@ export function readPalette(element: Element): Palette {
   const plain = Object.fromEntries(
     Object.entries(NAMES).map(([key, name]) => [key, read(name)]),
   ) as Record<keyof typeof NAMES, string>;
+  const shades = (colour: string): Accent => ({
+    plain: colour,
+    soft: mix(colour, plain.surface, 0.16),
+    line: mix(colour, plain.border, 0.4),
+    patch: mix(colour, plain.surface, 0.7),
+  });
   const palette = {
     ...plain,
-    accents: new Map(ACCENTS.map((name) => [name, read(`--tx-op-${name.replace("_", "-")}`)])),
+    accents: new Map(
+      ACCENTS.map((name) => [name, shades(read(`--tx-op-${name.replace("_", "-")}`))]),
+    ),
+    neutral: { ...shades(plain.muted), line: plain.border },
     symbols: Array.from({ length: SYMBOL_COLOURS }, (_, index) => read(`--tx-sym-${index}`)),
   };
   probe.remove();
   return palette;
+}
+
+/** `part` of one colour and the rest of another; the first where one of them cannot be read. */
+export function mix(colour: string, other: string, part: number): string {
+  const [a, b] = [channels(colour), channels(other)];
+  if (!a || !b) return colour;
+  const mixed = a.map((value, at) => Math.round(value * part + (b[at] ?? 0) * (1 - part)));
+  return `rgb(${mixed.join(", ")})`;
+}
+
+/** Red, green and blue of a computed colour, from 0 to 255. */
+function channels(colour: string): number[] | null {
+  const numbers = (colour.match(/-?[\d.]+(?:e-?\d+)?/g) ?? []).map(Number).slice(0, 3);
+  if (numbers.length < 3) return null;
+  if (colour.startsWith("rgb")) return numbers;
+  return colour.startsWith("color(srgb ") ? numbers.map((value) => value * 255) : null;
 }
 
 /** Calls back when the theme may have changed. Returns how to stop. */
@@ -65,10 +103,12 @@ export function onThemeChange(callback: () => void): () => void {
   };
   observer.observe(document.body, attributes);
   observer.observe(document.documentElement, attributes);
-  const media = matchMedia("(prefers-color-scheme: dark)");
-  media.addEventListener("change", callback);
+  const queries = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((text) =>
+    matchMedia(text),
+  );
+  for (const query of queries) query.addEventListener("change", callback);
   return () => {
     observer.disconnect();
-    media.removeEventListener("change", callback);
+    for (const query of queries) query.removeEventListener("change", callback);
   };
 }

@@ -1,17 +1,18 @@
 /** Runs of identical scopes, such as the layers of a transformer, as one item with a count. */
 
 import { ensure } from "../maps";
+import type { Program } from "../program";
 import type { Forest, Item } from "./items";
 
 const FEWEST = 3;
 
 /** Puts every run of at least three scopes of the same structure under an item of its own. */
-export function stackRepeats(forest: Forest): void {
+export function stackRepeats(program: Program, forest: Forest): void {
   const shapes = new Map<Item, string>();
   const numbers = new Map<string, number>();
   const shape = (item: Item): string => {
     return ensure(shapes, item, () => {
-      const text = structure(item, shape);
+      const text = `${structure(item, shape)}|${wiring(program, forest, item)}`;
       return String(ensure(numbers, text, () => numbers.size));
     });
   };
@@ -27,6 +28,24 @@ function structure(item: Item, shape: (child: Item) => string): string {
   const held = item.held.map((each) => each.size).join(",");
   const title = item.kind === "scope" ? item.subtitle : item.title;
   return `${item.kind}|${title}|${held}|${item.children.map(shape).join(" ")}`;
+}
+
+/** Which of the ops inside a scope read which, by position; `x` is a value from outside. */
+function wiring(program: Program, forest: Forest, scope: Item): string {
+  if (scope.kind !== "scope") return "";
+  const positions = new Map<Item, number>();
+  const visit = (item: Item): void => {
+    if (item.node >= 0) positions.set(item, positions.size);
+    item.children.forEach(visit);
+  };
+  visit(scope);
+  const reads = (item: Item): string =>
+    program
+      .inputsOf(item.node)
+      .filter((input) => !item.held.some((held) => held.node === input))
+      .map((input) => positions.get(forest.itemOf.get(input) ?? scope) ?? "x")
+      .join(",");
+  return [...positions.keys()].map(reads).join(";");
 }
 
 function grouped(parent: Item, shape: (child: Item) => string, forest: Forest): Item[] {

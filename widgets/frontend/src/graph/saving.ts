@@ -1,49 +1,54 @@
-/** Saves the visible graph as a picture. */
+/** Saves a graph, all of it as it is open now, as a picture. */
 
-import { type Camera, type Size, visible } from "./camera";
-import { type Marks, paint } from "./paint";
+import type { Marks } from "./marks";
+import { paint } from "./paint";
 import type { Palette } from "./palette";
 import type { Measure, Scene } from "./scene";
 import { CanvasSurface, SvgSurface } from "./surface";
 
-/** What is in view, as an SVG document. */
-export function asSvg(
-  scene: Scene,
-  camera: Camera,
-  view: Size,
-  palette: Palette,
-  marks: Marks,
-  measure: Measure,
-): string {
-  const seen = visible(camera, view);
+/** Pixels per unit of the scene, where the picture is not too large for that. */
+const PNG_SCALE = 2;
+/** What browsers can make a canvas of. */
+const LONGEST_SIDE = 16_000;
+const MOST_PIXELS = 60_000_000;
+
+export function asSvg(scene: Scene, palette: Palette, marks: Marks, measure: Measure): string {
   const surface = new SvgSurface(measure);
-  paint(surface, scene, seen, 1, palette, marks);
-  return surface.document(seen.x, seen.y, seen.width, seen.height, palette.background);
+  paint(surface, scene, wholeOf(scene), 1, palette, marks);
+  return surface.document(scene.width, scene.height, palette.background);
 }
 
-/** What is in view, as a PNG at twice its size on the screen. */
-export async function asPng(
-  scene: Scene,
-  camera: Camera,
-  view: Size,
-  palette: Palette,
-  marks: Marks,
-): Promise<Blob> {
+/** @throws Error with a sentence where the browser cannot make the picture. */
+export async function asPng(scene: Scene, palette: Palette, marks: Marks): Promise<Blob> {
+  const scale = pngScale(scene);
   const canvas = document.createElement("canvas");
-  const scale = 2 * camera.zoom;
-  canvas.width = Math.round(view.width * 2);
-  canvas.height = Math.round(view.height * 2);
+  canvas.width = Math.ceil(scene.width * scale);
+  canvas.height = Math.ceil(scene.height * scale);
   const context = canvas.getContext("2d");
   if (!context) throw new Error("This page cannot draw pictures.");
   context.fillStyle = palette.background;
   context.fillRect(0, 0, canvas.width, canvas.height);
-  context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
-  paint(new CanvasSurface(context), scene, visible(camera, view), camera.zoom, palette, marks);
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  const surface = new CanvasSurface(context);
+  surface.begin();
+  paint(surface, scene, wholeOf(scene), scale, palette, marks);
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) =>
-      blob ? resolve(blob) : reject(new Error("The picture is too large.")),
-    );
+    canvas.toBlob((blob) => {
+      if (blob) resolve(blob);
+      else reject(new Error("The picture is too large for this browser. Save it as SVG."));
+    });
   });
+}
+
+/** Pixels per unit of a scene, so that the picture stays within what browsers can make. */
+export function pngScale({ width, height }: { width: number; height: number }): number {
+  const bySide = LONGEST_SIDE / Math.max(width, height, 1);
+  const byArea = Math.sqrt(MOST_PIXELS / Math.max(width * height, 1));
+  return Math.min(PNG_SCALE, bySide, byArea);
+}
+
+function wholeOf(scene: Scene): { x: number; y: number; width: number; height: number } {
+  return { x: 0, y: 0, width: scene.width, height: scene.height };
 }
 
 /** Hands a file to the browser's download. */

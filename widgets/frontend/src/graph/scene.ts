@@ -1,63 +1,69 @@
 /**
- * What is on the canvas: which items are open, how large each box must be, and, once placed, where
- * everything stands. Lengths are CSS pixels at zoom 1.
+ * What is on the canvas: which boxes there are while some items are open, what stands in them, how
+ * large they must be, and, once a layout has answered, where everything is. Lengths are CSS pixels
+ * at zoom 1.
  */
 
-import { capped } from "../format";
-import type { Program } from "../program";
-import type { Forest, Item } from "./items";
+import type { Rect } from "./camera";
+import type { Drawing } from "./drawing";
+import type { Item } from "./items";
 import type { LayoutBox, LayoutLink, Placed } from "./layout_types";
-import type { Link, Links } from "./links";
+import type { Link } from "./links";
+import { boxLines, edgePieces, type Piece } from "./pieces";
 
+const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 export const FONT = {
-  title: "600 12px",
-  text: "11px",
-  label: "10.5px",
-  family: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
-  mono: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  title: `600 12px ${SANS}`,
+  text: `11px ${SANS}`,
+  label: `10.5px ${SANS}`,
 } as const;
 
+/** Height of a line of text, and the space around the lines of a box. */
 export const LINE = 15;
 export const PAD_X = 10;
-export const PAD_Y = 7;
+export const PAD_Y = 6;
+/** Height of the title of a box, and of the header of an open one. */
+export const TITLE = 24;
 export const HEADER = 30;
+/** Room for the sign that opens a box. */
+export const SIGN = 18;
 const WIDEST = 260;
-const NARROWEST = 64;
-const MOST_HELD = 4;
+const NARROWEST = 60;
+const WIDEST_HEADER = 420;
+const WIDEST_PORT = 150;
+const WIDEST_LABEL = 240;
 
 /** Width of a text in CSS pixels. */
 export type Measure = (text: string, font: string) => number;
 
-/** A box where it stands, in scene coordinates. */
-export interface SceneBox {
-  item: Item;
-  x: number;
-  y: number;
+/** A line of text, its parts from left to right. */
+export interface Line {
+  pieces: (Piece & { width: number })[];
   width: number;
-  height: number;
+}
+
+/** A box where it stands, in scene coordinates. */
+export interface SceneBox extends Rect {
+  item: Item;
   open: boolean;
+  /** 0 for the root, 1 for what is in it, ... */
   depth: number;
-  lines: string[];
-  taps: Item[];
+  /** Width of the title's text. */
+  titleWidth: number;
+  lines: Line[];
+  /** Whether a value of it goes on to something outside the container. */
+  exits: boolean;
   children: SceneBox[];
   edges: SceneEdge[];
 }
 
-/** A part of an edge's label. */
-export interface LabelPiece {
-  text: string;
-  /** Symbol whose colour it has; -1 for none. */
-  symbol: number;
-  width: number;
-}
-
 export interface SceneEdge {
   link: Link;
+  text: Line;
   /** Bézier control points: x, y, ... */
   points: number[];
-  /** The label's parts from left to right, each with its own colour. */
-  pieces: LabelPiece[];
-  /** The middle of the label. */
+  bounds: Rect;
+  /** The middle of the label; null where there is none. */
   label: [x: number, y: number] | null;
 }
 
@@ -68,151 +74,119 @@ export interface Scene {
   boxOf: Map<Item, SceneBox>;
 }
 
-/** The muted lines below a box's title. */
-export function linesOf(item: Item, taps: readonly Item[]): string[] {
-  const lines: string[] = [];
-  if (item.subtitle) lines.push(item.subtitle);
-  const shown = item.held.slice(0, MOST_HELD).map((each) => `${each.name} ${each.size}`.trim());
-  if (item.held.length > MOST_HELD) shown.push(`… ${item.held.length - MOST_HELD} more`);
-  lines.push(...shown);
-  if (taps.length > 0) lines.push(`◂ ${taps.map((tap) => tap.title).join(", ")}`);
-  return lines;
-}
+const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
-/** The sizes of the value on an edge, `batch×4×seq`, and how many more values take it. */
-export function edgePieces(program: Program, link: Link, measure: Measure): LabelPiece[] {
-  const type = program.type(link.values[0] ?? -1);
-  const piece = (text: string, symbol = -1): LabelPiece => ({
-    text,
-    symbol,
-    width: measure(text, labelFont()),
-  });
-  const sized = (size: number | string): LabelPiece =>
-    piece(capped(String(size), 24), typeof size === "string" ? program.symbolsIn(size)[0] : -1);
-  const more = link.values.length > 1 ? [piece(` +${link.values.length - 1}`)] : [];
-  if (!type || type.kind === "tuple") return more;
-  if (type.kind !== "tensor") return [piece(capped(type.text, 24)), ...more];
-  if (type.shape.length === 0) return [piece("scalar"), ...more];
-  const sizes = type.shape.flatMap((size, at) =>
-    at > 0 ? [piece("×"), sized(size)] : [sized(size)],
-  );
-  return [...sizes, ...more];
-}
-
-const labelWidth = (pieces: readonly LabelPiece[]): number =>
-  pieces.reduce((sum, each) => sum + each.width, 0);
-
-/** What is to be laid out while `open` items are open. */
-export function layoutBox(
-  program: Program,
-  forest: Forest,
-  links: Links,
-  open: ReadonlySet<string>,
-  measure: Measure,
-): LayoutBox {
-  const box = (item: Item): LayoutBox => {
-    const taps = links.taps.get(item) ?? [];
-    const isOpen = item === forest.root || (item.children.length > 0 && open.has(item.key));
-    if (!isOpen) {
-      const first = item.kind === "input" || item.kind === "port";
-      return { ...leafSize(item, linesOf(item, taps), measure), first };
-    }
-    const positions = new Map(item.children.map((child, index) => [child, index]));
-    const header = item === forest.root ? 0 : HEADER;
+/** The boxes and edges while `open` items are open, without a place yet. */
+export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
+  const { program, forest, links, dtype } = drawing;
+  const line = (pieces: Piece[], font: string): Line => {
+    const measured = pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) }));
+    return { pieces: measured, width: measured.reduce((sum, each) => sum + each.width, 0) };
+  };
+  const visit = (item: Item, depth: number): SceneBox => {
+    const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
+    const lines = item.kind === "port" ? [] : boxLines(program, item, links.taps.get(item) ?? []);
+    const font = item.kind === "port" ? FONT.label : FONT.title;
     return {
-      width: header ? headerWidth(item, measure) : 0,
-      height: header,
-      children: item.children.map(box),
-      links: (links.inside.get(item) ?? []).map((link): LayoutLink => {
-        const width = labelWidth(edgePieces(program, link, measure));
-        const room = width > 0 ? Math.ceil(width) + 8 : 0;
-        return [positions.get(link.from) ?? 0, positions.get(link.to) ?? 0, room];
+      ...NOWHERE,
+      item,
+      open: isOpen,
+      depth,
+      titleWidth: measure(item.title, font),
+      lines: lines.map((each) => line(each, FONT.text)),
+      exits: links.exits.has(item),
+      children: isOpen ? item.children.map((child) => visit(child, depth + 1)) : [],
+      edges: (isOpen ? (links.inside.get(item) ?? []) : []).map((link) => {
+        const entersOpen = link.from.kind === "port" && open.has(link.to.key);
+        const pieces = entersOpen ? [] : edgePieces(program, link, dtype);
+        return { link, text: line(pieces, FONT.label), points: [], bounds: NOWHERE, label: null };
       }),
     };
   };
-  return box(forest.root);
+  return visit(forest.root, 0);
 }
 
-export const titleFont = (): string => `${FONT.title} ${FONT.family}`;
-export const textFont = (): string => `${FONT.text} ${FONT.family}`;
-export const labelFont = (): string => `${FONT.label} ${FONT.family}`;
-
-function leafSize(item: Item, lines: string[], measure: Measure): LayoutBox {
-  if (item.kind === "port") {
-    return { width: Math.min(measure(item.title, labelFont()) + 16, 140), height: 18 };
+/** What a layout has to know of a sketch. */
+export function layoutBox(box: SceneBox): LayoutBox {
+  if (!box.open) {
+    const first = box.item.kind === "input" || box.item.kind === "port";
+    return { ...leafSize(box), first };
   }
-  const fold = item.children.length > 0 ? 22 : 0;
-  const widths = lines.map((line) => measure(line, textFont()));
-  const widest = Math.max(measure(item.title, titleFont()) + fold, ...widths);
+  const positions = new Map(box.children.map((child, index) => [child.item, index]));
+  return {
+    width: box.depth > 0 ? headerWidth(box) : 0,
+    height: box.depth > 0 ? HEADER : 0,
+    children: box.children.map(layoutBox),
+    links: box.edges.map(({ link, text }): LayoutLink => {
+      const room = text.width > 0 ? Math.ceil(Math.min(text.width, WIDEST_LABEL)) + 8 : 0;
+      return [positions.get(link.from) ?? 0, positions.get(link.to) ?? 0, room];
+    }),
+  };
+}
+
+function leafSize({ item, lines, titleWidth }: SceneBox): { width: number; height: number } {
+  if (item.kind === "port") {
+    return { width: Math.min(titleWidth + 16, WIDEST_PORT), height: 18 };
+  }
+  const sign = item.children.length > 0 ? SIGN : 0;
+  const widest = Math.max(titleWidth + sign, ...lines.map((line) => line.width));
+  const rows = lines.length > 0 ? PAD_Y + LINE * lines.length : 0;
   return {
     width: Math.round(Math.min(Math.max(widest + 2 * PAD_X, NARROWEST), WIDEST)),
-    height: PAD_Y * 2 + LINE * (1 + lines.length),
+    height: TITLE + rows,
   };
 }
 
-function headerWidth(item: Item, measure: Measure): number {
-  const title = measure(item.title, titleFont());
-  return Math.min(title + measure(item.subtitle, textFont()) + 60, 420);
+function headerWidth({ titleWidth, lines }: SceneBox): number {
+  const subtitle = lines[0]?.width ?? 0;
+  return Math.min(Math.ceil(titleWidth + subtitle) + 44, WIDEST_HEADER);
 }
 
-/** The scene of a finished layout; `placed` answers the `layoutBox` of the same arguments. */
-export function buildScene(
-  program: Program,
-  forest: Forest,
-  links: Links,
-  open: ReadonlySet<string>,
-  placed: Placed,
-  measure: Measure,
-): Scene {
+/** Gives a sketch the places of a layout that `layoutBox` of it was laid out to. */
+export function settle(root: SceneBox, placed: Placed): Scene {
   const boxOf = new Map<Item, SceneBox>();
-  const visit = (item: Item, spot: Placed, x: number, y: number, depth: number): SceneBox => {
-    const taps = links.taps.get(item) ?? [];
-    const isOpen = item === forest.root || (item.children.length > 0 && open.has(item.key));
-    const box: SceneBox = {
-      item,
-      x,
-      y,
-      width: spot.width,
-      height: spot.height,
-      open: isOpen,
-      depth,
-      lines: linesOf(item, taps),
-      taps: [...taps],
-      children: [],
-      edges: [],
-    };
-    boxOf.set(item, box);
-    if (!isOpen) return box;
-    box.children = item.children.flatMap((child, index) => {
+  const visit = (box: SceneBox, spot: Placed, x: number, y: number): void => {
+    Object.assign(box, { x, y, width: spot.width, height: spot.height });
+    boxOf.set(box.item, box);
+    box.children.forEach((child, index) => {
       const inner = spot.children?.[index];
-      return inner ? [visit(child, inner, x + inner.x, y + inner.y, depth + 1)] : [];
+      if (inner) visit(child, inner, x + inner.x, y + inner.y);
     });
-    box.edges = (links.inside.get(item) ?? []).flatMap((link, index) => {
+    box.edges.forEach((edge, index) => {
       const drawn = spot.links?.[index];
-      if (!drawn) return [];
-      const points = drawn.points.map((value, at) => value + (at % 2 === 0 ? x : y));
-      const label: [number, number] | null = drawn.label && [
-        drawn.label[0] + x,
-        drawn.label[1] + y,
-      ];
-      return [{ link, points, label, pieces: edgePieces(program, link, measure) }];
+      if (!drawn) return;
+      edge.points = drawn.points.map((value, at) => value + (at % 2 === 0 ? x : y));
+      edge.bounds = boundsOf(edge.points);
+      edge.label = drawn.label && [drawn.label[0] + x, drawn.label[1] + y];
     });
-    return box;
   };
-  const root = visit(forest.root, placed, 0, 0, 0);
+  visit(root, placed, 0, 0);
   return { root, width: placed.width, height: placed.height, boxOf };
 }
 
-/** The innermost box at a point of the scene; null outside every box. */
-export function boxAt(scene: Scene, x: number, y: number): SceneBox | null {
-  let found: SceneBox | null = null;
+function boundsOf(points: readonly number[]): Rect {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let at = 0; at + 1 < points.length; at += 2) {
+    const x = points[at] as number;
+    const y = points[at + 1] as number;
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** The boxes at a point of the scene, the outermost first. */
+export function boxesAt(scene: Scene, x: number, y: number): SceneBox[] {
+  const found: SceneBox[] = [];
   let boxes = scene.root.children;
   for (;;) {
     const hit = boxes.find(
       (box) => x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height,
     );
     if (!hit) return found;
-    found = hit;
+    found.push(hit);
     boxes = hit.children;
   }
 }

@@ -19,25 +19,28 @@ export interface Surface {
   /** A Bézier chain: a start, then two control points and an end for each segment. */
   curve(points: readonly number[], stroke: Stroke): void;
   triangle(points: readonly number[], fill: string): void;
+  /** How visible is what is drawn from now on, from 0 to 1. */
+  fade(alpha: number): void;
   /** One line of text; `y` is its vertical middle. Cut with … where it is wider than `width`. */
-  text(
-    text: string,
-    x: number,
-    y: number,
-    font: string,
-    colour: string,
-    width: number,
-    centred: boolean,
-  ): void;
+  text(text: string, x: number, y: number, font: string, colour: string, width: number): void;
 }
 
-/** Draws on a 2D canvas whose transform is the camera's. */
+/** Draws on a 2D canvas whose transform is the camera's. Keep one per canvas: it measures once. */
 export class CanvasSurface implements Surface {
   private font = "";
   private readonly cut = new Map<string, string>();
 
-  constructor(private readonly context: CanvasRenderingContext2D) {
-    context.textBaseline = "middle";
+  constructor(private readonly context: CanvasRenderingContext2D) {}
+
+  /** Call before each picture: a canvas that was resized has forgotten its settings. */
+  begin(): void {
+    this.font = "";
+    this.context.textBaseline = "middle";
+    this.context.globalAlpha = 1;
+  }
+
+  fade(alpha: number): void {
+    this.context.globalAlpha = alpha;
   }
 
   box(
@@ -88,22 +91,13 @@ export class CanvasSurface implements Surface {
     context.fill();
   }
 
-  text(
-    text: string,
-    x: number,
-    y: number,
-    font: string,
-    colour: string,
-    width: number,
-    centred: boolean,
-  ): void {
+  text(text: string, x: number, y: number, font: string, colour: string, width: number): void {
     const { context } = this;
     if (font !== this.font) {
       context.font = font;
       this.font = font;
     }
     context.fillStyle = colour;
-    context.textAlign = centred ? "center" : "left";
     context.fillText(this.fitted(text, font, width), x, y);
   }
 
@@ -143,6 +137,7 @@ export function fitText(text: string, width: number, measure: (part: string) => 
 /** Collects an SVG document. Every text goes through `escapeXml`. */
 export class SvgSurface implements Surface {
   private readonly parts: string[] = [];
+  private opacity = "";
 
   constructor(private readonly measure: (text: string, font: string) => number) {}
 
@@ -156,42 +151,40 @@ export class SvgSurface implements Surface {
     stroke?: Stroke,
   ): void {
     const size = `x="${n(x)}" y="${n(y)}" width="${n(width)}" height="${n(height)}" rx="${radius}"`;
-    this.parts.push(`<rect ${size} fill="${escapeXml(fill || "none")}"${strokeText(stroke)}/>`);
+    this.parts.push(
+      `<rect ${size} fill="${escapeXml(fill || "none")}"${strokeText(stroke)}${this.opacity}/>`,
+    );
   }
 
   curve(points: readonly number[], stroke: Stroke): void {
     const path = points.map((value, at) => `${at === 2 ? "C" : ""}${n(value)}`).join(" ");
-    this.parts.push(`<path d="M${path}" fill="none"${strokeText(stroke)}/>`);
+    this.parts.push(`<path d="M${path}" fill="none"${strokeText(stroke)}${this.opacity}/>`);
   }
 
   triangle(points: readonly number[], fill: string): void {
-    this.parts.push(`<polygon points="${points.map(n).join(" ")}" fill="${escapeXml(fill)}"/>`);
-  }
-
-  text(
-    text: string,
-    x: number,
-    y: number,
-    font: string,
-    colour: string,
-    width: number,
-    centred: boolean,
-  ): void {
-    const shown = fitText(text, width, (part) => this.measure(part, font));
-    const anchor = centred ? ' text-anchor="middle"' : "";
     this.parts.push(
-      `<text x="${n(x)}" y="${n(y)}" style="font:${escapeXml(font)}" fill="${escapeXml(colour)}"` +
-        ` dominant-baseline="central"${anchor}>${escapeXml(shown)}</text>`,
+      `<polygon points="${points.map(n).join(" ")}" fill="${escapeXml(fill)}"${this.opacity}/>`,
     );
   }
 
-  /** The document, showing a rectangle of the scene. */
-  document(x: number, y: number, width: number, height: number, background: string): string {
-    const view = [x, y, width, height].map(n).join(" ");
+  text(text: string, x: number, y: number, font: string, colour: string, width: number): void {
+    const shown = fitText(text, width, (part) => this.measure(part, font));
+    this.parts.push(
+      `<text x="${n(x)}" y="${n(y)}" style="font:${escapeXml(font)}" fill="${escapeXml(colour)}"` +
+        ` dominant-baseline="central"${this.opacity}>${escapeXml(shown)}</text>`,
+    );
+  }
+
+  fade(alpha: number): void {
+    this.opacity = alpha < 1 ? ` opacity="${alpha}"` : "";
+  }
+
+  /** The document, of a size. */
+  document(width: number, height: number, background: string): string {
+    const size = `width="${n(width)}" height="${n(height)}"`;
     return (
-      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${view}" width="${n(width)}" height="${n(height)}">` +
-      `<rect x="${n(x)}" y="${n(y)}" width="100%" height="100%" fill="${escapeXml(background)}"/>` +
-      `${this.parts.join("")}</svg>`
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(width)} ${n(height)}" ${size}>` +
+      `<rect ${size} fill="${escapeXml(background)}"/>${this.parts.join("")}</svg>`
     );
   }
 }

@@ -1,0 +1,87 @@
+/** The graph's buttons. */
+
+import type { Store } from "../store";
+import { download } from "./saving";
+import type { GraphView } from "./view";
+
+export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
+  const { stage } = view;
+  const hidden = view.hidden.value;
+  const housekeeping = store.housekeeping.value;
+  const save = async (kind: "svg" | "png"): Promise<void> => {
+    try {
+      const svg = (): Blob => new Blob([view.svg()], { type: "image/svg+xml" });
+      download(`graph.${kind}`, kind === "svg" ? svg() : await view.png());
+    } catch (error) {
+      view.problem.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <div class="tx-toolbar" role="toolbar" aria-label="Graph">
+      <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
+      <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
+      <Button name="Show all (f)" text="Fit" press={() => stage.showAll()} />
+      <Button name="Open every scope (e)" text="Expand" press={() => void view.expandAll()} />
+      <Button name="Close every scope (c)" text="Collapse" press={() => void view.collapseAll()} />
+      <Toggle
+        name="Highlight what leads to the selection and what follows from it (p)"
+        text="Path"
+        on={view.showPath.value}
+        press={() => {
+          view.showPath.value = !view.showPath.value;
+        }}
+      />
+      <Toggle
+        name="Show parameters and buffers as boxes of their own"
+        text="Weights"
+        on={view.parameters.value}
+        press={() => {
+          view.parameters.value = !view.parameters.value;
+        }}
+      />
+      {(hidden > 0 || housekeeping) && (
+        <Toggle
+          name="Show ops that only check or compute sizes"
+          text={housekeeping ? "Sizes" : `Sizes +${hidden}`}
+          on={housekeeping}
+          press={() => {
+            store.housekeeping.value = !housekeeping;
+          }}
+        />
+      )}
+      <span class="tx-toolbar-gap" />
+      <Button name="Save the visible graph as SVG" text="SVG" press={() => void save("svg")} />
+      <Button name="Save the visible graph as PNG" text="PNG" press={() => void save("png")} />
+    </div>
+  );
+}
+
+function Button({ name, text, press }: { name: string; text: string; press: () => void }) {
+  return (
+    <button type="button" class="tx-button" title={name} aria-label={name} onClick={press}>
+      {text}
+    </button>
+  );
+}
+
+interface ToggleProps {
+  name: string;
+  text: string;
+  on: boolean;
+  press: () => void;
+}
+
+function Toggle({ name, text, on, press }: ToggleProps) {
+  return (
+    <button
+      type="button"
+      class="tx-button"
+      title={name}
+      aria-label={name}
+      aria-pressed={on}
+      onClick={press}
+    >
+      {text}
+    </button>
+  );
+}

@@ -1,0 +1,64 @@
+/** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
+
+import type { NodeId } from "../program";
+import type { Selection } from "../store";
+import type { Drawing } from "./drawing";
+import type { Item } from "./items";
+import { pathThrough } from "./neighbours";
+import type { Scene } from "./scene";
+
+export interface Marks {
+  lit: ReadonlySet<Item>;
+  hovered: Item | null;
+  /** The hovered item's neighbours, by edges or by name. */
+  near: ReadonlySet<Item>;
+  /** All that leads to the selection or follows from it; null when no path is shown. */
+  path: ReadonlySet<Item> | null;
+}
+
+export const NO_MARKS: Marks = { lit: new Set(), hovered: null, near: new Set(), path: null };
+
+interface Pointed {
+  selection: Selection;
+  /** The nodes that belong to the selection. */
+  nodes: ReadonlySet<NodeId>;
+  hovered: Item | null;
+  showPath: boolean;
+}
+
+export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
+  const { program, forest, neighbours } = drawing;
+  const { hovered, nodes, selection, showPath } = pointed;
+  const lit = litBoxes(drawing, scene, selection, nodes);
+  lit.delete(forest.root);
+  const near = hovered
+    ? [...(neighbours.before.get(hovered) ?? []), ...(neighbours.after.get(hovered) ?? [])]
+    : [];
+  const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
+  return { lit, hovered, near: new Set(near), path };
+}
+
+function litBoxes(
+  { forest }: Drawing,
+  scene: Scene,
+  selection: Selection,
+  nodes: ReadonlySet<NodeId>,
+): Set<Item> {
+  const lit = new Set<Item>();
+  if (selection.kind === "scope") {
+    for (const item of scene.boxOf.keys()) if (item.scope === selection.scope) lit.add(item);
+    if (lit.size > 0) return lit;
+  }
+  for (const id of nodes) {
+    const item = forest.itemOf.get(id);
+    if (item) lit.add(shownFor(scene, item));
+  }
+  return lit;
+}
+
+/** The innermost item of the scene that an item is, or is inside of. */
+export function shownFor(scene: Scene, item: Item): Item {
+  let shown = item;
+  while (shown.parent && !scene.boxOf.has(shown)) shown = shown.parent;
+  return shown;
+}

@@ -1,0 +1,81 @@
+/**
+ * Names for a scene seen from afar, where a header can no longer be read: each on a plate of a fixed
+ * size on the screen, the outermost boxes first, none over another. Pure but for the canvas.
+ */
+
+import type { Camera, Rect, Size } from "./camera";
+import type { Palette } from "./palette";
+import { FONT, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
+
+export interface Plate extends Rect {
+  text: string;
+}
+
+const HEIGHT = 17;
+const PAD = 5;
+const LEAST_WIDTH = 46;
+const LEAST_HEIGHT = 24;
+const DEEPEST = 6;
+/** On the screen, a header of at least this height names its box itself. */
+const LEAST_HEADER = 16;
+
+/** The plates of a view, in CSS pixels of the view. */
+export function platesOf(scene: Scene, camera: Camera, view: Size, measure: Measure): Plate[] {
+  if (HEADER * camera.zoom >= LEAST_HEADER) return [];
+  const plates: Plate[] = [];
+  let level = scene.root.children;
+  for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
+    for (const box of level) {
+      const plate = plateOf(box, camera, view, measure);
+      if (plate && !plates.some((other) => overlap(plate, other))) plates.push(plate);
+    }
+    level = level.flatMap((box) => (isLarge(box, camera) ? box.children : []));
+  }
+  return plates;
+}
+
+function isLarge(box: SceneBox, { zoom }: Camera): boolean {
+  return box.width * zoom >= LEAST_WIDTH && box.height * zoom >= LEAST_HEIGHT;
+}
+
+/** At the top left of what is in view of a box; null where there is no room. */
+function plateOf(box: SceneBox, camera: Camera, view: Size, measure: Measure): Plate | null {
+  if (!isLarge(box, camera) || box.item.kind === "port") return null;
+  const { zoom } = camera;
+  const left = Math.max((box.x - camera.x) * zoom, 0) + 3;
+  const top = Math.max((box.y - camera.y) * zoom, 0) + 3;
+  const right = Math.min((box.x + box.width - camera.x) * zoom, view.width);
+  const bottom = Math.min((box.y + box.height - camera.y) * zoom, view.height);
+  const width = measure(box.item.title, FONT.text) + 2 * PAD;
+  if (left + width > right || top + HEIGHT > bottom) return null;
+  return { text: box.item.title, x: left, y: top, width, height: HEIGHT };
+}
+
+function overlap(a: Rect, b: Rect): boolean {
+  return (
+    a.x < b.x + b.width + 2 &&
+    b.x < a.x + a.width + 2 &&
+    a.y < b.y + b.height + 2 &&
+    b.y < a.y + a.height + 2
+  );
+}
+
+/** Draws plates on a canvas whose transform is that of the view's CSS pixels. */
+export function paintPlates(
+  context: CanvasRenderingContext2D,
+  plates: readonly Plate[],
+  palette: Palette,
+): void {
+  context.font = FONT.text;
+  context.textBaseline = "middle";
+  for (const { x, y, width, height, text } of plates) {
+    context.globalAlpha = 0.86;
+    context.fillStyle = palette.background;
+    context.beginPath();
+    context.roundRect(x, y, width, height, 4);
+    context.fill();
+    context.globalAlpha = 1;
+    context.fillStyle = palette.text;
+    context.fillText(text, x + PAD, y + height / 2 + 0.5);
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Short texts in which each symbol has its own colour: what stands on an edge and in a box. Pure.
+ */
+
+import { capped } from "../format";
+import type { Program } from "../program";
+import type { ValueType } from "../record.gen";
+import type { Item } from "./items";
+import type { Link } from "./links";
+
+/** A part of a text that has one colour. */
+export interface Piece {
+  text: string;
+  /** Symbol whose colour it has; -1 for none. */
+  symbol: number;
+}
+
+const MOST_SIZE = 24;
+const MOST_HELD = 4;
+
+const plain = (text: string): Piece => ({ text, symbol: -1 });
+
+/** The dtype that most values of the program have, as types print it: `f32`. */
+export function commonDtype(program: Program): string {
+  const counts = new Map<string, number>();
+  for (const id of program.allNodes()) {
+    const dtype = shortDtype(program.type(id));
+    if (dtype) counts.set(dtype, (counts.get(dtype) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
+}
+
+/**
+ * What flows along an edge: the sizes of its first value (`batch×4×seq`), its dtype where it is not
+ * the `common` one, and how many more values there are.
+ */
+export function edgePieces(program: Program, link: Link, common: string): Piece[] {
+  const type = program.type(link.values[0] ?? -1);
+  const more = link.values.length > 1 ? [plain(` +${link.values.length - 1}`)] : [];
+  if (!type || type.kind === "tuple") return more;
+  if (type.kind !== "tensor") return [plain(capped(type.text, MOST_SIZE)), ...more];
+  const dtype = shortDtype(type);
+  const prefix = dtype && dtype !== common ? [plain(`${dtype} `)] : [];
+  if (type.shape.length === 0) return [...prefix, plain("scalar"), ...more];
+  return [...prefix, ...joined(program, type.shape, "×"), ...more];
+}
+
+/** The lines of a box below its title; `taps` are what it reads that has no edge to it. */
+export function boxLines(program: Program, item: Item, taps: readonly Item[]): Piece[][] {
+  const lines: Piece[][] = [];
+  if (item.kind === "input" || item.kind === "parameter") {
+    const type = program.type(item.node);
+    const constant = program.input(item.node)?.constant;
+    if (typeof constant === "string") lines.push([plain(constant)]);
+    else if (type?.text) lines.push(typePieces(program, type));
+  } else if (item.subtitle) lines.push([plain(item.subtitle)]);
+  for (const { node, name } of item.held.slice(0, MOST_HELD)) {
+    lines.push([plain(`${name} `), ...joined(program, program.type(node)?.shape ?? [], "×")]);
+  }
+  const rest = item.held.length - MOST_HELD;
+  if (rest > 0) lines.push([plain(`… ${rest} more`)]);
+  if (taps.length > 0) lines.push([plain(`◂ ${taps.map(nameOf).join(", ")}`)]);
+  return lines;
+}
+
+/** A type as torch prints it, `f32[batch, 128]`. */
+function typePieces(program: Program, type: ValueType): Piece[] {
+  if (type.kind !== "tensor" || type.shape.length === 0) return [plain(type.text)];
+  return [plain(`${shortDtype(type)}[`), ...joined(program, type.shape, ", "), plain("]")];
+}
+
+function joined(program: Program, sizes: readonly (number | string)[], between: string): Piece[] {
+  return sizes.flatMap((size, at): Piece[] => {
+    const symbol = typeof size === "string" ? (program.symbolsIn(size)[0] ?? -1) : -1;
+    const piece = { text: capped(String(size), MOST_SIZE), symbol };
+    return at > 0 ? [plain(between), piece] : [piece];
+  });
+}
+
+function shortDtype(type: ValueType | undefined): string {
+  return type?.kind === "tensor" ? type.text.slice(0, Math.max(type.text.indexOf("["), 0)) : "";
+}
+
+/** An op by its name in the graph, anything else by its title. */
+function nameOf(item: Item): string {
+  return item.kind === "op" ? item.subtitle || item.title : item.title;
+}

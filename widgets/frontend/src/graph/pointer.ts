@@ -1,0 +1,84 @@
+/** What the mouse, a finger or the wheel does to the graph. */
+
+import type { Stage } from "./stage";
+import type { GraphView } from "./view";
+
+const DRAG_PIXELS = 3;
+/** Share of zoom per pixel that a wheel turns. */
+const WHEEL_ZOOM = 0.0022;
+
+/** Drag pans; a click selects, or clears beside every box; a double click opens and closes. */
+export function pointer(view: GraphView) {
+  let from: { x: number; y: number } | null = null;
+  let dragged = false;
+  return {
+    onPointerDown(event: PointerEvent) {
+      if (event.button !== 0) return;
+      from = { x: event.clientX, y: event.clientY };
+      dragged = false;
+      (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    },
+    onPointerMove(event: PointerEvent) {
+      if (!from) {
+        hover(view, event);
+        return;
+      }
+      const moved = Math.hypot(event.clientX - from.x, event.clientY - from.y);
+      if (!dragged && moved < DRAG_PIXELS) return;
+      dragged = true;
+      view.stage.panBy(from.x - event.clientX, from.y - event.clientY);
+      from = { x: event.clientX, y: event.clientY };
+    },
+    onPointerUp(event: PointerEvent) {
+      if (from && !dragged) click(view, event);
+      from = null;
+    },
+    onPointerCancel() {
+      from = null;
+    },
+    onPointerLeave: () => view.hover(null),
+    onDblClick(event: MouseEvent) {
+      const box = view.stage.boxAt(event.offsetX, event.offsetY);
+      // On the sign, the two clicks have opened and closed it already.
+      if (!box || view.isOnSign(box, event.offsetX, event.offsetY)) return;
+      void view.toggle(box.item);
+    },
+  };
+}
+
+function hover(view: GraphView, event: PointerEvent): void {
+  const box = view.stage.boxAt(event.offsetX, event.offsetY);
+  view.hover(box && !box.open ? box.item : null);
+  const sign = box !== null && view.isOnSign(box, event.offsetX, event.offsetY);
+  (event.currentTarget as HTMLElement).style.cursor = sign ? "pointer" : "";
+}
+
+/** The sign at the edge of a box opens and closes it; the rest of the box selects. */
+function click(view: GraphView, event: PointerEvent): void {
+  const box = view.stage.boxAt(event.offsetX, event.offsetY);
+  if (box && view.isOnSign(box, event.offsetX, event.offsetY)) void view.toggle(box.item);
+  else view.select(box?.item ?? null);
+}
+
+/**
+ * The page keeps its own scrolling: the wheel is ours with Ctrl, or once the graph has the focus.
+ * Otherwise `hint` is called, to say so. Returns how to stop.
+ */
+export function listenToWheel(canvas: HTMLElement, stage: Stage, hint: () => void): () => void {
+  const onWheel = (event: WheelEvent): void => {
+    const zooms = event.ctrlKey || event.metaKey;
+    const focused = (canvas.getRootNode() as Document | ShadowRoot).activeElement === canvas;
+    if (!zooms && !focused) {
+      hint();
+      return;
+    }
+    event.preventDefault();
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    if (zooms) {
+      stage.zoomBy(Math.exp(-event.deltaY * unit * WHEEL_ZOOM), event.offsetX, event.offsetY);
+    } else if (event.shiftKey && event.deltaX === 0) stage.panBy(event.deltaY * unit, 0);
+    else stage.panBy(event.deltaX * unit, event.deltaY * unit);
+  };
+  canvas.addEventListener("wheel", onWheel, { passive: false });
+  return () => canvas.removeEventListener("wheel", onWheel);
+}

@@ -1,0 +1,229 @@
+/**
+ * The canvases of a graph: their size, the camera, the theme, and when to paint. It shows a Scene
+ * and Marks that it is handed, and does not know where they come from.
+ */
+
+import { type Signal, signal } from "@preact/signals";
+import {
+  between,
+  type Camera,
+  type Rect,
+  type Size,
+  sameCamera,
+  showAll,
+  visible,
+  zoomAt,
+} from "./camera";
+import type { Marks } from "./marks";
+import { minimapScale, needsMinimap, paintMinimap } from "./minimap";
+import { paintPlates, platesOf } from "./overview";
+import { paint } from "./paint";
+import { onThemeChange, type Palette, readPalette } from "./palette";
+import { boxesAt, type Measure, type Scene, type SceneBox } from "./scene";
+import { CanvasSurface } from "./surface";
+
+const GLIDE_MS = 180;
+const LONGEST_MEASURED = 200;
+
+interface Glide {
+  from: Camera;
+  to: Camera;
+  began: number;
+}
+
+export class Stage {
+  /** Whether the scene is larger than the view. */
+  readonly crowded: Signal<boolean> = signal(false);
+  /** The open boxes that the middle of the view is in, the outermost first. */
+  readonly where: Signal<readonly SceneBox[]> = signal([]);
+  camera: Camera = { x: 0, y: 0, zoom: 1 };
+  size: Size = { width: 0, height: 0 };
+  palette: Palette;
+  private scene: Scene | null = null;
+  private readonly context: CanvasRenderingContext2D;
+  private readonly mapContext: CanvasRenderingContext2D;
+  private readonly surface: CanvasSurface;
+  private readonly widths = new Map<string, number>();
+  private frame = 0;
+  private glide: Glide | null = null;
+  private readonly stops: (() => void)[];
+
+  /**
+   * @param marks asked for at each picture
+   * @param onFirstSize called once the canvas has a size
+   */
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly map: HTMLCanvasElement,
+    private readonly marks: () => Marks,
+    private readonly onFirstSize: () => void,
+  ) {
+    this.context = context2d(canvas);
+    this.mapContext = context2d(map);
+    this.surface = new CanvasSurface(this.context);
+    this.palette = readPalette(canvas);
+    const observer = new ResizeObserver(() => this.resize());
+    observer.observe(canvas);
+    this.stops = [() => observer.disconnect(), onThemeChange(() => this.retheme())];
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.frame);
+    for (const stop of this.stops) stop();
+  }
+
+  /** Paints a scene at once, seen from `camera`. */
+  show(scene: Scene | null, camera: Camera = this.camera): void {
+    this.scene = scene;
+    this.glide = null;
+    this.camera = camera;
+    this.paintNow();
+  }
+
+  moveTo(camera: Camera): void {
+    this.glide = null;
+    this.camera = camera;
+    this.repaint();
+  }
+
+  /** Moves there over some frames, or at once for who does not want motion. */
+  glideTo(to: Camera): void {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.moveTo(to);
+    else if (!sameCamera(this.camera, to)) {
+      this.glide = { from: this.camera, to, began: performance.now() };
+      this.repaint();
+    }
+  }
+
+  showAll(): void {
+    if (this.scene) this.glideTo(showAll({ x: 0, y: 0, ...sizeOf(this.scene) }, this.size));
+  }
+
+  /** Zooms about a point of the view, its middle if none is given. */
+  zoomBy(factor: number, x = this.size.width / 2, y = this.size.height / 2): void {
+    this.moveTo(zoomAt(this.glide?.to ?? this.camera, factor, x, y));
+  }
+
+  /** By CSS pixels of the view. */
+  panBy(x: number, y: number): void {
+    const { camera } = this;
+    this.moveTo({ ...camera, x: camera.x + x / camera.zoom, y: camera.y + y / camera.zoom });
+  }
+
+  /** Goes to a point of the minimap, in its own CSS pixels. */
+  goTo(mapX: number, mapY: number): void {
+    if (!this.scene) return;
+    const scale = minimapScale(this.scene);
+    const seen = this.seen();
+    const x = mapX / scale.x - seen.width / 2;
+    this.moveTo({ ...this.camera, x, y: mapY / scale.y - seen.height / 2 });
+  }
+
+  /** The innermost box at a point of the view. */
+  boxAt(x: number, y: number): SceneBox | null {
+    const point = this.pointAt(x, y);
+    return (this.scene && boxesAt(this.scene, point.x, point.y).at(-1)) ?? null;
+  }
+
+  /** A point of the view in the scene. */
+  pointAt(x: number, y: number): { x: number; y: number } {
+    const { camera } = this;
+    return { x: camera.x + x / camera.zoom, y: camera.y + y / camera.zoom };
+  }
+
+  readonly measure: Measure = (text, font) => {
+    const part = text.length > LONGEST_MEASURED ? text.slice(0, LONGEST_MEASURED) : text;
+    const key = font + part;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      this.context.font = font;
+      width = this.context.measureText(part).width;
+      this.widths.set(key, width);
+    }
+    return width;
+  };
+
+  /** Paints with the next frame of the page. */
+  repaint(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.tick());
+  }
+
+  paintNow(): void {
+    const { camera, context, palette, scene, size } = this;
+    const ratio = devicePixelRatio || 1;
+    const scale = ratio * camera.zoom;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.surface.begin();
+    context.fillStyle = palette.background;
+    context.fillRect(0, 0, size.width, size.height);
+    const seen = this.seen();
+    this.crowded.value = scene !== null && size.width > 0 && needsMinimap(scene, seen);
+    if (!scene) return;
+    context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
+    paint(this.surface, scene, seen, camera.zoom, palette, this.marks());
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paintPlates(context, platesOf(scene, camera, size, this.measure), palette);
+    if (this.crowded.peek()) this.paintMap(scene, seen, ratio);
+    this.lookAround(scene, seen);
+  }
+
+  private tick(): void {
+    this.frame = 0;
+    if (this.glide) {
+      const { from, to, began } = this.glide;
+      const part = Math.min((performance.now() - began) / GLIDE_MS, 1);
+      this.camera = between(from, to, part * (2 - part));
+      if (part === 1) this.glide = null;
+      else this.repaint();
+    }
+    this.paintNow();
+  }
+
+  private paintMap(scene: Scene, seen: Rect, ratio: number): void {
+    const { width, height } = minimapScale(scene);
+    const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.map.width !== deviceWidth || this.map.height !== deviceHeight) {
+      Object.assign(this.map, { width: deviceWidth, height: deviceHeight });
+      Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
+    }
+    paintMinimap(this.mapContext, scene, seen, this.palette, ratio);
+  }
+
+  private lookAround(scene: Scene, seen: Rect): void {
+    const around = boxesAt(scene, seen.x + seen.width / 2, seen.y + seen.height / 2);
+    const open = around.filter((box) => box.open);
+    const before = this.where.peek();
+    const same = open.length === before.length && open.every((box, at) => box === before[at]);
+    if (!same) this.where.value = open;
+  }
+
+  private seen(): Rect {
+    return visible(this.camera, this.size);
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const first = this.size.width === 0 && width > 0;
+    this.size = { width, height };
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    if (first) this.onFirstSize();
+    this.paintNow();
+  }
+
+  private retheme(): void {
+    this.palette = readPalette(this.canvas);
+    this.paintNow();
+  }
+}
+
+function sizeOf(scene: Scene): Size {
+  return { width: scene.width, height: scene.height };
+}
+
+function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("This page cannot draw on a canvas.");
+  return context;
+}
