@@ -8,6 +8,11 @@
 Importing this package imports neither torch nor IPython.
 """
 
+from typing import TYPE_CHECKING
+
 from explorer.exploration import Exploration, ExportFailed, View, explore, load
+
+if TYPE_CHECKING:
+    from export_engine import Progress as Progress
 
 __all__ = ["Exploration", "ExportFailed", "View", "explore", "load"]

@@ -10,7 +10,7 @@ from IPython.display import display, update_display
 from explorer.escape import escaped
 
 if TYPE_CHECKING:
-    from export_engine import Progress
+    from explorer import Progress
 
 QUIET_SECONDS = 0.3
 """A faster export shows no progress at all."""
