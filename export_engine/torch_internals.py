@@ -19,7 +19,7 @@ import torch
 from torch._guards import TracingContext
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.export import dynamic_shapes
+from torch.export import _trace, dynamic_shapes
 from torch.fx.experimental import proxy_tensor, symbolic_shapes
 from torch.utils import _pytree as pytree
 from torch.utils._dtype_abbrs import dtype_abbrs
@@ -27,7 +27,7 @@ from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
 
 from export_engine.recorder import RecordedGuard, Recording, SymbolBirth
-from export_engine.shapes.spec import join_path
+from export_engine.shapes.paths import join_path
 from export_engine.stacks import (
     Location,
     Stack,
@@ -51,6 +51,7 @@ __all__ = [
     "guards_code",
     "int_bound",
     "key_text",
+    "keywords_apart",
     "pytree",
     "recording",
     "short_dtype",
@@ -72,6 +73,7 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_guards(into))
         hooks.enter_context(_births(into))
         hooks.enter_context(_modules(into))
+        hooks.enter_context(_keywords_apart())
         yield
 
 
@@ -197,6 +199,41 @@ def _modules(into: Recording) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _keywords_apart() -> Iterator[None]:
+    """Makes torch see each input of `**kwargs` as one of its own, under its keyword.
+
+    torch takes them for one dict in some steps of an export and for several inputs in others, so
+    that no spec of them is accepted (issues 150022 and 150371), and guards on them lead nowhere.
+    Where the name is missing, torch's own error stands.
+    """
+    from torch._dynamo import eval_frame
+    from torch._export import non_strict_utils
+
+    def make(original: Any) -> Any:
+        def combine_args(f: Any, args: Any, kwargs: Any) -> Any:
+            combined = original(f, args, kwargs)
+            called = f.forward if isinstance(f, torch.nn.Module) else f
+            return keywords_apart(inspect.signature(called), combined)
+
+        return combine_args
+
+    with ExitStack() as hooks:
+        for module in (dynamic_shapes, _trace, non_strict_utils, eval_frame):
+            hooks.enter_context(_replaced(module, "_combine_args", make))
+        yield
+
+
+def keywords_apart(signature: inspect.Signature, by_parameter: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given by parameter, with each entry of `**kwargs` beside the others."""
+    extra = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
+    keywords = by_parameter.get(extra) if extra else None
+    others = {name: value for name, value in by_parameter.items() if name != extra}
+    if not isinstance(keywords, Mapping) or by_parameter.keys() & keywords.keys():
+        return dict(by_parameter)
+    return {**others, **keywords}
+
+
 def _source_name(source: Any) -> str:
     """The text of a Dynamo source; `name` was a method until 2.10."""
     name = getattr(source, "name", "")
@@ -309,14 +346,14 @@ def guards_code(program: torch.export.ExportedProgram) -> list[str]:
 def call_leaves(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
-    """The leaves of a call's inputs in torch's order, by path: `x`, `cache.0.key`, `args.0`."""
-    arguments = _combined(signature, args, kwargs)
-    variadic = {p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD}
-    leaves = []
-    for keys, value in pytree.tree_flatten_with_path(arguments, is_leaf=lambda x: x is None)[0]:
-        parts = [key_text(key) for key in keys]
-        leaves.append((join_path(parts[1:] if parts[0] in variadic else parts), value))
-    return leaves
+    """The leaves of a call's inputs in torch's order, by path: `x`, `cache.0.key`, `args.0`.
+
+    Raises:
+        ValueError: a container's class is registered without a function that names what is in it.
+    """
+    arguments = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
+    leaves = pytree.tree_flatten_with_path(arguments, is_leaf=lambda x: x is None)[0]
+    return [(join_path(map(key_text, keys)), value) for keys, value in leaves]
 
 
 def key_text(key: Any) -> str:
@@ -329,32 +366,31 @@ def key_text(key: Any) -> str:
 
 def dynamic_shapes_tree(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], specs: list[Any]
-) -> Any:
+) -> dict[str, Any]:
     """The tree of `dynamic_shapes` for a call, from one spec per leaf of `call_leaves`."""
     following = iter(specs)
-    return dynamic_shapes._tree_map_with_path(
-        lambda path, leaf: next(following), _combined(signature, args, kwargs)
+    tree: dict[str, Any] = dynamic_shapes._tree_map_with_path(
+        lambda path, leaf: next(following), dict(signature.bind(*args, **kwargs).arguments)
     )
+    return tree
 
 
 def specs_of_leaves(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], given: Any
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    given: Mapping[str, Any],
 ) -> list[Any]:
     """The spec of each leaf of `call_leaves`, from a whole `dynamic_shapes`: the way back."""
-    arguments: Any = _combined(signature, args, kwargs)
-    if isinstance(given, tuple | list):
-        arguments = type(given)(arguments.values())
+    arguments = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
     found: list[Any] = []
     dynamic_shapes._tree_map_with_path(
-        lambda path, leaf, spec: found.append(spec), arguments, given, tree_name="inputs"
+        lambda path, leaf, spec: found.append(spec),
+        arguments,
+        keywords_apart(signature, given),
+        tree_name="inputs",
     )
     return found
-
-
-def _combined(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    return dict(signature.bind(*args, **kwargs).arguments)
 
 
 def dim_hint(dim: Any) -> tuple[str, int | None, int | None] | None:

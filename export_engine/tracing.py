@@ -16,6 +16,7 @@ from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 from export_engine.request import Request
 from export_engine.shapes import Shapes
+from export_engine.shapes.torch_specs import specs_by_input
 from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals import recording
 
@@ -103,9 +104,10 @@ def _check_arguments(request: Request) -> None:
 
 
 def _dynamic_shapes(request: Request) -> Any:
-    if isinstance(request.shapes, Shapes):
-        return request.shapes.to_torch(request.target, request.args, request.kwargs)
-    return request.shapes
+    target, args, kwargs, given = request.target, request.args, request.kwargs, request.shapes
+    if isinstance(given, Shapes):
+        given = given.to_torch(target, args, kwargs)
+    return specs_by_input(given, target, args, kwargs)
 
 
 def _counter(

@@ -3,7 +3,9 @@
 Importing this package costs no torch import; converting to and from torch's specs does.
 """
 
-from export_engine.shapes.changes import Change, changes
+from export_engine.shapes.changes import BoundsChange, Change, DimChange, changes
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.paths import join_path, split_path
 from export_engine.shapes.spec import (
     Auto,
     Bounds,
@@ -11,16 +13,16 @@ from export_engine.shapes.spec import (
     Named,
     Pinned,
     Shapes,
-    ShapesError,
     Spec,
     Static,
-    join_path,
 )
 
 __all__ = [
     "Auto",
     "Bounds",
+    "BoundsChange",
     "Change",
+    "DimChange",
     "Dynamic",
     "Named",
     "Pinned",
@@ -30,4 +32,5 @@ __all__ = [
     "Static",
     "changes",
     "join_path",
+    "split_path",
 ]

@@ -54,8 +54,8 @@ Change = DimChange | BoundsChange
 def changes(before: Shapes, after: Shapes) -> list[Change]:
     """Every dim and every bound that differs: dims of inputs first, in order of mention.
 
-    A leaf that one of them does not name is static there. Bounds of a Dim that `after` no longer has
-    are no change of their own.
+    A leaf that one of them does not name is static there. Bounds of a Dim that is gone are not
+    told.
     """
     found: list[Change] = []
     for path in dict.fromkeys([*before.leaves, *after.leaves]):

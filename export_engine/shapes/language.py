@@ -17,7 +17,7 @@ The grammar, where a line end may stand for `;` and follow a `,`:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.paths import join_path, unquoted
@@ -37,6 +37,7 @@ from export_engine.shapes.spec import (
 from export_engine.shapes.tokens import Token, tokens
 
 _A_DIM = "a name, a size, `_` (static), `*` (automatic) or `!` (dynamic)"
+_T = TypeVar("_T")
 _DIGITS = 19
 """Of the largest size. A longer number is refused before it is converted."""
 
@@ -95,15 +96,14 @@ class _Parser:
         if self._ends_leaf():
             return ()
         while True:
-            start = self._peek()
-            self._columns[path, len(dims)] = start.column
+            self._columns[path, len(dims)] = self._peek().column
             dims.append(self._dim())
             if not self._take("mark", ","):
                 break
             while self._take("newline"):
                 pass
         if not self._ends_leaf():
-            self._fail_after(start, dims[-1])
+            self._fail_after(dims[-1])
         return tuple(dims)
 
     def _ends_leaf(self) -> bool:
@@ -114,9 +114,9 @@ class _Parser:
         if self._take("word", "_"):
             return Static()
         if self._take("mark", "*"):
-            return self._made(start, Auto, *self._optional_bounds())
+            return self._made(self._peek(), Auto, *self._optional_bounds())
         if self._take("mark", "!"):
-            return self._made(start, Dynamic, *self._optional_bounds())
+            return self._made(self._peek(), Dynamic, *self._optional_bounds())
         size = self._optional_number()
         if size is None:
             return self._named(1)
@@ -152,8 +152,7 @@ class _Parser:
         return number if sign.text == "+" else -number
 
     def _optional_bounds(self) -> Bounds:
-        opening = self._take("mark", "[")
-        if opening is None:
+        if not self._take("mark", "["):
             return Bounds()
         low = self._optional_number()
         if not self._take("dots"):
@@ -161,7 +160,7 @@ class _Parser:
         high = self._optional_number()
         if not self._take("mark", "]"):
             self._fail("expected `]` after the bounds")
-        return self._made(opening, Bounds, low, high)
+        return Bounds(low, high)
 
     def _optional_number(self) -> int | None:
         token = self._take("number")
@@ -182,22 +181,24 @@ class _Parser:
         self._next += 1
         return token
 
-    def _made[T](self, at: Token, make: Callable[..., T], *parts: object) -> T:
+    def _made(self, at: Token, make: Callable[..., _T], *parts: object) -> _T:
         """`make(*parts)`; what it refuses is an error at the token."""
         try:
             return make(*parts)
         except ShapesError as error:
             self._fail(error.message, at)
 
-    def _fail_after(self, start: Token, dim: Spec) -> NoReturn:
+    def _fail_after(self, dim: Spec) -> NoReturn:
         """Says what may follow a dim, and how to write what looks like arithmetic."""
         following = self._peek()
         if isinstance(dim, Named) and following.text == "*":
             self._fail(f"a multiple is written with the number first: `2*{dim.name}`")
-        if isinstance(dim, Pinned) and following.kind == "word":
-            self._fail(f"write `{dim.size}*{following.text}` for a multiple, or `,` between two dims")
-        if isinstance(dim, Pinned) and following.text in ("+", "-"):
-            self._fail(f"a sum is written with the name first: `seq + {dim.size}`", start)
+        if isinstance(dim, Pinned) and following.kind == "word" and following.text != "_":
+            self._fail(
+                f"write `{dim.size}*{following.text}` for a multiple, or `,` between two dims"
+            )
+        if isinstance(dim, Pinned) and following.text == "+":
+            self._fail(f"a sum is written with the name first: `seq + {dim.size}`")
         self._fail("expected `,` before another dim or `;` before another input")
 
     def _fail(self, message: str, at: Token | None = None) -> NoReturn:

@@ -1,7 +1,7 @@
 """Paths of leaves in a call's inputs, as text: `x`, `cache.0.key`, `inputs."a.b"`.
 
-A path is a list of parts: the parameter's name, then dict keys, indices and fields on the way to the
-leaf. Knows nothing of pytrees: `call_leaves` makes the parts.
+A path is a list of parts: the parameter's name, then dict keys, indices and fields on the way to
+the leaf. Knows nothing of pytrees: `call_leaves` makes the parts.
 """
 
 from __future__ import annotations

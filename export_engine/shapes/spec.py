@@ -1,8 +1,8 @@
 """Shapes: what is dynamic in a call, as one immutable value.
 
 A Shapes names some leaves of the call's inputs and says, per dim, how its size may vary. Leaves it
-does not name are static. Bounds belong to a Dim's name, not to a place where it stands. Nothing here
-knows torch, nor the inputs of a call: whether a Shapes fits one, `to_torch` says.
+does not name are static. Bounds belong to a Dim's name, not to a place where it stands. Nothing
+here knows torch, nor the inputs of a call: whether a Shapes fits one, `to_torch` says.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Shapes:
     leaves: Mapping[str, tuple[Spec, ...]] = field(default_factory=dict)
     """Per leaf, by its path (`x`, `cache.0.key`), one Spec per dim; an int input has one."""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
-    """Per Dim, by name. A Dim without an entry is free; an entry of no Dim in `leaves` is dropped."""
+    """Per Dim, by name. A Dim without an entry is free; one that no leaf mentions is dropped."""
     written: Written | None = field(init=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
@@ -153,7 +153,9 @@ class Shapes:
     def to_torch(self, target: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
         """What `torch.export.export` takes as `dynamic_shapes` for a call; None: all is static.
 
-        Whether the sizes of the call fit is for torch to say when it exports.
+        Whether the sizes of the call fit is for torch to say when it exports. A spec for what
+        `**kwargs` takes is as torch documents it, yet torch.export itself trips over it (issue
+        150022); `capture` exports it.
 
         Args:
             target: what is called: a module or a callable.
@@ -187,7 +189,7 @@ class Shapes:
         return list(dict.fromkeys(each.name for each in found if isinstance(each, Named)))
 
     def __str__(self) -> str:
-        from export_engine.shapes.language import write
+        from export_engine.shapes.printing import write
 
         return write(self)
 
@@ -206,10 +208,12 @@ class Shapes:
 
 def check_name(name: str) -> None:
     """Raises ShapesError for a text that cannot be a Dim's name."""
-    if name == "_" or not name.isidentifier() or keyword.iskeyword(name):
-        raise ShapesError(
-            f"{name} is no name for a dim: a name is letters, digits and `_`, and no Python keyword"
-        )
+    if name == "_":
+        raise ShapesError("`_` is no name for a dim: it stands for a static one")
+    if keyword.iskeyword(name):
+        raise ShapesError(f"{name} is a Python keyword, no name for a dim; `_` is a static one")
+    if not name.isidentifier():
+        raise ShapesError(f"{name!r} is no name for a dim: a name is letters, digits and `_`")
 
 
 def normal_bounds(name: str, bounds: Bounds) -> Bounds:

@@ -39,7 +39,9 @@ def tokens(text: str) -> list[Token]:
         match = _TOKEN.match(text, column)
         if match is None:
             raise ShapesError(
-                'this quote is not closed, or holds a `\\` that is not \\n, \\" or \\\\', text, column
+                'this quote is not closed, or holds a `\\` that is not \\n, \\" or \\\\',
+                text,
+                column,
             )
         kind = str(match.lastgroup)
         if kind == "word" and not match.group().isidentifier():

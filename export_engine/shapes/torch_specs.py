@@ -1,13 +1,16 @@
-"""Shapes ↔ torch's `dynamic_shapes` for one call."""
+"""Shapes ↔ torch's `dynamic_shapes` for one call. Importing this module imports torch."""
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch.export import Dim
+from torch.export import AdditionalInputs, Dim, ShapesCollection
 
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.inputs import Leaf, check_paths, leaves_of
+from export_engine.shapes.printing import write_bounds, write_dim
 from export_engine.shapes.spec import (
     Auto,
     Bounds,
@@ -15,54 +18,88 @@ from export_engine.shapes.spec import (
     Named,
     Pinned,
     Shapes,
-    ShapesError,
     Spec,
     Static,
 )
 from export_engine.targets import signature_of
 from export_engine.torch_internals import (
-    call_leaves,
     derived_dim,
     dim_bounds,
     dim_hint,
     dynamic_shapes_tree,
+    keywords_apart,
     specs_of_leaves,
 )
 
 
-def to_torch(shapes: Shapes, target: Any, args: Any, kwargs: Any) -> Any:
-    """The `dynamic_shapes` of a call: a tree with an entry for every input, None where static."""
-    leaves = call_leaves(signature_of(target), args, kwargs)
-    known = dict(leaves)
-    for path in shapes.leaves:
-        if path not in known:
-            raise ShapesError(_no_such_input(path, known))
-    dims = {name: _dim(name, shapes.bounds.get(name, (None, None))) for name in shapes.names()}
+def to_torch(
+    shapes: Shapes, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The `dynamic_shapes` of a call: an entry for every input, None where it is static."""
+    if not shapes:
+        return None
+    signature = signature_of(target)
+    leaves = leaves_of(signature, args, kwargs)
+    check_paths(shapes, leaves, signature)
+    dims = _torch_dims(shapes)
     specs = [
-        _leaf_spec(path, value, shapes.leaves[path], dims) if path in shapes.leaves else None
-        for path, value in leaves
+        _leaf_spec(shapes, leaf, dims) if leaf.path in shapes.leaves else None for leaf in leaves
     ]
-    return dynamic_shapes_tree(signature_of(target), args, kwargs, specs)
+    return dynamic_shapes_tree(signature, args, kwargs, specs)
 
 
-def _dim(name: str, bounds: Bounds) -> Dim:
-    low, high = bounds
-    return Dim(name, min=low, max=high)
+def _torch_dims(shapes: Shapes) -> dict[str, Dim]:
+    """One Dim for each name. `seq - 2` says that seq is 2 or more, which torch must be told."""
+    least: dict[str, int] = {}
+    for path, specs in shapes.leaves.items():
+        for position, spec in enumerate(specs):
+            if isinstance(spec, Named):
+                needed = -(spec.offset // spec.scale)
+                high = shapes.bounds.get(spec.name, Bounds()).high
+                if high is not None and high <= needed:
+                    raise shapes.error(
+                        f"{write_dim(spec, {})} has no two sizes while {spec.name} is at most "
+                        f"{high}; raise the bound or change the number",
+                        path,
+                        position,
+                    )
+                least[spec.name] = max(needed, least.get(spec.name, 0))
+    return {
+        name: Dim(name, min=max(low or 0, least[name]) or None, max=high)
+        for name, (low, high) in shapes.dims().items()
+    }
 
 
-def _leaf_spec(path: str, value: Any, specs: tuple[Spec, ...], dims: dict[str, Dim]) -> Any:
+def _leaf_spec(shapes: Shapes, leaf: Leaf, dims: dict[str, Dim]) -> Any:
+    path, value = leaf
+    specs = shapes.leaves[path]
     if isinstance(value, torch.Tensor):
         if len(specs) != value.dim():
-            raise ShapesError(
-                f"{path} has {value.dim()} dims, {list(value.shape)}, and the spec gives "
-                f"{len(specs)}. Write one dim for each; `_` keeps one static."
+            raise shapes.error(
+                f"{path} has {_count(value.dim())}, {list(value.shape)}, and the spec gives "
+                f"{len(specs)}. Write one for each; `_` keeps one static.",
+                path,
             )
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
-    if isinstance(value, int) and not isinstance(value, bool) and len(specs) == 1:
-        return _torch_dim(specs[0], dims)
-    raise ShapesError(
-        f"{path} is a {type(value).__name__} and has no dims; leave it out of the spec."
-    )
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _int_spec(shapes, path, specs)
+    kind = "None" if value is None else f"a {type(value).__name__}"
+    raise shapes.error(f"{path} is {kind} and has no dims; leave it out of the spec", path)
+
+
+def _int_spec(shapes: Shapes, path: str, specs: tuple[Spec, ...]) -> Any:
+    if len(specs) != 1 or isinstance(specs[0], Named | Pinned):
+        raise shapes.error(
+            f"{path} is an int: write `{path}: !` (dynamic) or `{path}: *` (automatic), "
+            "or leave it out of the spec to keep its value",
+            path,
+            0 if specs else None,
+        )
+    return None if isinstance(specs[0], Static) else _torch_dim(specs[0], {})
+
+
+def _count(dims: int) -> str:
+    return "1 dim" if dims == 1 else f"{dims} dims"
 
 
 def _torch_dim(spec: Spec, dims: dict[str, Dim]) -> Any:
@@ -76,7 +113,7 @@ def _torch_dim(spec: Spec, dims: dict[str, Dim]) -> Any:
         case Pinned(size):
             return size
         case Named(name, scale, offset):
-            dim: Any = dims[name]
+            dim = dims[name]
             if scale != 1:
                 dim = scale * dim
             if offset:
@@ -88,47 +125,101 @@ def _hint(hint: Any, low: int | None, high: int | None) -> Any:
     return hint if low is None and high is None else hint(min=low, max=high)
 
 
-def _no_such_input(path: str, known: dict[str, Any]) -> str:
-    tensors = [each for each, value in known.items() if isinstance(value, torch.Tensor)]
-    near = difflib.get_close_matches(path, known, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    inputs = ", ".join(tensors[:12]) + (", …" if len(tensors) > 12 else "")
-    return f"The call has no input {path}.{hint} Its tensors are: {inputs or 'none'}."
-
-
-def from_torch(dynamic_shapes: Any, target: Any, args: Any, kwargs: Any) -> Shapes:
-    """The Shapes that `dynamic_shapes` stand for in a call."""
-    signature = signature_of(target)
-    if hasattr(dynamic_shapes, "dynamic_shapes"):  # ShapesCollection, AdditionalInputs
-        dynamic_shapes = dynamic_shapes.dynamic_shapes(target, args, dict(kwargs))
-    if not dynamic_shapes:
-        return Shapes()
+def from_torch(
+    dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Shapes:
+    """The Shapes that `dynamic_shapes` stand for in a call. Wholly static leaves are left out."""
+    leaves = leaves_of(signature_of(target), args, kwargs)
     try:
-        given = specs_of_leaves(signature, args, kwargs, dynamic_shapes)
-    except Exception as error:
-        raise ShapesError(f"These dynamic_shapes do not fit the call: {error}") from error
+        given = _specs_in_order(dynamic_shapes, target, args, kwargs)
+    except (ValueError, TypeError, RuntimeError, AssertionError, LookupError) as error:
+        reason = str(error).strip().split("\n", 1)[0]
+        raise ShapesError(f"these dynamic_shapes do not fit the call: {reason}") from error
+    if given is None:
+        return Shapes()
     bounds: dict[str, Bounds] = {}
-    leaves: dict[str, tuple[Spec, ...]] = {}
-    for (path, value), spec in zip(call_leaves(signature, args, kwargs), given, strict=True):
-        specs = _specs(value, spec, bounds)
-        if any(not isinstance(each, Static) for each in specs):
-            leaves[path] = specs
-    return Shapes(leaves, bounds)
+    read = {
+        leaf.path: _read_leaf(leaf, spec, bounds) for leaf, spec in zip(leaves, given, strict=True)
+    }
+    varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
+    return Shapes(varying, bounds)
 
 
-def _specs(value: Any, spec: Any, bounds: dict[str, Bounds]) -> tuple[Spec, ...]:
-    if spec is None:
+def _specs_in_order(
+    dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Any] | None:
+    """The spec of each leaf, in order; None where all is static. Raises whatever torch does."""
+    if isinstance(dynamic_shapes, ShapesCollection | AdditionalInputs):
+        builder: Any = dynamic_shapes
+        dynamic_shapes = builder.dynamic_shapes(target, args, dict(kwargs))
+    if not dynamic_shapes:
+        return None
+    signature = signature_of(target)
+    inputs = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
+    given = specs_by_input(dynamic_shapes, target, args, kwargs)
+    if isinstance(given, tuple | list):
+        given = dict(zip(inputs, given, strict=True))
+    if not isinstance(given, Mapping):
+        raise TypeError(f"expected a dict, a tuple or a list, got {given!r}")
+    if given.keys() != inputs.keys():
+        raise ValueError(
+            f"they are for {', '.join(map(str, given))}; the call's inputs are "
+            f"{', '.join(inputs)}, and each needs an entry, None where it is static"
+        )
+    return specs_of_leaves(signature, args, kwargs, given)
+
+
+def specs_by_input(
+    dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """`dynamic_shapes` by name, each keyword of `**kwargs` an input of its own.
+
+    That is how torch sees the inputs while `recording`. Specs of a call that fills no `**kwargs`,
+    and what is neither by name nor by position, stay as they are.
+    """
+    signature = signature_of(target)
+    arguments = signature.bind(*args, **kwargs).arguments
+    if keywords_apart(signature, arguments).keys() == arguments.keys():
+        return dynamic_shapes
+    if isinstance(dynamic_shapes, tuple | list):
+        dynamic_shapes = dict(zip(arguments, dynamic_shapes, strict=False))
+    if not isinstance(dynamic_shapes, Mapping):
+        return dynamic_shapes
+    return keywords_apart(signature, dynamic_shapes)
+
+
+def _read_leaf(leaf: Leaf, given: Any, bounds: dict[str, Bounds]) -> tuple[Spec, ...]:
+    path, value = leaf
+    if given is None:
         return ()
     if not isinstance(value, torch.Tensor):
-        return (_spec(spec, bounds),)
-    per_dim = spec if isinstance(spec, dict) else dict(enumerate(spec))
-    return tuple(_spec(per_dim.get(position), bounds) for position in range(value.dim()))
+        if not isinstance(value, int) or dim_hint(given) is None:
+            raise ShapesError(
+                f"{path} is a {type(value).__name__}, whose spec cannot be {given!r}: "
+                "a number takes Dim.AUTO, Dim.DYNAMIC or Dim.STATIC, anything else None"
+            )
+        return (_read_dim(path, given, bounds),)
+    if isinstance(given, tuple | list) and len(given) == value.dim():
+        return tuple(_read_dim(f"{path} dim {i}", dim, bounds) for i, dim in enumerate(given))
+    if isinstance(given, Mapping) and all(_is_position(key, value.dim()) for key in given):
+        by_position = {key % value.dim(): dim for key, dim in given.items()}
+        return tuple(
+            _read_dim(f"{path} dim {i}", by_position.get(i), bounds) for i in range(value.dim())
+        )
+    raise ShapesError(
+        f"{path} has {_count(value.dim())}, {list(value.shape)}, and its spec is {given!r}; "
+        "give a tuple with one entry for each, or a dict by position"
+    )
 
 
-def _spec(dim: Any, bounds: dict[str, Bounds]) -> Spec:
+def _is_position(key: object, dims: int) -> bool:
+    return isinstance(key, int) and -dims <= key < dims
+
+
+def _read_dim(where: str, dim: Any, bounds: dict[str, Bounds]) -> Spec:
     if dim is None:
         return Static()
-    if isinstance(dim, int):
+    if isinstance(dim, int) and not isinstance(dim, bool):
         return Pinned(dim)
     hint = dim_hint(dim)
     if hint is not None:
@@ -136,8 +227,14 @@ def _spec(dim: Any, bounds: dict[str, Bounds]) -> Spec:
         if kind == "STATIC":
             return Static()
         return Auto(low, high) if kind == "AUTO" else Dynamic(low, high)
+    if not isinstance(dim, Dim):
+        raise ShapesError(
+            f"{where} is {dim!r}; a dim is a Dim, Dim.AUTO, Dim.DYNAMIC, Dim.STATIC, an int or None"
+        )
     root, scale, offset = derived_dim(dim)
-    found = dim_bounds(root)
-    if found != (None, None):
-        bounds[root.__name__] = found
+    found = Bounds(*dim_bounds(root))
+    known = bounds.setdefault(root.__name__, found)
+    if known != found:
+        texts = " and ".join(write_bounds(each) or "none" for each in (known, found))
+        raise ShapesError(f"Two Dims are called {root.__name__} and have other bounds: {texts}")
     return Named(root.__name__, scale, offset)
