@@ -13,7 +13,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from widgets.bundle import bundle, bundle_hash, loader
+from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
 
 Answer = tuple[Any, list[bytes]]
 """A value that JSON can carry, and buffers."""
@@ -36,6 +36,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     """The current attempt's Record, encoded."""
     bundle = traitlets.Unicode("").tag(sync=True)
     """What tells the front end's version apart."""
+    bundle_model = traitlets.Unicode("").tag(sync=True)
+    """Which widget carries the front end; see `widgets.bundle.BundleWidget`."""
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             current=current,
             record=record,
             bundle=bundle_hash(),
+            bundle_model=shared_bundle().model_id or "",
             view=view,
         )
         self.on_msg(self._receive)

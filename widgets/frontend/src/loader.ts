@@ -1,11 +1,13 @@
 /**
- * What an anywidget loads: it fetches the bundle from the kernel, once per page, and mounts it.
- * Every output carries this file, so it is kept small.
+ * What an anywidget loads: it finds the bundle, once per page, and mounts it. One widget of the
+ * kernel carries the bundle; where a host cannot look widgets up, the kernel is asked for it. Every
+ * output carries this file, so it is kept small.
  */
 
 interface Model {
   get(name: string): unknown;
   send(content: unknown): void;
+  widget_manager?: { get_model(id: string): Promise<{ get(name: string): unknown }> };
   on(event: "msg:custom", callback: (content: Reply, buffers: DataView[]) => void): void;
   off(event: "msg:custom", callback: (content: Reply, buffers: DataView[]) => void): void;
 }
@@ -45,12 +47,23 @@ async function bundle(model: Model): Promise<Bundle> {
 }
 
 async function fetchBundle(model: Model): Promise<Bundle> {
-  const source = await ask(model);
+  const source = (await carried(model)) ?? (await ask(model));
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
     return (await import(url)) as Bundle;
   } finally {
     URL.revokeObjectURL(url);
+  }
+}
+
+/** The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy. */
+async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
+  try {
+    const holder = await model.widget_manager?.get_model(String(model.get("bundle_model")));
+    const source = holder?.get("source") as DataView<ArrayBuffer> | undefined;
+    return source && source.byteLength > 0 ? source : null;
+  } catch {
+    return null; // a host that keeps its widgets to itself
   }
 }
 
