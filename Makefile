@@ -91,7 +91,7 @@ $(VENV)/.node: $(VENV)/.python
 
 $(FRONTEND)/node_modules/.installed: $(FRONTEND)/package-lock.json $(VENV)/.node
 	@echo "setup: npm ci"
-	@$(NPM) --loglevel=error ci
+	@$(NPM) --loglevel=error ci >/dev/null
 	@touch $@
 
 $(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed
