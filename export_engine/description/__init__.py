@@ -29,7 +29,7 @@ def describe(attempt: Attempt) -> Record:
     cells = attempt.request.cells if attempt.request else {}
     stacks = Stacks(strings, FileNames(cells))
     program = attempt.program if isinstance(attempt, Exported) else None
-    paths = input_paths(program) if program is not None else []
+    paths = input_paths(program, attempt.request) if program is not None else []
     places = birth_places(attempt.recording.births, paths)
     symbols = Symbols(_names(program, paths, attempt), places)
     modules = [call.fqn for call in program.module_call_graph] if program is not None else []
@@ -37,7 +37,9 @@ def describe(attempt: Attempt) -> Record:
     signature = Signature([], [])
     if program is not None:
         graphs.add(program.graph_module, "main")
-        signature = describe_signature(program, graphs.entries[0], strings.entries, graphs.values)
+        signature = describe_signature(
+            program, graphs.entries[0], strings.entries, graphs.values, paths
+        )
     guards = describe_guards(program, attempt, symbols, stacks)
     described = describe_symbols(program, attempt, signature, symbols, graphs.values, stacks)
     failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None

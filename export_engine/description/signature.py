@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
@@ -16,7 +17,9 @@ from torch.export.graph_signature import (
 
 from export_engine.description.values import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Signature
+from export_engine.request import Request
 from export_engine.shapes import join_path
+from export_engine.targets import signature_of
 from export_engine.torch_internals import key_text, pytree
 
 _INPUT_KINDS = {
@@ -31,7 +34,7 @@ _OUTPUT_KINDS = {kind: kind.name.lower() for kind in OutputKind}
 
 
 def describe_signature(
-    program: ExportedProgram, graph: Graph, names: list[str], values: Values
+    program: ExportedProgram, graph: Graph, names: list[str], values: Values, paths: list[str]
 ) -> Signature:
     """The signature of a program whose main graph is described already.
 
@@ -40,29 +43,33 @@ def describe_signature(
         graph: its main graph.
         names: the Record's strings, by number.
         values: the Record's value types.
+        paths: of the user inputs, from `input_paths`.
     """
     nodes = {names[number]: node for node, number in enumerate(graph.name)}
     spec = program.graph_signature
-    inputs, outputs = iter(input_paths(program)), iter(output_paths(program))
+    inputs, outputs = iter(paths), iter(output_paths(program))
     return Signature(
         [_input(program, each, nodes, graph, values, inputs) for each in spec.input_specs],
         [_output(each, nodes, graph, values, outputs) for each in spec.output_specs],
     )
 
 
-def input_paths(program: ExportedProgram) -> list[str]:
-    """Where the caller passes each flat user input: `x`, `cache.0.key`."""
+def input_paths(program: ExportedProgram, request: Request | None) -> list[str]:
+    """Where the caller passes each flat user input: `x`, `cache.0.key`, `args.0`.
+
+    A program without its Request, as from a file, knows what `*args` takes as `args_0`.
+    """
     in_spec = program.call_spec.in_spec
     if in_spec is None:
         return []
     args, kwargs = pytree.tree_unflatten([0] * in_spec.num_leaves, in_spec)
-    names = _argument_names(program)
+    names = _positional(request) if request else [[name] for name in _kept_names(program)]
     paths = []
     for keys, _ in pytree.tree_flatten_with_path((args, kwargs))[0]:
         side, first, *rest = map(key_text, keys)
         positional = side == "0"
-        named = positional and int(first) < len(names)
-        start = [names[int(first)]] if named else ["args", first] if positional else [first]
+        known = positional and int(first) < len(names)
+        start = names[int(first)] if known else ["args", first] if positional else [first]
         paths.append(join_path([*start, *rest]))
     return paths
 
@@ -76,7 +83,17 @@ def output_paths(program: ExportedProgram) -> list[str]:
     return [join_path(map(key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]]
 
 
-def _argument_names(program: ExportedProgram) -> list[str]:
+def _positional(request: Request) -> list[list[str]]:
+    """Where the path of each positional argument starts: `x`; `args.0` for what `*args` takes."""
+    signature = signature_of(request.target)
+    starts: list[list[str]] = []
+    for name, value in signature.bind_partial(*request.args).arguments.items():
+        several = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        starts.extend([[name, str(index)] for index in range(len(value))] if several else [[name]])
+    return starts
+
+
+def _kept_names(program: ExportedProgram) -> list[str]:
     """The names of forward's positional parameters, as far as the program kept them."""
     root = next((call for call in program.module_call_graph if call.fqn == ""), None)
     names = getattr(root.signature, "forward_arg_names", None) if root and root.signature else None

@@ -13,6 +13,7 @@ from torch import nn
 from torch.export import Dim
 
 from export_engine.attempt import Exported
+from export_engine.description import describe
 from export_engine.request import Request
 from export_engine.shapes import Shapes, ShapesError
 from export_engine.tracing import capture
@@ -133,6 +134,17 @@ def test_specs_of_keywords_export_in_every_form(strict: bool) -> None:
         program(t(7), k=[t(7)], y=t(7))
         with pytest.raises(AssertionError, match="Guard failed"):
             program(t(7), k=[t(5)], y=t(7))
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+def test_names_of_variadic_inputs_reach_the_record(strict: bool) -> None:
+    args, kwargs = (t(), t()), {"k": {"a": t()}}
+    shapes = Shapes.parse("x: *, _; rest.0: !, _; k.a: b[2..9], _")
+    request = Request(target=Summed(), args=args, kwargs=kwargs, shapes=shapes, strict=strict)
+    record = describe(capture(request))
+    assert [entry.path for entry in record.signature.inputs] == ["x", "rest.0", "k.a"]
+    assert [(each.name, each.lower, each.upper) for each in record.symbols] == [("b", 2, 9)]
+    assert Shapes.parse(record.shapes) == shapes
 
 
 def test_a_cache_of_transformers() -> None:

@@ -139,8 +139,12 @@ def test_a_failing_export_writes_nothing_to_stderr(capfd: pytest.CaptureFixture[
 
 
 def torch_state() -> dict[str, Any]:
+    from torch._dynamo import eval_frame
+    from torch._export import non_strict_utils
+    from torch.export import _trace, dynamic_shapes
     from torch.fx.experimental import proxy_tensor, symbolic_shapes
 
+    modules = (eval_frame, non_strict_utils, _trace, dynamic_shapes)
     owners = (
         nn.Module,
         proxy_tensor.PythonKeyTracer,
@@ -149,6 +153,7 @@ def torch_state() -> dict[str, Any]:
     )
     return {
         "patched": [dict(vars(owner)) for owner in owners],
+        "inputs": [module._combine_args for module in modules],
         "grad": torch.is_grad_enabled(),
         "filters": list(warnings.filters),
         "handlers": [list(h.filters) for h in logging.getLogger("torch").handlers],
