@@ -2,6 +2,7 @@
 
 import { h, render } from "preact";
 import { AnywidgetHost, type Model } from "./anywidget_host";
+import { layouter } from "./graph/layout";
 import type { Host } from "./host";
 import { App } from "./shell/App";
 import { Store } from "./store";
@@ -20,6 +21,7 @@ export function mount({ model, el }: { model: Model; el: HTMLElement }): () => v
 
 /** Mounts a view of any host. */
 export function mountHost(host: Host, el: HTMLElement): () => void {
+  layouter(); // Graphviz starts while the record is read
   addStyle(el);
   const store = new Store(host);
   const root = document.createElement("div");

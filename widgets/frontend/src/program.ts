@@ -111,7 +111,11 @@ export class Program {
 
   inputsOf(id: NodeId): NodeId[] {
     const graph = graphOf(id);
-    return Array.from(list(this.graph(graph).inputs, indexOf(id)), (node) => nodeId(graph, node));
+    const { starts, items } = this.graph(graph).inputs;
+    const [from, to] = [starts[indexOf(id)] ?? 0, starts[indexOf(id) + 1] ?? 0];
+    const nodes: NodeId[] = []; // a plain loop: this is asked for every node, often
+    for (let at = from; at < to; at++) nodes.push(nodeId(graph, items[at] ?? 0));
+    return nodes;
   }
 
   usersOf(id: NodeId): NodeId[] {

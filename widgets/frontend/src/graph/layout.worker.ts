@@ -4,14 +4,27 @@
  */
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
-import type { LayoutReply, LayoutRequest } from "./layout_types";
+import type { LayoutBox, LayoutReply, LayoutRequest } from "./layout_types";
 import { Placer } from "./place";
 
 /** A Placer that runs Graphviz's `dot`. Loading takes some 100 ms, once. */
 export async function loadPlacer(): Promise<Placer> {
   const graphviz = await Graphviz.load();
-  return new Placer((source) => graphviz.layout(source, "json", "dot"));
+  const placer = new Placer((source) => graphviz.layout(source, "json", "dot"));
+  placer.place(REHEARSAL);
+  return placer;
 }
+
+/** Graphviz sets up its fonts and labels with its first graph: done before anyone waits for it. */
+const REHEARSAL: LayoutBox = {
+  width: 0,
+  height: 0,
+  children: [
+    { width: 60, height: 24 },
+    { width: 60, height: 24 },
+  ],
+  links: [[0, 1, 40]],
+};
 
 if (typeof document === "undefined") {
   const placer = loadPlacer();

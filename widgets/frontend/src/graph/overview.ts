@@ -13,6 +13,7 @@ export interface Plate extends Rect {
 
 const HEIGHT = 17;
 const PAD = 5;
+const GAP = 2;
 const LEAST_WIDTH = 46;
 const LEAST_HEIGHT = 24;
 const DEEPEST = 6;
@@ -26,8 +27,8 @@ export function platesOf(scene: Scene, camera: Camera, view: Size, measure: Meas
   let level = scene.root.children;
   for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
     for (const box of level) {
-      const plate = plateOf(box, camera, view, measure);
-      if (plate && !plates.some((other) => overlap(plate, other))) plates.push(plate);
+      const plate = plateOf(box, camera, view, measure, plates);
+      if (plate) plates.push(plate);
     }
     level = level.flatMap((box) => (isLarge(box, camera) ? box.children : []));
   }
@@ -38,8 +39,14 @@ function isLarge(box: SceneBox, { zoom }: Camera): boolean {
   return box.width * zoom >= LEAST_WIDTH && box.height * zoom >= LEAST_HEIGHT;
 }
 
-/** At the top left of what is in view of a box; null where there is no room. */
-function plateOf(box: SceneBox, camera: Camera, view: Size, measure: Measure): Plate | null {
+/** At the top left of what is in view of a box, below other plates; null where there is no room. */
+function plateOf(
+  box: SceneBox,
+  camera: Camera,
+  view: Size,
+  measure: Measure,
+  others: readonly Plate[],
+): Plate | null {
   if (!isLarge(box, camera) || box.item.kind === "port") return null;
   const { zoom } = camera;
   const left = Math.max((box.x - camera.x) * zoom, 0) + 3;
@@ -47,16 +54,18 @@ function plateOf(box: SceneBox, camera: Camera, view: Size, measure: Measure): P
   const right = Math.min((box.x + box.width - camera.x) * zoom, view.width);
   const bottom = Math.min((box.y + box.height - camera.y) * zoom, view.height);
   const width = measure(box.item.title, FONT.text) + 2 * PAD;
-  if (left + width > right || top + HEIGHT > bottom) return null;
-  return { text: box.item.title, x: left, y: top, width, height: HEIGHT };
+  const plate = { text: box.item.title, x: left, y: top, width, height: HEIGHT };
+  for (const other of others) if (overlap(plate, other)) plate.y = other.y + HEIGHT + GAP;
+  const fits = left + width <= right && plate.y + HEIGHT <= bottom;
+  return fits && !others.some((other) => overlap(plate, other)) ? plate : null;
 }
 
 function overlap(a: Rect, b: Rect): boolean {
   return (
-    a.x < b.x + b.width + 2 &&
-    b.x < a.x + a.width + 2 &&
-    a.y < b.y + b.height + 2 &&
-    b.y < a.y + a.height + 2
+    a.x < b.x + b.width + GAP &&
+    b.x < a.x + a.width + GAP &&
+    a.y < b.y + b.height + GAP &&
+    b.y < a.y + a.height + GAP
   );
 }
 

@@ -140,11 +140,11 @@ class Painter {
     const fill = lit ? palette.selectFill : accent.soft;
     surface.box(box.x, box.y, box.width, box.height, rim, fill, outline);
     if (box.exits) this.exit(box, outline.colour);
-    this.words(box, rim === RADIUS && !lit);
+    this.words(box, rim, !lit);
   }
 
   /** Title, and the lines below it, on a plate of their own or on the ground of the box. */
-  private words(box: SceneBox, plate: boolean): void {
+  private words(box: SceneBox, rim: number, plate: boolean): void {
     const { palette, surface } = this;
     const left = box.x + PAD_X;
     const room = box.width - 2 * PAD_X + 2;
@@ -153,7 +153,7 @@ class Painter {
     const titleRoom = foldable ? room - SIGN : room;
     if (plate && box.lines.length > 0) {
       const height = box.height - TITLE - 1.5;
-      const inner = RADIUS - 1.5;
+      const inner = rim - 1.5;
       surface.box(box.x + 1.5, box.y + TITLE, box.width - 3, height, inner, palette.surface);
     }
     surface.text(box.item.title, left, title, FONT.title, palette.text, titleRoom);

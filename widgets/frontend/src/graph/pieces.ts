@@ -2,7 +2,7 @@
  * Short texts in which each symbol has its own colour: what stands on an edge and in a box. Pure.
  */
 
-import { capped } from "../format";
+import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { ValueType } from "../record.gen";
 import type { Item } from "./items";
@@ -53,7 +53,11 @@ export function boxLines(program: Program, item: Item, taps: readonly Item[]): P
     const constant = program.input(item.node)?.constant;
     if (typeof constant === "string") lines.push([plain(constant)]);
     else if (type?.text) lines.push(typePieces(program, type));
-  } else if (item.subtitle) lines.push([plain(item.subtitle)]);
+  } else {
+    const ops = item.children.length > 0 ? counted(item.ops, "op") : "";
+    const text = [item.subtitle, ops].filter(Boolean).join(" · ");
+    if (text) lines.push([plain(text)]);
+  }
   for (const { node, name } of item.held.slice(0, MOST_HELD)) {
     lines.push([plain(`${name} `), ...joined(program, program.type(node)?.shape ?? [], "×")]);
   }

@@ -29,6 +29,8 @@ export const HEADER = 30;
 export const SIGN = 18;
 const WIDEST = 260;
 const NARROWEST = 60;
+/** Widths are multiples of this, so that scopes that differ by some pixels share a layout. */
+const WIDTH_STEP = 8;
 const WIDEST_HEADER = 420;
 const WIDEST_PORT = 150;
 const WIDEST_LABEL = 240;
@@ -39,6 +41,7 @@ export type Measure = (text: string, font: string) => number;
 /** A line of text, its parts from left to right. */
 export interface Line {
   pieces: (Piece & { width: number })[];
+  /** Room for it: at least its width. */
   width: number;
 }
 
@@ -79,10 +82,10 @@ const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 /** The boxes and edges while `open` items are open, without a place yet. */
 export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
   const { program, forest, links, dtype } = drawing;
-  const line = (pieces: Piece[], font: string): Line => {
-    const measured = pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) }));
-    return { pieces: measured, width: measured.reduce((sum, each) => sum + each.width, 0) };
-  };
+  const line = (pieces: Piece[], font: string): Line => ({
+    pieces: pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) })),
+    width: pieces.reduce((sum, { text }) => sum + measure(evenNumber(text), font), 0),
+  });
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
     const lines = item.kind === "port" ? [] : boxLines(program, item, links.taps.get(item) ?? []);
@@ -106,6 +109,11 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
   return visit(forest.root, 0);
 }
 
+/** A node's name with as much room as it may need in another layer: `add_9` as `add_000`. */
+function evenNumber(name: string): string {
+  return name.replace(/_\d{1,2}(?=,|$)/g, "_000");
+}
+
 /** What a layout has to know of a sketch. */
 export function layoutBox(box: SceneBox): LayoutBox {
   if (!box.open) {
@@ -118,7 +126,7 @@ export function layoutBox(box: SceneBox): LayoutBox {
     height: box.depth > 0 ? HEADER : 0,
     children: box.children.map(layoutBox),
     links: box.edges.map(({ link, text }): LayoutLink => {
-      const room = text.width > 0 ? Math.ceil(Math.min(text.width, WIDEST_LABEL)) + 8 : 0;
+      const room = text.width > 0 ? stepped(Math.min(text.width, WIDEST_LABEL) + 8) : 0;
       return [positions.get(link.from) ?? 0, positions.get(link.to) ?? 0, room];
     }),
   };
@@ -126,20 +134,24 @@ export function layoutBox(box: SceneBox): LayoutBox {
 
 function leafSize({ item, lines, titleWidth }: SceneBox): { width: number; height: number } {
   if (item.kind === "port") {
-    return { width: Math.min(titleWidth + 16, WIDEST_PORT), height: 18 };
+    return { width: stepped(Math.min(titleWidth + 16, WIDEST_PORT)), height: 18 };
   }
   const sign = item.children.length > 0 ? SIGN : 0;
   const widest = Math.max(titleWidth + sign, ...lines.map((line) => line.width));
   const rows = lines.length > 0 ? PAD_Y + LINE * lines.length : 0;
   return {
-    width: Math.round(Math.min(Math.max(widest + 2 * PAD_X, NARROWEST), WIDEST)),
+    width: stepped(Math.min(Math.max(widest + 2 * PAD_X, NARROWEST), WIDEST)),
     height: TITLE + rows,
   };
 }
 
 function headerWidth({ titleWidth, lines }: SceneBox): number {
   const subtitle = lines[0]?.width ?? 0;
-  return Math.min(Math.ceil(titleWidth + subtitle) + 44, WIDEST_HEADER);
+  return stepped(Math.min(titleWidth + subtitle + 44, WIDEST_HEADER));
+}
+
+function stepped(width: number): number {
+  return Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;
 }
 
 /** Gives a sketch the places of a layout that `layoutBox` of it was laid out to. */

@@ -19,7 +19,7 @@ import { minimapScale, needsMinimap, paintMinimap } from "./minimap";
 import { paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onThemeChange, type Palette, readPalette } from "./palette";
-import { boxesAt, type Measure, type Scene, type SceneBox } from "./scene";
+import { boxesAt, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
 import { CanvasSurface } from "./surface";
 
 const GLIDE_MS = 180;
@@ -34,7 +34,7 @@ interface Glide {
 export class Stage {
   /** Whether the scene is larger than the view. */
   readonly crowded: Signal<boolean> = signal(false);
-  /** The open boxes that the middle of the view is in, the outermost first. */
+  /** The open boxes that the middle of the view is in and whose headers are not in view. */
   readonly where: Signal<readonly SceneBox[]> = signal([]);
   camera: Camera = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 0, height: 0 };
@@ -191,7 +191,7 @@ export class Stage {
 
   private lookAround(scene: Scene, seen: Rect): void {
     const around = boxesAt(scene, seen.x + seen.width / 2, seen.y + seen.height / 2);
-    const open = around.filter((box) => box.open);
+    const open = around.filter((box) => box.open && box.y + HEADER / 2 < seen.y);
     const before = this.where.peek();
     const same = open.length === before.length && open.every((box, at) => box === before[at]);
     if (!same) this.where.value = open;
