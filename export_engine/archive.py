@@ -17,7 +17,7 @@ from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 
 
-class ArchiveError(Exception):
+class ArchiveError(ValueError):
     """A file that cannot be opened as an exported program. Its text can be shown as it is."""
 
 

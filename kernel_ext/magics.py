@@ -63,9 +63,16 @@ class ExportMagics(Magics):
             if not ready:
                 return
         if command.load:
-            self._show(explorer.load(command.load), command, ProgressLine("", False))
+            self._load(command)
         else:
             self._export(command, parse_call(command.call))
+
+    def _load(self, command: Command) -> None:
+        try:
+            loaded = explorer.load(command.load or "")
+        except ValueError as error:
+            raise ExportUsageError(str(error)) from error
+        self._show(loaded, command, ProgressLine("", False))
 
     def _export(self, command: Command, call: Call) -> None:
         namespace = self._shell.user_ns

@@ -21,7 +21,7 @@ const TABS: [Tab, string][] = [
   ["inspector", "Inspector"],
   ["source", "Source"],
   ["signature", "Signature"],
-  ["shapes", "Shapes & guards"],
+  ["shapes", "Shapes"],
   ["code", "Code"],
 ];
 
