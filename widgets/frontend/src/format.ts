@@ -2,10 +2,14 @@
 
 import type { Symbol as ShapeSymbol } from "./record.gen";
 
+/** torch writes "no bound" as a number about as large as an index can be. */
+const UNBOUNDED = 2 ** 62;
+
 /** `[2, 512]`, `[2, ∞)`. */
 export function rangeText(symbol: Pick<ShapeSymbol, "lower" | "upper">): string {
-  const low = symbol.lower === null ? "(−∞" : `[${symbol.lower}`;
-  const high = symbol.upper === null ? "∞)" : `${symbol.upper}]`;
+  const { lower, upper } = symbol;
+  const low = lower === null || lower <= -UNBOUNDED ? "(−∞" : `[${lower}`;
+  const high = upper === null || upper >= UNBOUNDED ? "∞)" : `${upper}]`;
   return `${low}, ${high}`;
 }
 
@@ -21,9 +25,9 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `1 op`, `2 ops`, `1,187 ops`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+/** `1 op`, `2 ops`, `1,187 ops`; `2 matches` where the plural is given. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
 
 /** A text short enough for a tooltip. */

@@ -26,6 +26,7 @@ export function mountHost(host: Host, el: HTMLElement): () => void {
   const store = new Store(host);
   const root = document.createElement("div");
   root.className = "tx-root";
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys stop where ours begin
   el.append(root);
   render(h(App, { store }), root);
   void store.show(host.current);
@@ -36,11 +37,12 @@ export function mountHost(host: Host, el: HTMLElement): () => void {
   };
 }
 
-/** Once per document or shadow root. */
+/** Once per document or shadow root, and again where another version's was before. */
 function addStyle(el: HTMLElement): void {
   const root = el.getRootNode();
   const home = root instanceof ShadowRoot ? root : document.head;
-  if (home.querySelector("style[data-export-explorer]")) return;
+  const there = [...home.querySelectorAll("style[data-export-explorer]")];
+  if (there.some((each) => each.textContent === style)) return;
   const element = document.createElement("style");
   element.dataset.exportExplorer = "";
   element.textContent = style;

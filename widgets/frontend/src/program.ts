@@ -34,6 +34,12 @@ export interface Frame {
 /** A piece of a node's printed arguments: plain text, or another node. */
 export type ArgumentPiece = { text: string } | { node: NodeId };
 
+/** A piece of a text about sizes; `symbol` is -1 for what stands between symbols. */
+export interface TextPiece {
+  text: string;
+  symbol: number;
+}
+
 export const list = (ragged: Ragged, index: number): ArrayLike<number> =>
   ragged.items.subarray(ragged.starts[index] ?? 0, ragged.starts[index + 1] ?? 0);
 
@@ -109,6 +115,32 @@ export class Program {
     return this.nestedIn.get(graph);
   }
 
+  /** The graphs that a node runs, each with its nodes. */
+  branchesOf(id: NodeId): { argument: string; nodes: NodeId[] }[] {
+    const nested = this.graph(graphOf(id)).nested.filter((each) => each.node === indexOf(id));
+    return nested.map(({ argument, graph }) => ({
+      argument,
+      nodes: Array.from(this.graph(graph).name, (_, node) => nodeId(graph, node)),
+    }));
+  }
+
+  /** The node that runs the graph a node is in; undefined in the main graph. */
+  runnerOf(id: NodeId): { node: NodeId; argument: string } | undefined {
+    return this.parentOf(graphOf(id));
+  }
+
+  /** The parameters, buffers and constants that some nodes of the main graph are or read. */
+  heldBy(nodes: readonly NodeId[]): InputEntry[] {
+    const found = new Set<InputEntry>();
+    for (const id of nodes) {
+      for (const input of [id, ...this.inputsOf(id)]) {
+        const entry = this.input(input);
+        if (entry && entry.kind !== "user_input") found.add(entry);
+      }
+    }
+    return [...found];
+  }
+
   inputsOf(id: NodeId): NodeId[] {
     const graph = graphOf(id);
     const { starts, items } = this.graph(graph).inputs;
@@ -163,6 +195,23 @@ export class Program {
   /** Indices of the symbols in a size's text, in order of appearance. */
   symbolsIn(text: string): readonly number[] {
     return this.symbolsOf.get(text) ?? [];
+  }
+
+  /** A size's text in pieces, of which those that name a symbol say so: `2*`, `batch`. */
+  sizePieces(size: string): TextPiece[] {
+    return this.pieces(size, this.symbolsIn(size));
+  }
+
+  /** A text in pieces, of which those that name one of some symbols say so. */
+  pieces(text: string, symbols: readonly number[]): TextPiece[] {
+    const names = symbols.map((symbol) => this.record.symbols[symbol]?.name ?? "");
+    const known = names.filter(Boolean).sort((a, b) => b.length - a.length);
+    if (known.length === 0) return [{ text, symbol: -1 }];
+    const escaped = known.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return text
+      .split(new RegExp(`(?<![\\w.])(${escaped.join("|")})(?!\\w)`))
+      .filter(Boolean)
+      .map((piece) => ({ text: piece, symbol: symbols[names.indexOf(piece)] ?? -1 }));
   }
 
   /** Indices of the symbols that a type's sizes are made of. */

@@ -26,7 +26,16 @@ export interface Lit {
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
 
-export type Tab = "inspector" | "source" | "signature" | "shapes" | "code";
+/** The panes of the right side: what is known of things, and the texts they stand in. */
+export type Facts = "inspector" | "signature" | "shapes";
+export type Text = "source" | "code";
+export type Tab = Facts | Text;
+
+/** A line to look at, whether or not anything is selected. */
+export interface Place {
+  file: number;
+  line: number;
+}
 
 const NOTHING: Selection = { kind: "none" };
 
@@ -43,10 +52,14 @@ export class Store {
   readonly housekeeping: Signal<boolean> = signal(false);
   /** What the outline is searched for. */
   readonly query: Signal<string> = signal("");
-  /** The tab of the right side that is open. */
+  /** The pane of the right side that was opened last, and of each kind the one that is open. */
   readonly tab: Signal<Tab> = signal("inspector");
-  /** The file that Source shows; null until one is chosen. */
+  readonly facts: Signal<Facts> = signal("inspector");
+  readonly text: Signal<Text> = signal("source");
+  /** The file that Source was told to show; null lets it follow the selection. */
   readonly file: Signal<number | null> = signal(null);
+  /** The line that Source was told to show. */
+  readonly place: Signal<Place | null> = signal(null);
   readonly lit: ReadonlySignal<Lit>;
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
@@ -72,6 +85,7 @@ export class Store {
         this.selection.value = NOTHING;
         this.hovered.value = null;
         this.file.value = null;
+        this.place.value = null;
         this.status.value = { kind: "ready" };
       });
     } catch (error) {
@@ -84,15 +98,34 @@ export class Store {
     batch(() => {
       this.selection.value = selection;
       this.origin.value = origin;
+      if (origin !== "source") this.file.value = null;
+      this.place.value = null;
     });
   }
 
-  /** Shows a line in Source and selects it. */
+  /** Opens a pane of the right side. */
+  open(tab: Tab): void {
+    batch(() => {
+      this.tab.value = tab;
+      if (tab === "source" || tab === "code") this.text.value = tab;
+      else this.facts.value = tab;
+    });
+  }
+
+  /** Shows a line in Source; what is selected stays so. */
   goTo(file: number, line: number): void {
     batch(() => {
       this.file.value = file;
-      this.tab.value = "source";
-      this.select({ kind: "line", file, line }, "inspector");
+      this.place.value = { file, line };
+      this.open("source");
+    });
+  }
+
+  /** Shows another file in Source. */
+  showFile(file: number): void {
+    batch(() => {
+      this.file.value = file;
+      this.place.value = null;
     });
   }
 
@@ -123,7 +156,11 @@ export class Store {
   }
 
   clear(): void {
-    this.selection.value = NOTHING;
+    batch(() => {
+      this.selection.value = NOTHING;
+      this.file.value = null;
+      this.place.value = null;
+    });
   }
 
   dispose(): void {

@@ -8,19 +8,24 @@ const FEWEST = 3;
 
 /** Puts every run of at least three scopes of the same structure under an item of its own. */
 export function stackRepeats(program: Program, forest: Forest): void {
-  const shapes = new Map<Item, string>();
-  const numbers = new Map<string, number>();
-  const shape = (item: Item): string => {
-    return ensure(shapes, item, () => {
-      const text = `${structure(item, shape)}|${wiring(program, forest, item)}`;
-      return String(ensure(numbers, text, () => numbers.size));
-    });
-  };
+  const shape = shaper(program, forest);
   const visit = (item: Item): void => {
     item.children.forEach(visit);
     item.children = grouped(item, shape, forest);
   };
   visit(forest.root);
+}
+
+/** A function that gives items the same text exactly where they have the same structure. */
+export function shaper(program: Program, forest: Forest): (item: Item) => string {
+  const shapes = new Map<Item, string>();
+  const numbers = new Map<string, number>();
+  const shape = (item: Item): string =>
+    ensure(shapes, item, () => {
+      const text = `${structure(item, shape)}|${wiring(program, forest, item)}`;
+      return String(ensure(numbers, text, () => numbers.size));
+    });
+  return shape;
 }
 
 /** What tells structures apart: kinds, ops, parameter sizes and order, but no names. */

@@ -1,67 +1,113 @@
-/** The Code pane: a graph printed as Python, each line tied to its node. */
+/** The Code pane: a graph as torch prints it, each line tied to its node. */
 
 import { useMemo, useState } from "preact/hooks";
-import { nodeId, type Program } from "../program";
+import type { Asks } from "../host";
+import { graphOf, indexOf, nodeId, type Program } from "../program";
 import type { Store } from "../store";
 import { CodeLines } from "./CodeLines";
+import { CopyButton } from "./CopyButton";
 import { Empty } from "./parts";
 import { useAnswer } from "./useAnswer";
 
-export function Code({ store, program }: { store: Store; program: Program }) {
-  const [graph, setGraph] = useState(0);
-  const [copied, setCopied] = useState(false);
-  const shown = Math.min(graph, program.record.graphs.length - 1);
-  const answer = useAnswer(() => store.code(shown), [store, program, shown]);
-  const lineOf = useMemo(() => {
-    const nodes = answer.kind === "there" ? answer.value.nodes : [];
-    return new Map(nodes.map((node, line) => [node, line]));
-  }, [answer]);
-  if (program.record.graphs.length === 0) return <Empty>There is no graph to print.</Empty>;
-  if (answer.kind === "waiting") return <Empty>Printing the graph…</Empty>;
-  if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
-  const { lines, nodes } = answer.value;
-  const lit = store.lit.value.nodes;
-  const copy = async (): Promise<void> => {
-    const text = lines.map((line) => line.map(([, part]) => part).join("")).join("\n");
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
-  const first = [...lit].find((id) => lineOf.has(id - nodeId(shown, 0)));
-  const focus = first === undefined ? -1 : (lineOf.get(first - nodeId(shown, 0)) ?? -1);
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Code({ store, program }: Props) {
+  const { graphs } = program.record;
+  const [chosen, choose] = useState<{ graph: number; over: unknown }>({ graph: 0, over: null });
+  const graph = shownGraph(store, graphs.length, chosen);
   return (
-    <section class="tx-panel" aria-label="Code">
-      <div class="tx-code-bar">
-        {program.record.graphs.length > 1 && (
+    <section class="tx-panel" aria-label="Code" data-pane>
+      {graphs.length > 1 && (
+        <div class="tx-code-bar">
           <select
             aria-label="Graph"
-            value={shown}
-            onChange={(event) => setGraph(Number(event.currentTarget.value))}
+            value={graph}
+            onChange={(event) =>
+              choose({ graph: Number(event.currentTarget.value), over: store.selection.peek() })
+            }
           >
-            {program.record.graphs.map((each, index) => (
+            {graphs.map((each, index) => (
               <option key={index} value={index}>
-                {each.title}
+                {graphName(program, index, each.title)}
               </option>
             ))}
           </select>
-        )}
-        <button type="button" class="tx-button" onClick={() => void copy()}>
-          {copied ? "Copied" : "Copy"}
-        </button>
-      </div>
+        </div>
+      )}
+      {graph < 0 ? (
+        <Empty>There is no graph to print.</Empty>
+      ) : (
+        <GraphText store={store} program={program} graph={graph} />
+      )}
+    </section>
+  );
+}
+
+/** The graph of what was selected since one was chosen by hand; else that one. */
+function shownGraph(store: Store, count: number, chosen: { graph: number; over: unknown }): number {
+  const [first] = store.lit.value.nodes;
+  const follows = first !== undefined && store.selection.value !== chosen.over;
+  return Math.min(follows ? graphOf(first) : chosen.graph, count - 1);
+}
+
+/** `true_graph_0 (true_fn of cond)`. */
+function graphName(program: Program, graph: number, title: string): string {
+  const parent = program.parentOf(graph);
+  return parent ? `${title} (${parent.argument} of ${program.name(parent.node)})` : title;
+}
+
+function GraphText({ store, program, graph }: Props & { graph: number }) {
+  const answer = useAnswer(() => store.code(graph), [store, program, graph]);
+  if (answer.kind === "waiting") return <Empty>Printing the graph…</Empty>;
+  if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
+  return <Printed store={store} graph={graph} printed={answer.value} />;
+}
+
+interface PrintedProps {
+  store: Store;
+  graph: number;
+  printed: Asks["code"]["reply"];
+}
+
+function Printed({ store, graph, printed }: PrintedProps) {
+  const { lines, nodes } = printed;
+  const lineOf = useMemo(() => new Map(nodes.map((node, line) => [node, line])), [nodes]);
+  const lit = store.lit.value.nodes;
+  const nodeAt = (line: number): number => nodes[line] ?? -1;
+  return (
+    <>
+      <CopyButton
+        text={() => lines.map((line) => line.map(([, part]) => part).join("")).join("\n")}
+      />
       <CodeLines
         lines={lines}
         label="The graph as code"
-        focus={store.origin.value === "code" ? -1 : focus}
-        marks={(index) => {
-          const node = nodes[index] ?? -1;
-          return { lit: node >= 0 && lit.has(nodeId(shown, node)), ops: node >= 0 ? 1 : 0 };
-        }}
-        press={(index) => {
-          const node = nodes[index] ?? -1;
-          if (node >= 0) store.select({ kind: "nodes", nodes: [nodeId(shown, node)] }, "code");
-        }}
+        focus={store.origin.value === "code" ? -1 : firstLine(lit, graph, lineOf)}
+        cause={store.selection.value}
+        counts={false}
+        marks={(line) => ({
+          lit: nodeAt(line) >= 0 && lit.has(nodeId(graph, nodeAt(line))),
+          ops: nodeAt(line) >= 0 ? 1 : 0,
+        })}
+        press={(line) =>
+          store.select({ kind: "nodes", nodes: [nodeId(graph, nodeAt(line))] }, "code")
+        }
       />
-    </section>
+    </>
   );
+}
+
+function firstLine(
+  lit: ReadonlySet<number>,
+  graph: number,
+  lineOf: ReadonlyMap<number, number>,
+): number {
+  for (const id of lit) {
+    const line = graphOf(id) === graph ? lineOf.get(indexOf(id)) : undefined;
+    if (line !== undefined) return line;
+  }
+  return -1;
 }

@@ -1,100 +1,101 @@
-/** Lines of coloured code, of which only those in view are in the page. */
+/** Lines of coloured code, of which only those in view are in the page. Arrows walk along them. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { TokenLine } from "../host";
+import { CodeLine, type LineMarks } from "./CodeLine";
 import { useVirtual } from "./virtual";
 
-export const LINE_HEIGHT = 18;
-const LONGEST_LINE = 4000;
-
-export interface LineMarks {
-  lit: boolean;
-  failing?: boolean;
-  /** How many ops the line made; 0 for a line that cannot be chosen. */
-  ops: number;
-}
+const LINE_HEIGHT = 18;
+const PAGE = 15;
+/** Wider than this in characters, a line is cut by its own text's limit. */
+const WIDEST = 600;
 
 interface CodeLinesProps {
   lines: TokenLine[];
   marks: (index: number) => LineMarks;
   /** Called with the line's index. */
   press: (index: number) => void;
-  /** The line to bring into view when it changes. */
+  /** The line to bring into view; -1 for none. */
   focus: number;
+  /** Whenever this is another one, the line is brought into view again. */
+  cause: unknown;
   label: string;
+  /** Whether each line says how many ops it made. */
+  counts: boolean;
 }
 
-export function CodeLines({ lines, marks, press, focus, label }: CodeLinesProps) {
+export function CodeLines({ lines, marks, press, focus, cause, label, counts }: CodeLinesProps) {
   const { element, range, scrollTo } = useVirtual(LINE_HEIGHT, lines.length);
-  useEffect(() => scrollTo(focus), [focus, lines]);
+  const [active, setActive] = useState(0);
+  const columns = useMemo(() => widest(lines), [lines]);
+  useEffect(() => {
+    if (focus < 0) return;
+    setActive(focus);
+    scrollTo(focus);
+  }, [cause, focus, lines]);
+  const go = (index: number): void => {
+    const at = Math.min(Math.max(index, 0), lines.length - 1);
+    setActive(at);
+    scrollTo(at);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const to = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE }[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (to !== undefined) go(active + to);
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(lines.length - 1);
+    else if (event.key === "Enter" || event.key === " ") {
+      if (marks(active).ops > 0) press(active);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const id = useMemo(() => `tx-lines-${Math.random().toString(36).slice(2)}`, []);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
-    // biome-ignore lint/a11y/useSemanticElements: the rows out of view are no items
-    <div ref={element} class="tx-code" role="list" aria-label={label} tabIndex={0}>
-      <div style={{ height: `${range.first * LINE_HEIGHT}px` }} />
-      {lines.slice(range.first, range.last).map((line, offset) => {
-        const index = range.first + offset;
-        return (
-          <CodeLine
-            key={index}
-            line={line}
-            number={index + 1}
-            marks={marks(index)}
-            press={() => press(index)}
-          />
-        );
-      })}
-      <div style={{ height: `${(lines.length - range.last) * LINE_HEIGHT}px` }} />
-    </div>
-  );
-}
-
-interface CodeLineProps {
-  line: TokenLine;
-  number: number;
-  marks: LineMarks;
-  press?: () => void;
-}
-
-export function CodeLine({ line, number, marks, press }: CodeLineProps) {
-  const classes = ["tx-line"];
-  if (marks.ops > 0) classes.push("tx-has-ops");
-  if (marks.lit) classes.push("tx-lit");
-  if (marks.failing) classes.push("tx-failing");
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the count in the line is a button
-    // biome-ignore lint/a11y/useSemanticElements: the rows out of view are no items
     <div
-      class={classes.join(" ")}
-      role="listitem"
-      data-line={number}
-      aria-current={marks.lit || undefined}
-      onClick={marks.ops > 0 ? press : undefined}
+      ref={element}
+      class="tx-code"
+      role="listbox"
+      aria-label={label}
+      aria-multiselectable="true"
+      aria-activedescendant={`${id}-${active}`}
+      tabIndex={0}
+      data-focus
+      onKeyDown={onKeyDown}
     >
-      <span class="tx-line-number">{number}</span>
-      {marks.ops > 0 ? (
-        <button
-          type="button"
-          class="tx-line-count"
-          title={`Select the ${marks.ops} ops of line ${number}`}
-          aria-label={`Select the ${marks.ops} ops of line ${number}`}
-          onClick={(event) => {
-            event.stopPropagation();
-            press?.();
-          }}
-        >
-          {marks.ops}
-        </button>
-      ) : (
-        <span class="tx-line-count" />
-      )}
-      <code class="tx-line-text">
-        {line.map(([cls, text], index) => (
-          <span key={index} class={cls}>
-            {text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text}
-          </span>
-        ))}
-      </code>
+      <div style={{ minWidth: `max(100%, calc(${columns}ch + 88px))` }}>
+        <div style={{ height: `${range.first * LINE_HEIGHT}px` }} />
+        {lines.slice(range.first, range.last).map((line, offset) => {
+          const index = range.first + offset;
+          return (
+            <CodeLine
+              key={index}
+              id={`${id}-${index}`}
+              line={line}
+              number={index + 1}
+              marks={marks(index)}
+              active={index === active}
+              counts={counts}
+              press={() => {
+                setActive(index);
+                press(index);
+              }}
+            />
+          );
+        })}
+        <div style={{ height: `${(lines.length - range.last) * LINE_HEIGHT}px` }} />
+      </div>
     </div>
   );
+}
+
+/** The length of the longest line, in characters. */
+function widest(lines: TokenLine[]): number {
+  let most = 0;
+  for (const line of lines) {
+    let length = 0;
+    for (const [, text] of line) length += text.length;
+    most = Math.max(most, length);
+  }
+  return Math.min(most, WIDEST);
 }

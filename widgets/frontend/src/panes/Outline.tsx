@@ -1,15 +1,31 @@
-/** The Outline pane: scopes and ops as a tree that keys and a screen reader can walk, and search. */
+/** The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { capped, counted } from "../format";
-import { buildForest, type Item } from "../graph/items";
+import { buildForest, type Forest, type Item } from "../graph/items";
 import type { Program } from "../program";
-import { searchNodes } from "../search";
+import { search } from "../search";
 import type { Store } from "../store";
-import { openTo, outlineRows, type Row, resultRows } from "./outline_rows";
+import { OutlineRow, rowId } from "./OutlineRow";
+import {
+  above,
+  foundRows,
+  itemsByScope,
+  itemsFound,
+  nodesBelow,
+  openTo,
+  outlineRows,
+  placeOf,
+  type Row,
+  runs,
+} from "./outline_rows";
+import { Empty } from "./parts";
+import { SearchBar } from "./SearchBar";
+import { treeKeys } from "./tree_keys";
 import { useVirtual } from "./virtual";
 
 const ROW = 22;
+/** A larger selection, made elsewhere, opens nothing here. */
+const FEW = 20;
 
 export function Outline({ store, program }: { store: Store; program: Program }) {
   const housekeeping = store.housekeeping.value;
@@ -17,33 +33,44 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
     () => buildForest(program, { housekeeping, parameters: false }),
     [program, housekeeping],
   );
+  const repeats = useMemo(() => runs(program, forest), [program, forest]);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const [active, setActive] = useState(0);
-  const input = useRef<HTMLInputElement>(null);
+  const [active, setActive] = useState(-1);
   const query = store.query.value;
-  const found = useMemo(() => searchNodes(program, query), [program, query]);
   const searching = query.trim() !== "";
+  const found = useMemo(
+    () => [...itemsFound(forest, search(program, query))],
+    [program, forest, query],
+  );
   const rows = useMemo(
-    () => (searching ? resultRows(forest, found) : outlineRows(forest, open)),
+    () => (searching ? foundRows(forest, new Set(found), open) : outlineRows(forest, open)),
     [forest, open, searching, found],
   );
   const { element, range, scrollTo } = useVirtual(ROW, rows.length);
-  const lit = litItems(store, forest.itemOf);
+  const lit = litItems(store, forest);
+  const holding = useMemo(() => above(lit), [lit]);
+  const wanted = useRef<Item | null>(null);
 
   useEffect(() => {
-    const first = [...lit][0];
-    if (!first || store.origin.peek() === "outline" || searching || lit.size > 20) return;
+    const [first] = lit;
+    if (!first || store.origin.peek() === "outline" || lit.size > FEW) return;
+    wanted.current = first;
     setOpen((now) => openTo(first, now));
-    requestAnimationFrame(() => {
-      scrollTo(outlineRows(forest, openTo(first, open)).findIndex((row) => row.item === first));
-    });
   }, [store.selection.value, forest]);
+  useEffect(() => {
+    const row = wanted.current ? rows.findIndex(({ item }) => item === wanted.current) : -1;
+    wanted.current = null;
+    if (row < 0) return;
+    setActive(row);
+    scrollTo(row);
+  });
 
   const go = (index: number): void => {
-    const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
+    const at = Math.min(Math.max(index, 0), rows.length - 1);
+    const row = rows[at];
     if (!row) return;
-    setActive(rows.indexOf(row));
-    scrollTo(rows.indexOf(row));
+    setActive(at);
+    scrollTo(at);
     choose(store, row.item);
   };
   const toggle = (item: Item): void => {
@@ -51,152 +78,81 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
     if (!next.delete(item.key)) next.add(item.key);
     setOpen(next);
   };
-  const keys = (event: KeyboardEvent): void => {
-    const row = rows[active];
-    const parent = row && rows.findLastIndex((each, at) => at < active && each.depth < row.depth);
-    const actions: Record<string, () => void> = {
-      ArrowDown: () => go(active + 1),
-      ArrowUp: () => go(active - 1),
-      Home: () => go(0),
-      End: () => go(rows.length - 1),
-      ArrowRight: () =>
-        row && (row.open ? go(active + 1) : row.item.children.length && toggle(row.item)),
-      ArrowLeft: () => row && (row.open ? toggle(row.item) : go(parent ?? 0)),
-      Enter: () => row && (row.item.children.length ? toggle(row.item) : choose(store, row.item)),
-    };
-    const action = actions[event.key];
-    if (!action) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
-  };
+  const results = searching ? rows.flatMap((row, at) => (row.depth === 0 ? [at] : [])) : [];
+  const onKeyDown = useRef(treeKeys());
   return (
-    <section class="tx-panel" aria-label="Outline">
-      <div class="tx-search">
-        <input
-          ref={input}
-          type="search"
-          placeholder="Search (/)"
-          aria-label="Search ops by name, kind, scope, type or line"
-          data-search
-          value={query}
-          onInput={(event) => {
-            store.query.value = event.currentTarget.value;
-            setActive(0);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === "Enter")
-              go(active + (event.shiftKey ? -1 : searching && lit.size ? 1 : 0));
-            if (event.key === "Escape") store.query.value = "";
-            event.stopPropagation();
-          }}
-        />
-        {searching && (
-          <output aria-live="polite">
-            {counted(rows.length, "match").replace("matchs", "matches")}
-          </output>
-        )}
-      </div>
+    <section class="tx-panel" aria-label="Outline" data-pane>
+      <SearchBar
+        query={query}
+        change={(text) => {
+          store.query.value = text;
+          setActive(-1);
+        }}
+        results={results}
+        at={results.indexOf(active)}
+        go={go}
+        selectAll={() => {
+          store.select({ kind: "nodes", nodes: found.flatMap(nodesBelow) }, "outline");
+        }}
+      />
       <div
         ref={element}
         class="tx-tree"
         role="tree"
-        aria-label="Scopes and ops"
+        aria-label="Modules and ops"
         tabIndex={0}
+        data-focus
         aria-activedescendant={rows[active] ? rowId(store, rows[active].item) : undefined}
-        onKeyDown={keys}
+        onKeyDown={(event) => onKeyDown.current(event, { rows, active, go, toggle })}
+        onPointerLeave={() => {
+          store.hovered.value = null;
+        }}
       >
         <div style={{ height: `${rows.length * ROW}px` }}>
           {rows.slice(range.first, range.last).map((row, offset) => (
             <OutlineRow
               key={row.item.key}
-              id={rowId(store, row.item)}
+              store={store}
               row={row}
               top={(range.first + offset) * ROW}
+              place={searching && row.depth === 0 ? placeOf(row.item) : ""}
+              repeats={repeats.get(row.item) ?? 1}
               isLit={lit.has(row.item)}
+              holdsLit={!row.open && holding.has(row.item)}
               isActive={range.first + offset === active}
               press={() => go(range.first + offset)}
               toggle={() => toggle(row.item)}
             />
           ))}
         </div>
-        {rows.length === 0 && (
-          <p class="tx-empty">
-            {searching
-              ? "Nothing matches. Try a part of a name, `linear`, or a type, `f32[*,64]`."
-              : "No ops."}
-          </p>
-        )}
+        {rows.length === 0 && <NoRows searching={searching} />}
       </div>
     </section>
   );
 }
 
-interface RowProps {
-  id: string;
-  row: Row;
-  top: number;
-  isLit: boolean;
-  isActive: boolean;
-  press: () => void;
-  toggle: () => void;
-}
-
-function OutlineRow({ id, row, top, isLit, isActive, press, toggle }: RowProps) {
-  const { item, depth, open } = row;
-  const branch = item.children.length > 0;
-  const colour = `var(--tx-op-${item.accent.replace("_", "-")}, var(--tx-border))`;
-  const note = branch && item.kind !== "op" ? String(item.ops) : item.subtitle;
+function NoRows({ searching }: { searching: boolean }) {
+  if (!searching) return <Empty>This program has no ops.</Empty>;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
-    // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus, this row is named by it
-    <div
-      id={id}
-      class={`tx-row${isLit ? " tx-lit" : ""}${isActive ? " tx-active" : ""}`}
-      role="treeitem"
-      aria-level={depth + 1}
-      aria-selected={isLit}
-      {...(branch ? { "aria-expanded": open } : {})}
-      style={{ top: `${top}px`, paddingLeft: `${6 + depth * 14}px` }}
-      title={capped(`${item.title} ${item.subtitle}`)}
-      onClick={press}
-    >
-      <span
-        class="tx-row-sign"
-        aria-hidden="true"
-        onClick={(event) => {
-          if (!branch) return;
-          event.stopPropagation();
-          toggle();
-        }}
-      >
-        {branch ? (open ? "▾" : "▸") : ""}
-      </span>
-      <span class="tx-row-dot" style={{ background: colour }} />
-      <span class="tx-row-name">{capped(item.title, 200)}</span>
-      <span class="tx-row-note">{capped(note, 120)}</span>
-    </div>
+    <Empty>
+      Nothing matches. Try a part of a name (<code>linear</code>), a module (<code>layer.3</code>),
+      a type (<code>f32[*, 64]</code>) or a line (<code>model.py:12</code>).
+    </Empty>
   );
 }
 
-const ids = new WeakMap<Store, number>();
-let lastId = 0;
-
-function rowId(store: Store, item: Item): string {
-  if (!ids.has(store)) ids.set(store, ++lastId);
-  return `tx-${ids.get(store)}-${item.key.replace(/[^\w]/g, "-")}`;
+/** The items of what is selected. A selected module is its own item, not all that is in it. */
+function litItems(store: Store, forest: Forest): ReadonlySet<Item> {
+  const selection = store.selection.value;
+  const { nodes } = store.lit.value;
+  return useMemo(() => {
+    if (selection.kind === "scope") return new Set(itemsByScope(forest).get(selection.scope));
+    return new Set([...nodes].flatMap((id) => forest.itemOf.get(id) ?? []));
+  }, [selection, nodes, forest]);
 }
 
-function litItems(store: Store, itemOf: ReadonlyMap<number, Item>): Set<Item> {
-  const items = new Set<Item>();
-  for (const id of store.lit.value.nodes) {
-    const item = itemOf.get(id);
-    if (item) items.add(item);
-  }
-  return items;
-}
-
-function choose(store: Store, item: Item): void {
+function choose(store: Store, item: Row["item"]): void {
   if (item.node >= 0) store.select({ kind: "nodes", nodes: [item.node] }, "outline");
   else if (item.scope >= 0) store.select({ kind: "scope", scope: item.scope }, "outline");
+  else store.select({ kind: "nodes", nodes: nodesBelow(item) }, "outline");
 }

@@ -6,67 +6,97 @@ import { bytesText, capped, counted, words } from "../format";
 import { nodeId, type Program } from "../program";
 import type { InputEntry, OutputEntry } from "../record.gen";
 import type { Store } from "../store";
-import { Empty, pressable, TypeText } from "./parts";
+import { Empty, pressable } from "./parts";
+import { TypeText } from "./TypeText";
 
-const FEW = 12;
+/** A longer table of held tensors is folded at first. */
+const FEW = 8;
 
-export function Signature({ store, program }: { store: Store; program: Program }) {
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+type Kind = InputEntry["kind"] | OutputEntry["kind"];
+
+export function Signature({ store, program }: Props) {
   const { inputs, outputs } = program.record.signature;
-  if (inputs.length + outputs.length === 0) {
-    return <Empty>A program has a signature once it is exported.</Empty>;
-  }
-  const user = inputs.filter((each) => each.kind === "user_input");
-  const held = inputs.filter((each) => each.kind !== "user_input");
+  const [only, setOnly] = useState<Kind | null>(null);
+  const kinds = kindsOf([...inputs, ...outputs]);
+  const shown = only !== null && kinds.has(only) ? only : null;
+  const ofKind = <T extends { kind: Kind }>(entries: T[]): T[] =>
+    shown === null ? entries : entries.filter((each) => each.kind === shown);
   return (
-    <section class="tx-scroll" aria-label="Signature" data-testid="signature">
-      <InputTable title="Inputs" store={store} program={program} entries={user} />
-      <HeldTable store={store} program={program} entries={held} />
-      <table class="tx-table" style={{ marginTop: "16px" }}>
-        <caption>Outputs</caption>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Kind</th>
-            <th>Type</th>
-          </tr>
-        </thead>
-        <tbody>
-          {outputs.map((entry, index) => (
-            <Row key={index} store={store} node={entry.node}>
-              <td class="tx-mono">{capped(outputName(entry, index), 200)}</td>
-              <td>{words(entry.kind)}</td>
-              <td>
-                {entry.constant !== null ? (
-                  <span class="tx-mono">{capped(entry.constant, 200)}</span>
-                ) : (
-                  <TypeText program={program} type={program.record.types[entry.type]} />
-                )}
-              </td>
-            </Row>
+    <section class="tx-panel" aria-label="Signature" data-testid="signature" data-pane>
+      <div class="tx-scroll">
+        {kinds.size === 0 && <Empty>A program has a signature once it is exported.</Empty>}
+        {kinds.size > 2 && <Filter kinds={kinds} only={shown} choose={setOnly} />}
+        <Inputs
+          store={store}
+          program={program}
+          entries={ofKind(inputs).filter((each) => each.kind === "user_input")}
+        />
+        {[...kindsOf(inputs).keys()]
+          .filter((kind) => kind !== "user_input" && (shown === null || kind === shown))
+          .map((kind) => (
+            <Held
+              key={kind}
+              store={store}
+              program={program}
+              kind={kind}
+              asked={shown === kind}
+              entries={inputs.filter((each) => each.kind === kind)}
+            />
           ))}
-        </tbody>
-      </table>
+        <Outputs store={store} program={program} entries={ofKind(outputs)} />
+      </div>
     </section>
   );
 }
 
-const outputName = (entry: OutputEntry, index: number): string =>
-  entry.target || entry.path || `output ${index}`;
-
-interface TableProps {
-  store: Store;
-  program: Program;
-  entries: InputEntry[];
+function kindsOf(entries: { kind: Kind }[]): Map<Kind, number> {
+  const kinds = new Map<Kind, number>();
+  for (const { kind } of entries) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  return kinds;
 }
 
-function InputTable({ title, store, program, entries }: TableProps & { title: string }) {
-  if (entries.length === 0) return <p class="tx-lead">The call takes no inputs.</p>;
+interface FilterProps {
+  kinds: ReadonlyMap<Kind, number>;
+  only: Kind | null;
+  choose: (kind: Kind | null) => void;
+}
+
+function Filter({ kinds, only, choose }: FilterProps) {
+  return (
+    <fieldset class="tx-filter" aria-label="Show only">
+      {[...kinds].map(([kind, count]) => (
+        <button
+          key={kind}
+          type="button"
+          class="tx-button"
+          aria-pressed={only === kind}
+          title={`Show only entries of kind ${words(kind)}`}
+          onClick={() => choose(only === kind ? null : kind)}
+        >
+          {words(kind)} <span class="tx-lead">{count.toLocaleString("en")}</span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface EntriesProps<T> extends Props {
+  entries: T[];
+}
+
+function Inputs({ store, program, entries }: EntriesProps<InputEntry>) {
+  if (entries.length === 0) return null;
   return (
     <table class="tx-table">
-      <caption>{title}</caption>
+      <caption>Inputs</caption>
       <thead>
         <tr>
-          <th>Name</th>
+          <th>Passed as</th>
           <th>Type</th>
         </tr>
       </thead>
@@ -75,12 +105,8 @@ function InputTable({ title, store, program, entries }: TableProps & { title: st
           <Row key={entry.name} store={store} node={entry.node}>
             <td class="tx-mono">{capped(entry.path || entry.name, 200)}</td>
             <td>
-              {entry.constant !== null ? (
-                <>
-                  <span class="tx-mono">{capped(entry.constant, 200)}</span>{" "}
-                  <span class="tx-tag">fixed</span>
-                </>
-              ) : (
+              <Constant constant={entry.constant} />
+              {entry.constant === null && (
                 <TypeText program={program} type={program.record.types[entry.type]} />
               )}
             </td>
@@ -91,26 +117,48 @@ function InputTable({ title, store, program, entries }: TableProps & { title: st
   );
 }
 
-/** Parameters, buffers and constants: folded to one line where there are many. */
-function HeldTable({ store, program, entries }: TableProps) {
-  const [open, setOpen] = useState(entries.length <= FEW);
-  if (entries.length === 0) return null;
-  const bytes = entries.reduce((sum, each) => sum + each.bytes, 0);
+function Constant({ constant }: { constant: string | null }) {
+  if (constant === null) return null;
   return (
-    <details
-      open={open}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-      style={{ marginTop: "16px" }}
-    >
+    <>
+      <span class="tx-mono">{capped(constant, 200)}</span>{" "}
+      <span class="tx-tag" title="The program is for this value alone">
+        fixed
+      </span>
+    </>
+  );
+}
+
+const PLURALS: { [kind: string]: string } = {
+  parameter: "Parameters",
+  buffer: "Buffers",
+  constant_tensor: "Constant tensors",
+  custom_object: "Custom objects",
+  token: "Effect tokens",
+};
+
+interface HeldProps extends EntriesProps<InputEntry> {
+  kind: Kind;
+  /** Whether this kind alone was asked for. */
+  asked: boolean;
+}
+
+/** What the program holds itself: folded to one line where there is much of it. */
+function Held({ store, program, kind, asked, entries }: HeldProps) {
+  const [open, setOpen] = useState(entries.length <= FEW);
+  const bytes = entries.reduce((sum, each) => sum + each.bytes, 0);
+  const isOpen = open || asked;
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {counted(entries.length, "tensor")} held by the program, {bytesText(bytes)}
+        <b>{PLURALS[kind] ?? words(kind)}</b> {counted(entries.length, "tensor")},{" "}
+        {bytesText(bytes)}
       </summary>
-      {open && (
+      {isOpen && (
         <table class="tx-table">
           <thead>
             <tr>
-              <th>Target</th>
-              <th>Kind</th>
+              <th>Lives at</th>
               <th>Type</th>
               <th class="tx-number">Size</th>
             </tr>
@@ -118,10 +166,13 @@ function HeldTable({ store, program, entries }: TableProps) {
           <tbody>
             {entries.map((entry) => (
               <Row key={entry.name} store={store} node={entry.node}>
-                <td class="tx-mono">{capped(entry.target || entry.name, 200)}</td>
-                <td>
-                  {words(entry.kind)}
-                  {entry.persistent === false && <span class="tx-tag">not saved</span>}
+                <td class="tx-mono">
+                  {capped(entry.target || entry.name, 200)}
+                  {entry.persistent === false && (
+                    <span class="tx-tag" title="Not part of the state dict">
+                      not persistent
+                    </span>
+                  )}
                 </td>
                 <td>
                   <TypeText program={program} type={program.record.types[entry.type]} />
@@ -136,8 +187,42 @@ function HeldTable({ store, program, entries }: TableProps) {
   );
 }
 
+function Outputs({ store, program, entries }: EntriesProps<OutputEntry>) {
+  if (entries.length === 0) return null;
+  return (
+    <table class="tx-table">
+      <caption>Outputs</caption>
+      <thead>
+        <tr>
+          <th>Returned as</th>
+          <th>Type</th>
+          <th>Kind</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry, index) => (
+          <Row key={index} store={store} node={entry.node}>
+            <td class="tx-mono">{capped(outputName(entry), 200)}</td>
+            <td>
+              <Constant constant={entry.constant} />
+              {entry.constant === null && (
+                <TypeText program={program} type={program.record.types[entry.type]} />
+              )}
+            </td>
+            <td>{words(entry.kind)}</td>
+          </Row>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const outputName = (entry: OutputEntry): string =>
+  entry.target || entry.path || entry.name || "the result";
+
 interface RowProps {
   store: Store;
+  /** In the main graph; -1 where there is none to select. */
   node: number;
   children: ComponentChildren;
 }
@@ -145,10 +230,9 @@ interface RowProps {
 function Row({ store, node, children }: RowProps) {
   if (node < 0) return <tr>{children}</tr>;
   const id = nodeId(0, node);
-  const lit = store.lit.value.nodes.has(id);
   return (
     <tr
-      class={lit ? "tx-lit" : ""}
+      class={store.lit.value.nodes.has(id) ? "tx-pressable tx-lit" : "tx-pressable"}
       {...pressable(() => store.select({ kind: "nodes", nodes: [id] }, "signature"))}
     >
       {children}

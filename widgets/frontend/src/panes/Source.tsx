@@ -1,94 +1,136 @@
 /** The Source pane: the user's files, each line with the ops it made. */
 
 import { useMemo } from "preact/hooks";
-import { capped } from "../format";
+import { capped, counted } from "../format";
 import type { Program } from "../program";
+import type { SourceFile } from "../record.gen";
 import type { Store } from "../store";
 import { CodeLines } from "./CodeLines";
+import { lineOf } from "./calls";
 import { Empty } from "./parts";
+import { Trail } from "./Trail";
 import { useAnswer } from "./useAnswer";
 
-const ORIGINS = ["cell", "user", "library", "torch", "generated"];
+const ORIGINS: [SourceFile["origin"], string][] = [
+  ["cell", "Notebook cells"],
+  ["user", "Your files"],
+  ["library", "Libraries"],
+  ["torch", "torch"],
+  ["generated", "Generated"],
+];
 
-export function Source({ store, program }: { store: Store; program: Program }) {
-  const files = useMemo(() => orderedFiles(program), [program]);
-  const file = chosenFile(store, program, files);
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Source({ store, program }: Props) {
+  const groups = useMemo(() => fileGroups(program), [program]);
+  const file = shownFile(store, program) ?? groups[0]?.files[0];
   if (file === undefined) {
-    return <Empty>No op knows its line. A program saved without stack traces has none.</Empty>;
+    return (
+      <section class="tx-panel" aria-label="Source" data-pane>
+        <Empty>No op knows its line. A program that was saved without stack traces has none.</Empty>
+      </section>
+    );
   }
   return (
-    <section class="tx-panel" aria-label="Source">
+    <section class="tx-panel" aria-label="Source" data-pane>
       <div class="tx-code-bar">
         <select
           aria-label="File"
+          title={capped(program.record.files[file]?.path ?? "")}
           value={file}
-          onChange={(event) => (store.file.value = Number(event.currentTarget.value))}
+          onChange={(event) => store.showFile(Number(event.currentTarget.value))}
         >
-          {files.map((each) => (
-            <option key={each} value={each}>
-              {capped(program.record.files[each]?.name ?? "", 120)}
-            </option>
+          {groups.map(({ title, files }) => (
+            <optgroup key={title} label={title}>
+              {files.map((each) => (
+                <option key={each} value={each}>
+                  {optionText(program, each)}
+                </option>
+              ))}
+            </optgroup>
           ))}
         </select>
+        <Trail store={store} program={program} file={file} />
       </div>
       <FileText store={store} program={program} file={file} />
     </section>
   );
 }
 
-function FileText({ store, program, file }: { store: Store; program: Program; file: number }) {
+function FileText({ store, program, file }: Props & { file: number }) {
   const answer = useAnswer(() => store.source(file), [store, program, file]);
+  const housekeeping = store.housekeeping.value;
+  const counts = useMemo(
+    () => opsPerLine(program, file, housekeeping),
+    [program, file, housekeeping],
+  );
   if (answer.kind === "waiting") return <Empty>Fetching the file…</Empty>;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
-  const lines = program.linesOf(file);
   const lit = store.lit.value.lines.get(file);
-  const focus = innermost(store, program, file);
+  const place = store.place.value;
   return (
     <CodeLines
       lines={answer.value}
-      label={program.record.files[file]?.name ?? "source"}
-      focus={focus}
+      label={`Lines of ${program.record.files[file]?.name ?? "the file"}`}
+      focus={lineToShow(store, program, file) - 1}
+      cause={place ?? store.selection.value}
+      counts
       marks={(index) => ({
         lit: lit?.has(index + 1) ?? false,
-        ops: lines.get(index + 1)?.length ?? 0,
+        here: place?.file === file && place.line === index + 1,
+        ops: counts.get(index + 1) ?? 0,
       })}
       press={(index) => store.select({ kind: "line", file, line: index + 1 }, "source")}
     />
   );
 }
 
-/** Files some op has a line in: the user's cells first, torch's own last. */
-function orderedFiles(program: Program): number[] {
-  const rank = (file: number): number =>
-    ORIGINS.indexOf(program.record.files[file]?.origin ?? "generated");
-  return program.record.files
-    .map((_, file) => file)
-    .filter((file) => program.linesOf(file).size > 0)
-    .sort((a, b) => rank(a) - rank(b));
+/** The user's cells first, torch's own files last; within a group, as they were met. */
+function fileGroups(program: Program): { title: string; files: number[] }[] {
+  const { files } = program.record;
+  return ORIGINS.map(([origin, title]) => ({
+    title,
+    files: files.flatMap((file, index) => (file.origin === origin ? [index] : [])),
+  })).filter((group) => group.files.length > 0);
 }
 
-/** The file asked for; else, of the selected op's stack, the innermost that is the user's. */
-function chosenFile(store: Store, program: Program, files: number[]): number | undefined {
+function optionText(program: Program, file: number): string {
+  const nodes = new Set([...program.linesOf(file).values()].flat());
+  const name = capped(program.record.files[file]?.name ?? "", 100);
+  return nodes.size > 0 ? `${name} — ${counted(nodes.size, "op")}` : name;
+}
+
+/** The file asked for; else the one that the selection is best looked at in. */
+function shownFile(store: Store, program: Program): number | undefined {
   const asked = store.file.value;
   if (asked !== null) return asked;
-  const selection = store.selection.value;
-  if (selection.kind === "line") return selection.file;
-  const node = [...store.lit.value.nodes][0];
-  const stack = node === undefined ? [] : program.stack(node);
-  const origin = (file: number): string | undefined => program.record.files[file]?.origin;
-  const own = stack.findLast(({ file }) => origin(file) === "cell" || origin(file) === "user");
-  const library = stack.findLast(({ file }) => origin(file) === "library");
-  return (own ?? library ?? stack.at(-1))?.file ?? files[0];
+  return lineOf(program, store.selection.value, store.lit.value.nodes)?.file;
 }
 
-/** The line of a file to look at: of the first selected op, where its stack is deepest. */
-function innermost(store: Store, program: Program, file: number): number {
-  const selection = store.selection.value;
-  if (selection.kind === "line") {
-    return selection.file === file && store.origin.value !== "source" ? selection.line - 1 : -1;
+/** 1-based; 0 where the pane stays as it is. */
+function lineToShow(store: Store, program: Program, file: number): number {
+  const place = store.place.value;
+  if (place) return place.file === file ? place.line : 0;
+  if (store.origin.value === "source") return 0;
+  const { nodes } = store.lit.value;
+  const best = lineOf(program, store.selection.value, nodes);
+  if (best?.file === file) return best.line;
+  for (const node of nodes) {
+    const frame = program.stack(node).findLast((each) => each.file === file);
+    if (frame) return frame.line;
   }
-  const node = [...store.lit.value.nodes][0];
-  const frame =
-    node === undefined ? undefined : program.stack(node).findLast((f) => f.file === file);
-  return frame ? frame.line - 1 : -1;
+  return 0;
+}
+
+/** How many ops each line made; without those that are folded away everywhere. */
+function opsPerLine(program: Program, file: number, housekeeping: boolean): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const [line, nodes] of program.linesOf(file)) {
+    const shown = nodes.filter((id) => housekeeping || !program.isHousekeeping(id));
+    if (shown.length > 0) counts.set(line, shown.length);
+  }
+  return counts;
 }

@@ -1,7 +1,10 @@
 /** The outline as rows: the tree of the graph, as far as it is open, or the results of a search. */
 
 import type { Forest, Item } from "../graph/items";
-import type { NodeId } from "../program";
+import { shaper } from "../graph/repeats";
+import { ensure } from "../maps";
+import type { NodeId, Program } from "../program";
+import type { Found } from "../search";
 
 export interface Row {
   item: Item;
@@ -12,24 +15,99 @@ export interface Row {
 /** The rows of the open items. */
 export function outlineRows(forest: Forest, open: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
-  const visit = (item: Item, depth: number): void => {
-    const isOpen = open.has(item.key);
-    rows.push({ item, depth, open: isOpen });
-    if (isOpen) for (const child of item.children) visit(child, depth + 1);
-  };
-  for (const child of forest.root.children) visit(child, 0);
+  addChildren(forest.root, 0, open, rows);
   return rows;
 }
 
-/** One row per found node that has a box, without repeats. */
-export function resultRows(forest: Forest, found: readonly NodeId[]): Row[] {
-  const items = new Set(found.flatMap((id) => forest.itemOf.get(id) ?? []));
-  return [...items].map((item) => ({ item, depth: 0, open: false }));
+function addChildren(item: Item, depth: number, open: ReadonlySet<string>, rows: Row[]): void {
+  for (const child of item.children) {
+    const isOpen = open.has(child.key);
+    rows.push({ item: child, depth, open: isOpen });
+    if (isOpen) addChildren(child, depth + 1, open, rows);
+  }
+}
+
+/** The found items, one below the other; a found module may be opened where it stands. */
+export function foundRows(
+  forest: Forest,
+  found: ReadonlySet<Item>,
+  open: ReadonlySet<string>,
+): Row[] {
+  const rows: Row[] = [];
+  const visit = (item: Item): void => {
+    for (const child of item.children) {
+      const isOpen = found.has(child) && open.has(child.key);
+      if (found.has(child)) rows.push({ item: child, depth: 0, open: isOpen });
+      if (isOpen) addChildren(child, 1, open, rows);
+      else visit(child);
+    }
+  };
+  visit(forest.root);
+  return rows;
+}
+
+/** Where an item stands, and what it is called there: `encoder › layer.3 › mlp › up`. */
+export function placeOf(item: Item): string {
+  const path = item.subtitle ? [item.subtitle] : [];
+  for (let at = item.parent; at?.parent; at = at.parent) path.unshift(at.title);
+  return path.join(" › ");
+}
+
+/** The items that stand for what a search found; several nodes may share one. */
+export function itemsFound(forest: Forest, found: Found): Set<Item> {
+  const items = new Set(found.nodes.flatMap((id) => forest.itemOf.get(id) ?? []));
+  const byScope = itemsByScope(forest);
+  for (const scope of found.scopes) for (const item of byScope.get(scope) ?? []) items.add(item);
+  items.delete(forest.root);
+  return items;
+}
+
+/** Per scope, its items: one, or one in every branch that calls it. */
+export function itemsByScope(forest: Forest): Map<number, Item[]> {
+  const found = new Map<number, Item[]>();
+  for (const item of forest.byKey.values()) {
+    if (item.scope >= 0) ensure(found, item.scope, (): Item[] => []).push(item);
+  }
+  return found;
+}
+
+/** Everything that some of the items are in. */
+export function above(items: Iterable<Item>): Set<Item> {
+  const found = new Set<Item>();
+  for (const item of items) {
+    for (let at = item.parent; at && !found.has(at); at = at.parent) found.add(at);
+  }
+  return found;
 }
 
 /** What must be open for an item to have a row. */
 export function openTo(item: Item, open: ReadonlySet<string>): ReadonlySet<string> {
   const wanted = new Set(open);
-  for (let above = item.parent; above?.parent; above = above.parent) wanted.add(above.key);
+  for (const each of above([item])) if (each.parent) wanted.add(each.key);
   return wanted.size === open.size ? open : wanted;
+}
+
+/** The nodes of an item and of all below it. */
+export function nodesBelow(item: Item): NodeId[] {
+  const own = item.node >= 0 ? [item.node] : [];
+  return [...own, ...item.children.flatMap(nodesBelow)];
+}
+
+const FEWEST = 3;
+
+/** How many scopes of the same structure stand in a row, at the first of them. */
+export function runs(program: Program, forest: Forest): Map<Item, number> {
+  const shape = shaper(program, forest);
+  const found = new Map<Item, number>();
+  for (const { children } of forest.byKey.values()) {
+    let first: Item | undefined;
+    let length = 0;
+    for (const child of children) {
+      const same = first && child.kind === "scope" && shape(first) === shape(child);
+      length = same ? length + 1 : 1;
+      if (!same) first = child.kind === "scope" && child.children.length > 0 ? child : undefined;
+      if (first && length >= FEWEST) found.set(first, length);
+    }
+  }
+  return found;
 }

@@ -1,14 +1,15 @@
-/** The first line: the call, how it went, and what else there is to know. */
+/** The first line: the call, how its export went, and what else there is to know. */
 
-import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { Store } from "../store";
+import { Popover } from "./Popover";
 
-const KEYS: [string, string][] = [
+const KEYS: [keys: string, does: string][] = [
   ["/", "search"],
-  ["↑ ↓ ← →", "walk along the graph or the outline"],
-  ["Enter", "open or close a scope"],
+  ["F6", "go to the next pane"],
+  ["↑ ↓ ← →", "walk along the graph, the outline or a file's ops"],
+  ["Enter", "open or close a scope; select a line's ops"],
   ["Esc", "clear the selection"],
   ["f", "show the whole graph"],
   ["z", "go to the selection"],
@@ -25,93 +26,61 @@ interface HeaderProps {
 }
 
 export function Header({ store, program, full, toggleFull }: HeaderProps) {
-  const [shown, setShown] = useState<"notes" | "help" | null>(null);
   const { record } = program;
-  const notes = record.warnings.length + (record.printed ? 1 : 0);
-  const flip = (which: "notes" | "help"): void => setShown(shown === which ? null : which);
+  const screen = full ? "Leave full screen" : "Full screen";
   return (
-    <>
-      <header class="tx-header">
-        <span class="tx-title" title={capped(record.title)}>
-          {capped(record.title, 200)}
-        </span>
-        <Attempts store={store} />
-        <span
-          class={`tx-verdict tx-mark-${record.outcome}`}
-          title={capped(record.verdict)}
-          data-testid="verdict"
-        >
-          {capped(record.verdict, 400)}
-        </span>
-        {notes > 0 && (
-          <button
-            type="button"
-            class="tx-button"
-            aria-expanded={shown === "notes"}
-            onClick={() => flip("notes")}
-          >
-            {counted(notes, "note")}
-          </button>
-        )}
-        <button
-          type="button"
-          class="tx-button"
-          title="Keys"
-          aria-label="Keys"
-          aria-expanded={shown === "help"}
-          onClick={() => flip("help")}
-        >
-          ?
-        </button>
-        <button
-          type="button"
-          class="tx-button"
-          title={full ? "Leave full screen" : "Full screen"}
-          aria-label={full ? "Leave full screen" : "Full screen"}
-          onClick={toggleFull}
-        >
-          {full ? "Close" : <FullScreenIcon />}
-        </button>
-      </header>
-      {shown === "notes" && (
-        <div class="tx-popover" role="dialog" aria-label="Notes">
-          <h3>While tracing</h3>
-          {record.warnings.map((warning) => (
-            <pre key={warning} class="tx-text">
-              {capped(warning, 4000)}
-            </pre>
-          ))}
-          {record.printed && (
-            <>
-              <h3>The model printed</h3>
-              <pre class="tx-text">{capped(record.printed, 20_000)}</pre>
-            </>
-          )}
-        </div>
-      )}
-      {shown === "help" && (
-        <div class="tx-popover" role="dialog" aria-label="Keys">
-          <h3>Keys</h3>
-          <dl class="tx-keys">
-            {KEYS.flatMap(([key, does]) => [<dt key={key}>{key}</dt>, <dd key={does}>{does}</dd>])}
-          </dl>
-        </div>
-      )}
-    </>
+    <header class="tx-header">
+      <span class="tx-title" title={capped(record.title)}>
+        {capped(record.title, 200)}
+      </span>
+      <Attempts store={store} />
+      <span
+        class={`tx-verdict tx-mark-${record.outcome}`}
+        title={capped(record.verdict)}
+        data-testid="verdict"
+      >
+        {capped(record.verdict, 400)}
+      </span>
+      <Notes warnings={record.warnings} printed={record.printed} />
+      <Popover name="Keys" face="?">
+        <h3>Keys</h3>
+        <dl class="tx-keys">
+          {KEYS.flatMap(([keys, does]) => [<dt key={keys}>{keys}</dt>, <dd key={does}>{does}</dd>])}
+        </dl>
+      </Popover>
+      <button
+        type="button"
+        class="tx-button"
+        title={screen}
+        aria-label={screen}
+        aria-pressed={full}
+        onClick={toggleFull}
+      >
+        <FullScreenIcon leave={full} />
+      </button>
+    </header>
   );
 }
 
-/** Four corners. Drawn, since few fonts have the sign. */
-function FullScreenIcon() {
+/** What torch warned of and what the model printed: one press away, never in the way. */
+function Notes({ warnings, printed }: { warnings: string[]; printed: string }) {
+  if (warnings.length === 0 && !printed) return null;
+  const parts = [
+    warnings.length > 0 && counted(warnings.length, "warning"),
+    printed && "printed text",
+  ].filter(Boolean);
+  const face = warnings.length > 0 ? `⚠ ${warnings.length}` : "Printed";
   return (
-    <svg width="11" height="11" viewBox="0 0 11 11" aria-hidden="true">
-      <path
-        d="M1 4V1h3M7 1h3v3M10 7v3H7M4 10H1V7"
-        fill="none"
-        stroke="currentColor"
-        stroke-width="1.4"
-      />
-    </svg>
+    <Popover name={`While tracing: ${parts.join(", ")}`} face={face}>
+      {warnings.length > 0 && <h3>Warnings while tracing</h3>}
+      {warnings.map((warning, index) => (
+        <pre key={index} class="tx-text">
+          {capped(warning, 4000)}
+        </pre>
+      ))}
+      {printed && <h3>The model printed</h3>}
+      {printed && <pre class="tx-text">{capped(printed, 20_000)}</pre>}
+    </Popover>
   );
 }
 
@@ -131,9 +100,23 @@ function Attempts({ store }: { store: Store }) {
           title={capped(attempt.verdict)}
           onClick={() => void store.show(index)}
         >
-          {attempt.label}
+          {capped(attempt.label, 40)}
         </button>
       ))}
     </div>
+  );
+}
+
+/** Four corners, turned inwards to leave. Drawn, since few fonts have the sign. */
+function FullScreenIcon({ leave }: { leave: boolean }) {
+  return (
+    <svg width="11" height="11" viewBox="0 0 11 11" aria-hidden="true">
+      <path
+        d={leave ? "M1 4h3V1M7 1v3h3M10 7H7v3M4 10V7H1" : "M1 4V1h3M7 1h3v3M10 7v3H7M4 10H1V7"}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.4"
+      />
+    </svg>
   );
 }

@@ -1,0 +1,41 @@
+/** Copies a text, also where the page may not use the clipboard itself. */
+
+import { useState } from "preact/hooks";
+
+const SAID_MS = 1500;
+
+export function CopyButton({ text }: { text: () => string }) {
+  const [said, say] = useState("");
+  const copy = async (event: MouseEvent): Promise<void> => {
+    const button = event.currentTarget as HTMLElement;
+    say((await copied(text(), button)) ? "Copied" : "Not allowed here");
+    setTimeout(() => say(""), SAID_MS);
+  };
+  return (
+    <button type="button" class="tx-button tx-copy" onClick={(event) => void copy(event)}>
+      {said || "Copy"}
+    </button>
+  );
+}
+
+/** Whether it worked. */
+async function copied(text: string, beside: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text, beside); // no permission, or a page without https
+  }
+}
+
+function copiedBySelection(text: string, beside: HTMLElement): boolean {
+  const area = document.createElement("textarea");
+  area.className = "tx-hidden";
+  area.value = text;
+  beside.after(area);
+  area.select();
+  const worked = document.execCommand("copy");
+  area.remove();
+  beside.focus();
+  return worked;
+}

@@ -1,0 +1,103 @@
+/** The right side: facts above, texts below, or one row of tabs for all of them. */
+
+import { Code } from "../panes/Code";
+import { Inspector } from "../panes/Inspector";
+import { Shapes } from "../panes/Shapes";
+import { Signature } from "../panes/Signature";
+import { Source } from "../panes/Source";
+import type { Program } from "../program";
+import type { Facts, Store, Tab, Text } from "../store";
+import { Split } from "./Split";
+import { DEFAULTS, type Sizes } from "./sizes";
+import { Tabs } from "./Tabs";
+
+const FACTS: [Facts, string][] = [
+  ["inspector", "Inspector"],
+  ["signature", "Signature"],
+  ["shapes", "Shapes & guards"],
+];
+const TEXTS: [Text, string][] = [
+  ["source", "Source"],
+  ["code", "Code"],
+];
+const ALL: [Tab, string][] = [
+  ...FACTS.slice(0, 1),
+  ...TEXTS.slice(0, 1),
+  ...FACTS.slice(1),
+  ...TEXTS.slice(1),
+];
+
+/** Below this, two panes one above the other would both be too low to read. */
+const LOW = 420;
+const LEAST = 120;
+
+interface DetailsProps {
+  store: Store;
+  program: Program;
+  height: number;
+  sizes: Sizes;
+  change: (change: Partial<Sizes>) => void;
+}
+
+/** An op and its line side by side: facts and texts are both in view. */
+export function StackedDetails({ store, program, height, sizes, change }: DetailsProps) {
+  if (height < LOW) return <TabbedDetails store={store} program={program} />;
+  const upper = Math.min(Math.max(height * sizes.facts, LEAST), height - LEAST);
+  return (
+    <>
+      <div class="tx-side" style={{ height: `${upper}px` }}>
+        <Tabs
+          label="Facts"
+          tabs={FACTS}
+          open={store.facts.value}
+          choose={(tab) => store.open(tab)}
+        />
+        <Detail tab={store.facts.value} store={store} program={program} />
+      </div>
+      <Split
+        label="Height of the facts"
+        along="column"
+        value={upper}
+        least={LEAST}
+        most={height - LEAST}
+        side={1}
+        change={(size) => change({ facts: size / height })}
+        reset={() => change({ facts: DEFAULTS.facts })}
+      />
+      <div class="tx-side" style={{ flex: "1 1 0" }}>
+        <Tabs
+          label="Texts"
+          tabs={TEXTS}
+          open={store.text.value}
+          choose={(tab) => store.open(tab)}
+        />
+        <Detail tab={store.text.value} store={store} program={program} />
+      </div>
+    </>
+  );
+}
+
+export function TabbedDetails({ store, program }: { store: Store; program: Program }) {
+  const tab = store.tab.value;
+  return (
+    <>
+      <Tabs label="Details" tabs={ALL} open={tab} choose={(each) => store.open(each)} />
+      <Detail tab={tab} store={store} program={program} />
+    </>
+  );
+}
+
+export function Detail({ tab, store, program }: { tab: Tab; store: Store; program: Program }) {
+  switch (tab) {
+    case "inspector":
+      return <Inspector store={store} program={program} />;
+    case "source":
+      return <Source store={store} program={program} />;
+    case "signature":
+      return <Signature store={store} program={program} />;
+    case "shapes":
+      return <Shapes store={store} program={program} />;
+    case "code":
+      return <Code store={store} program={program} />;
+  }
+}

@@ -1,0 +1,48 @@
+/** A failed export: what went wrong first, and beside it whatever tracing had seen by then. */
+
+import { useSignalEffect } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Failure } from "../panes/Failure";
+import { Shapes } from "../panes/Shapes";
+import { Source } from "../panes/Source";
+import type { Program } from "../program";
+import type { Failure as FailureRecord } from "../record.gen";
+import type { Store } from "../store";
+import { Tabs } from "./Tabs";
+
+type Page = "failure" | "graph" | "source" | "shapes";
+
+interface FailedProps {
+  store: Store;
+  program: Program;
+  failure: FailureRecord;
+  /** The panes of the graph as far as it got. */
+  children: ComponentChildren;
+}
+
+export function Failed({ store, program, failure, children }: FailedProps) {
+  const [page, setPage] = useState<Page>("failure");
+  useSignalEffect(() => {
+    if (store.place.value) setPage((now) => (now === "graph" ? now : "source"));
+  });
+  return (
+    <>
+      <Tabs label="Failure" tabs={pages(program)} open={page} choose={setPage} />
+      {page === "failure" && <Failure store={store} program={program} failure={failure} />}
+      {page === "graph" && children}
+      {page === "source" && <Source store={store} program={program} />}
+      {page === "shapes" && <Shapes store={store} program={program} />}
+    </>
+  );
+}
+
+/** Only what there is. */
+function pages(program: Program): [Page, string][] {
+  const { graphs, files, symbols, guards } = program.record;
+  const found: [Page, string][] = [["failure", "What went wrong"]];
+  if (graphs.length > 0) found.push(["graph", "Graph up to there"]);
+  if (files.length > 0) found.push(["source", "Source"]);
+  if (symbols.length + guards.length > 0) found.push(["shapes", "Shapes & guards"]);
+  return found;
+}

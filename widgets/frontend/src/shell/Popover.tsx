@@ -1,0 +1,54 @@
+/** A button with a panel that it opens below it. Escape and a press outside close the panel. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface PopoverProps {
+  /** What the button says, and the panel's name for a screen reader. */
+  name: string;
+  face: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Popover({ name, face, children }: PopoverProps) {
+  const [open, setOpen] = useState(false);
+  const element = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const home = element.current?.getRootNode();
+    const onPress = (event: Event): void => {
+      if (!element.current?.contains(event.target as Node)) setOpen(false);
+    };
+    home?.addEventListener("pointerdown", onPress);
+    return () => home?.removeEventListener("pointerdown", onPress);
+  }, [open]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" || !open) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setOpen(false);
+    button.current?.focus();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape, from wherever inside the focus is
+    <div ref={element} class="tx-popover-home" onKeyDown={onKeyDown}>
+      <button
+        ref={button}
+        type="button"
+        class="tx-button"
+        title={name}
+        aria-label={name}
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        {face}
+      </button>
+      {open && (
+        <section class="tx-popover" aria-label={name}>
+          {children}
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+/** A row of tabs, of which one is open: arrows move along it, Tab leaves it. */
+
+interface TabsProps<T extends string> {
+  label: string;
+  tabs: readonly (readonly [tab: T, name: string])[];
+  open: T;
+  choose: (tab: T) => void;
+}
+
+export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<T>) {
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = neighbour(
+      tabs.map(([tab]) => tab),
+      open,
+      event.key,
+    );
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(next);
+    const row = event.currentTarget as HTMLElement;
+    row.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
+  };
+  return (
+    <div class="tx-tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+      {tabs.map(([tab, name]) => (
+        <button
+          key={tab}
+          type="button"
+          class="tx-tab"
+          role="tab"
+          data-tab={tab}
+          aria-selected={tab === open}
+          tabIndex={tab === open ? 0 : -1}
+          onClick={() => choose(tab)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The tab that a key leads to; undefined for other keys. Pure. */
+export function neighbour<T>(tabs: readonly T[], open: T, key: string): T | undefined {
+  const at = tabs.indexOf(open);
+  switch (key) {
+    case "ArrowLeft":
+      return tabs[(at - 1 + tabs.length) % tabs.length];
+    case "ArrowRight":
+      return tabs[(at + 1) % tabs.length];
+    case "Home":
+      return tabs[0];
+    case "End":
+      return tabs.at(-1);
+    default:
+      return undefined;
+  }
+}

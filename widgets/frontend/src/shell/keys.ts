@@ -1,0 +1,35 @@
+/** The keys that work in every pane. */
+
+import type { Store } from "../store";
+
+/** `/` searches, Escape clears, F6 goes from pane to pane. */
+export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | null): void {
+  if (!app || event.defaultPrevented) return;
+  if (event.key === "Escape") store.clear();
+  else if (event.key === "/" && !isTyping(event)) {
+    const search = app.querySelector<HTMLInputElement>("[data-search]");
+    if (!search) return;
+    search.focus();
+    search.select();
+  } else if (event.key === "F6") focusPane(app, event.shiftKey ? -1 : 1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation(); // a notebook has keys of its own
+}
+
+const isTyping = (event: KeyboardEvent): boolean =>
+  ["INPUT", "TEXTAREA", "SELECT"].includes((event.target as Element).tagName);
+
+/** Moves the focus to what comes first in the next pane, or the one before. */
+function focusPane(app: HTMLElement, step: 1 | -1): void {
+  const panes = [...app.querySelectorAll<HTMLElement>("[data-pane]")];
+  if (panes.length === 0) return;
+  const active = (app.getRootNode() as Document | ShadowRoot).activeElement;
+  const at = panes.findIndex((pane) => pane.contains(active));
+  const next = panes[(at + step + panes.length) % panes.length];
+  next
+    ?.querySelector<HTMLElement>(
+      "[data-focus], canvas, input, select, button, summary, [tabindex='0']",
+    )
+    ?.focus();
+}
