@@ -48,7 +48,11 @@ _shared: BundleWidget | None = None
 
 
 def shared_bundle() -> BundleWidget:
-    """The kernel's one BundleWidget; a new one where the last was closed. Raises FrontEndMissing."""
+    """The kernel's one BundleWidget; a new one where the last was closed.
+
+    Raises:
+        FrontEndMissing: if the front end was not built.
+    """
     global _shared  # noqa: PLW0603 - one per kernel is the point
     if _shared is None or _shared.comm is None:
         _shared = BundleWidget(source=bundle())
