@@ -1,8 +1,8 @@
 """What the page costs: from a Record's arrival to the painted graph, expanding all, and frames.
 
-In Chromium with software rendering, on Llama-32 after `run_decompositions()` (about 4,000 ops), in a
-page that holds nothing but the widget. Budgets: painted within 500 ms collapsed, expanded within 1 s,
-50 frames a second while panning and zooming with everything expanded.
+In Chromium with software rendering, on Llama-32 after `run_decompositions()` (about 4,000 ops), in
+a page that holds nothing but the widget. Budgets: painted within 500 ms collapsed, expanded within
+1 s, 50 frames a second while panning and zooming with everything expanded.
 """
 
 from __future__ import annotations
