@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { Program } from "../program";
+import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import { RecordBuilder } from "../testing/records";
+import { buildForest, type Item, nodesBelow, openAbove } from "./items";
+
+const PLAIN = { housekeeping: false, parameters: false };
+
+/** The tree as nested titles: `encoder[layer.0[matmul]]`. */
+function outline(item: Item): string {
+  const inner = item.children.map(outline).join(" ");
+  return inner ? `${item.title}[${inner}]` : item.title;
+}
+
+describe("the tree of items", () => {
+  test("holds inputs, scopes and outputs in execution order, and no parameters", () => {
+    const { root } = buildForest(layeredProgram(1), PLAIN);
+    expect(outline(root)).toBe(
+      "model(x)[x ones embed encoder[layer.0[attention[matmul add] linear]] output]",
+    );
+  });
+
+  test("folds parameters into the op that reads them, with their sizes", () => {
+    const forest = buildForest(smallProgram(), PLAIN);
+    const linear = forest.root.children.find((item) => item.title === "linear");
+    expect(linear?.held.map(({ name, size }) => `${name} ${size}`)).toEqual([
+      "weight 6×4",
+      "bias 6",
+    ]);
+  });
+
+  test("shows a scope with a single op as that op, under the scope's name", () => {
+    const forest = buildForest(smallProgram(), PLAIN);
+    const linear = forest.root.children.find((item) => item.title === "linear");
+    expect([linear?.kind, linear?.subtitle]).toEqual(["op", "lin"]);
+  });
+
+  test("shows parameters as boxes in the scope of their first user, on demand", () => {
+    const { root } = buildForest(smallProgram(), { housekeeping: false, parameters: true });
+    expect(outline(root)).toBe("model(x)[lin[lin.weight lin.bias linear] x relu output]");
+  });
+
+  test("folds a parameter that several ops read into each of them", () => {
+    const build = new RecordBuilder();
+    const weight = build.parameter("tied.weight", [4]);
+    const x = build.input("x", [4]);
+    const first = build.call("mul", [x, weight]);
+    build.output([build.call("add", [first, weight])]);
+    const { root } = buildForest(new Program(build.record()), PLAIN);
+    const held = root.children.map((item) => item.held.map((each) => each.name).join());
+    expect(held).toEqual(["", "weight", "weight", ""]);
+  });
+
+  test("puts the branches of cond into its box, titled by their arguments", () => {
+    const { root } = buildForest(branchingProgram(), PLAIN);
+    expect(outline(root)).toBe(
+      "model(x)[x gt cond[true_fn[x mul output] false_fn[x sin output]] neg output]",
+    );
+  });
+
+  test("folds a branch's parameter into the op inside that reads it", () => {
+    const { byKey } = buildForest(branchingProgram(), PLAIN);
+    const mul = [...byKey.values()].find((item) => item.title === "mul");
+    expect(mul?.held.map((held) => held.name)).toEqual(["weight"]);
+  });
+
+  test("hides housekeeping and counts it, or shows it", () => {
+    const build = new RecordBuilder();
+    const x = build.input("x", ["batch"]);
+    build.call("sym_size", [x], { housekeeping: true, shape: [] });
+    build.output([build.call("sin", [x])]);
+    const program = new Program(build.record());
+    const hidden = buildForest(program, PLAIN);
+    const shown = buildForest(program, { housekeeping: true, parameters: false });
+    expect([outline(hidden.root), hidden.hidden]).toEqual(["model(x)[x sin output]", 1]);
+    expect([outline(shown.root), shown.hidden]).toEqual(["model(x)[x sym_size sin output]", 0]);
+  });
+
+  test("takes a getitem as part of the op it picks from", () => {
+    const build = new RecordBuilder();
+    const x = build.input("x", [4]);
+    const split = build.call("split", [x]);
+    const part = build.call("getitem", [split], { kind: "python", shape: [2] });
+    build.output([part]);
+    const forest = buildForest(new Program(build.record()), PLAIN);
+    expect(outline(forest.root)).toBe("model(x)[x split output]");
+    expect(forest.itemOf.get(part)).toBe(forest.itemOf.get(split));
+  });
+
+  test("keeps two calls of one module apart", () => {
+    const build = new RecordBuilder();
+    const x = build.input("x", [4]);
+    const scopes = [build.scope("act", "Act"), build.scope("act", "Act")];
+    let value = x;
+    for (const scope of scopes) {
+      value = build.call("sin", [value], { scope });
+      value = build.call("cos", [value], { scope });
+    }
+    build.output([value]);
+    const { root } = buildForest(new Program(build.record()), PLAIN);
+    expect(outline(root)).toBe("model(x)[x act[sin cos] act (call 2)[sin cos] output]");
+  });
+
+  test("is empty for a program without ops", () => {
+    const { root } = buildForest(
+      new Program({ ...new RecordBuilder().record(), graphs: [] }),
+      PLAIN,
+    );
+    expect(root.children).toEqual([]);
+  });
+
+  test("counts the ops of each scope", () => {
+    const { byKey } = buildForest(layeredProgram(2), PLAIN);
+    const encoder = [...byKey.values()].find((item) => item.title === "encoder");
+    expect([encoder?.ops, encoder && nodesBelow(encoder).length]).toEqual([6, 6]);
+  });
+
+  test("knows what has to be open for an item to be seen", () => {
+    const { byKey } = buildForest(layeredProgram(1), PLAIN);
+    const matmul = [...byKey.values()].find((item) => item.title === "matmul");
+    const open = new Set<string>();
+    if (matmul) openAbove(matmul, open);
+    expect([...open].map((key) => byKey.get(key)?.title)).toEqual([
+      "attention",
+      "layer.0",
+      "encoder",
+    ]);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { Program } from "../program";
+import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import { RecordBuilder } from "../testing/records";
+import { buildForest, type Forest } from "./items";
+import { findLinks, type Links } from "./links";
+
+function linked(program: Program): { forest: Forest; links: Links } {
+  const forest = buildForest(program, { housekeeping: false, parameters: false });
+  return { forest, links: findLinks(program, forest) };
+}
+
+/** The edges inside a container, as `from>to`. */
+function edges({ forest, links }: ReturnType<typeof linked>, title: string): string[] {
+  const all = [forest.root, ...forest.byKey.values()];
+  const container = all.find((item) => item.title === title && item.children.length > 0);
+  const inside = container && links.inside.get(container);
+  return (inside ?? []).map(({ from, to }) => `${from.title}>${to.title}`);
+}
+
+describe("edges", () => {
+  test("join the boxes of ops, and none stands for a folded parameter", () => {
+    expect(edges(linked(smallProgram()), "model(x)")).toEqual([
+      "x>linear",
+      "linear>relu",
+      "relu>output",
+    ]);
+  });
+
+  test("are lifted to the container that holds both ends", () => {
+    expect(edges(linked(layeredProgram(2)), "model(x)")).toEqual([
+      "x>ones",
+      "x>embed",
+      "embed>encoder",
+      "ones>encoder",
+      "encoder>output",
+    ]);
+  });
+
+  test("enter a container through a port that has the value's name", () => {
+    expect(edges(linked(layeredProgram(2)), "layer.1")).toEqual([
+      "attention>linear",
+      "linear>attention",
+      "ones>attention",
+    ]);
+  });
+
+  test("are merged where they join the same boxes", () => {
+    const build = new RecordBuilder();
+    const x = build.input("x", [4]);
+    const scope = build.scope("pair", "Pair");
+    const a = build.call("sin", [x], { scope });
+    const b = build.call("cos", [x], { scope });
+    build.output([a, b]);
+    const { forest, links } = linked(new Program(build.record()));
+    const out = links.inside.get(forest.root)?.find(({ to }) => to.kind === "output");
+    expect(out?.values).toEqual([a, b]);
+  });
+
+  test("of a value that many boxes read are named at each, where another edge holds it", () => {
+    const { links } = linked(layeredProgram(8));
+    const taps = [...links.taps].map(([to, from]) => `${to.title}<${from[0]?.title}`);
+    expect(taps).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `layer.${index}<ones`));
+  });
+
+  test("are drawn however many read a value, where nothing else would hold them", () => {
+    const build = new RecordBuilder();
+    const x = build.input("x", [4]);
+    build.output(Array.from({ length: 9 }, () => build.call("sin", [x])));
+    const { forest, links } = linked(new Program(build.record()));
+    expect(links.taps.size).toBe(0);
+    expect(links.inside.get(forest.root)).toHaveLength(18);
+  });
+
+  test("mark the boxes whose values leave their container", () => {
+    const { links } = linked(layeredProgram(1));
+    expect([...links.exits].map((item) => item.title).sort()).toEqual(["add", "layer.0", "linear"]);
+  });
+
+  test("stay inside a branch of cond, and lead to the cond from outside", () => {
+    const cond = linked(branchingProgram());
+    expect(edges(cond, "true_fn")).toEqual(["x>mul", "mul>output"]);
+    expect(edges(cond, "model(x)")).toEqual([
+      "x>gt",
+      "gt>cond",
+      "x>cond",
+      "cond>neg",
+      "neg>output",
+    ]);
+  });
+
+  test("take the many values that enter a container through one port", () => {
+    const build = new RecordBuilder();
+    const inputs = Array.from({ length: 8 }, (_, index) => build.input(`x${index}`, [4]));
+    const scope = build.scope("cat", "Cat");
+    const joined = build.call("cat", inputs, { scope });
+    build.output([build.call("sin", [joined], { scope })]);
+    const { forest } = linked(new Program(build.record()));
+    const cat = forest.root.children.find((item) => item.title === "cat");
+    expect(cat?.children.map((item) => item.title)).toEqual(["8 inputs", "cat", "sin"]);
+  });
+});

@@ -1,0 +1,61 @@
+/** Programs for tests, each the shape of something real. */
+
+import { Program } from "../program";
+import { RecordBuilder } from "./records";
+
+/** A scope with a linear and its parameters, then a relu outside every scope. */
+export function smallProgram(): Program {
+  const build = new RecordBuilder();
+  const linear = build.scope("lin", "Linear");
+  const weight = build.parameter("lin.weight", [6, 4]);
+  const bias = build.parameter("lin.bias", [6]);
+  const x = build.input("x", ["batch", 4]);
+  const y = build.call("linear", [x, weight, bias], { scope: linear, shape: ["batch", 6] });
+  const z = build.call("relu", [y]);
+  build.output([z]);
+  return new Program(build.record());
+}
+
+/**
+ * Layers in a chain, all fed by one `mask`, each with its own attention and its own weight; `odd`
+ * names a layer with one op more.
+ */
+export function layeredProgram(layers: number, odd = -1): Program {
+  const build = new RecordBuilder();
+  const encoder = build.scope("encoder", "Encoder");
+  const x = build.input("x", ["batch", "seq", 8]);
+  const mask = build.call("ones", [x], { shape: ["batch", "seq"] });
+  let value = build.call("embed", [x]);
+  for (let index = 0; index < layers; index++) {
+    const layer = build.scope(`layer.${index}`, "Layer", encoder);
+    const attention = build.scope("attention", "Attention", layer);
+    const weight = build.parameter(`encoder.layer.${index}.weight`, [8, 8]);
+    const scores = build.call("matmul", [value, value], { scope: attention });
+    const masked = build.call("add", [scores, mask], { scope: attention });
+    value = build.call("linear", [masked, weight], { scope: layer });
+    if (index === odd) value = build.call("gelu", [value], { scope: layer });
+  }
+  build.output([value]);
+  return new Program(build.record());
+}
+
+/** A cond with two branches, one of which uses a parameter of the program. */
+export function branchingProgram(): Program {
+  const build = new RecordBuilder();
+  const weight = build.parameter("weight", [4]);
+  const x = build.input("x", ["batch", 4]);
+  const predicate = build.call("gt", [x], { shape: [] });
+  const cond = build.call("cond", [predicate, x, weight], { kind: "higher_order" });
+  build.branch(cond, "true_fn", (graph) => {
+    const input = graph.placeholder("x", ["batch", 4]);
+    const held = graph.placeholder("p_weight", [4]);
+    graph.output([graph.call("mul", [input, held])]);
+  });
+  build.branch(cond, "false_fn", (graph) => {
+    const input = graph.placeholder("x", ["batch", 4]);
+    graph.placeholder("p_weight", [4]);
+    graph.output([graph.call("sin", [input])]);
+  });
+  build.output([build.call("neg", [cond])]);
+  return new Program(build.record());
+}
