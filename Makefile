@@ -15,6 +15,7 @@ PIP := $(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
 NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
   'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
+WITH_CHROMIUM = export CHROMIUM="$$(cat $(VENV)/.chromium)";
 # The first Python on PATH that is new enough
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
   $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
@@ -50,15 +51,14 @@ lint-frontend: $(FRONTEND)/node_modules/.installed
 	@$(NPM) --silent run check
 	@$(NPM) --silent run lint
 
-test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.dev
-	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(NPM) --silent test
+test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
+	@$(WITH_CHROMIUM) $(NPM) --silent test
 
-test-python: setup
-	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; $(BIN)/python -m pytest
+test-python: setup $(VENV)/.chromium
+	@$(WITH_CHROMIUM) $(BIN)/python -m pytest
 
-bench: setup ## one table of ratios
-	@CHROMIUM="$$($(BIN)/python -m tests.browser.chromium)"; export CHROMIUM; \
-	  $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
+bench: setup $(VENV)/.chromium ## one table of ratios
+	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
@@ -107,3 +107,7 @@ $(VENV)/.dev: $(VENV)/.lab
 	@echo "setup: what the tests need"
 	@$(PIP) -e ".[dev]"
 	@touch $@
+
+# The path of Chromium: one that is there, or one that apt can install.
+$(VENV)/.chromium: $(VENV)/.dev
+	@$(BIN)/python -m tests.browser.chromium > $@
