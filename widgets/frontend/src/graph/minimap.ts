@@ -7,9 +7,10 @@ import type { Rect, Size } from "./camera";
 import type { Palette } from "./palette";
 import type { Scene, SceneBox } from "./scene";
 
-/** The most it takes of the canvas. */
+/** The most it takes, and the most of a view it covers. */
 export const MINIMAP: Size = { width: 116, height: 148 };
-const NARROWEST = 44;
+const SHARE: Size = { width: 0.2, height: 0.42 };
+const NARROWEST = 40;
 const LEAST_BOX = 0.7;
 const DEEPEST = 4;
 
@@ -19,8 +20,10 @@ export interface MinimapScale extends Size {
   y: number;
 }
 
-export function minimapScale(scene: Size): MinimapScale {
-  const even = Math.min(MINIMAP.width / scene.width, MINIMAP.height / scene.height);
+export function minimapScale(scene: Size, view: Size): MinimapScale {
+  const width = Math.min(MINIMAP.width, view.width * SHARE.width);
+  const height = Math.min(MINIMAP.height, view.height * SHARE.height);
+  const even = Math.min(width / scene.width, height / scene.height);
   const x = Math.max(even, Math.min(NARROWEST, scene.width) / scene.width);
   const y = Math.max(even, Math.min(NARROWEST, scene.height) / scene.height);
   return { x, y, width: Math.round(scene.width * x), height: Math.round(scene.height * y) };
@@ -31,15 +34,15 @@ export function needsMinimap(scene: Size, seen: Rect): boolean {
   return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
 }
 
-/** Paints onto a canvas of `minimapScale`'s size; `ratio` is device pixels per CSS pixel. */
+/** Paints onto a canvas of `scale`'s size; `ratio` is device pixels per CSS pixel. */
 export function paintMinimap(
   context: CanvasRenderingContext2D,
   scene: Scene,
+  scale: MinimapScale,
   seen: Rect,
   palette: Palette,
   ratio: number,
 ): void {
-  const scale = minimapScale(scene);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, scale.width, scale.height);
   const rect = (box: Rect): [number, number, number, number] => [

@@ -113,7 +113,7 @@ export class Stage {
   /** Goes to a point of the minimap, in its own CSS pixels. */
   goTo(mapX: number, mapY: number): void {
     if (!this.scene) return;
-    const scale = minimapScale(this.scene);
+    const scale = minimapScale(this.scene, this.size);
     const seen = this.seen();
     const x = mapX / scale.x - seen.width / 2;
     this.moveTo({ ...this.camera, x, y: mapY / scale.y - seen.height / 2 });
@@ -180,13 +180,14 @@ export class Stage {
   }
 
   private paintMap(scene: Scene, seen: Rect, ratio: number): void {
-    const { width, height } = minimapScale(scene);
+    const shrunk = minimapScale(scene, this.size);
+    const { width, height } = shrunk;
     const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (this.map.width !== deviceWidth || this.map.height !== deviceHeight) {
       Object.assign(this.map, { width: deviceWidth, height: deviceHeight });
       Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
     }
-    paintMinimap(this.mapContext, scene, seen, this.palette, ratio);
+    paintMinimap(this.mapContext, scene, shrunk, seen, this.palette, ratio);
   }
 
   private lookAround(scene: Scene, seen: Rect): void {

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { afterOpening, firstView, LEGIBLE, reveal, showAll, visible, zoomAt } from "./camera";
+
+const VIEW = { width: 600, height: 400 };
+const small = { x: 0, y: 0, width: 300, height: 200 };
+const tall = { width: 500, height: 9000 };
+
+describe("the first view", () => {
+  test("is everything, at most life-size, where it can be read", () => {
+    expect(firstView({ width: 300, height: 200 }, 150, VIEW)).toEqual({
+      x: -150,
+      y: -100,
+      zoom: 1,
+    });
+  });
+
+  test("of a long scene starts at its top, legible", () => {
+    const camera = firstView(tall, 250, VIEW);
+    expect(camera.zoom).toBeGreaterThanOrEqual(LEGIBLE);
+    expect(camera.y).toBeLessThanOrEqual(0);
+    expect(visible(camera, VIEW).height).toBeLessThan(tall.height);
+  });
+
+  test("of a wide scene is about its inputs, but not beside the scene", () => {
+    const wide = { width: 5000, height: 900 };
+    const seen = (middle: number) => visible(firstView(wide, middle, VIEW), VIEW);
+    expect(seen(2500).x + seen(2500).width / 2).toBeCloseTo(2500);
+    expect(seen(10).x).toBeGreaterThan(-30);
+    expect(seen(4990).x + seen(4990).width).toBeLessThan(5030);
+  });
+});
+
+describe("zooming", () => {
+  test("keeps the point under the pointer", () => {
+    const before = { x: 10, y: 20, zoom: 1 };
+    const after = zoomAt(before, 2, 100, 50);
+    expect([after.x + 100 / after.zoom, after.y + 50 / after.zoom]).toEqual([110, 70]);
+  });
+
+  test("has an end on both sides", () => {
+    const camera = { x: 0, y: 0, zoom: 1 };
+    expect(zoomAt(camera, 1e9, 0, 0).zoom).toBeLessThan(10);
+    expect(zoomAt(camera, 1e-9, 0, 0).zoom).toBeGreaterThan(0);
+  });
+
+  test("to all shows a scene of 32 layers whole", () => {
+    const scene = { x: 0, y: 0, width: 1200, height: 60_000 };
+    const seen = visible(showAll(scene, VIEW), VIEW);
+    expect(seen.height).toBeGreaterThanOrEqual(60_000);
+  });
+});
+
+describe("bringing a box into view", () => {
+  test("moves nothing where it is in view", () => {
+    const camera = { x: -50, y: -50, zoom: 1 };
+    expect(reveal(camera, small, VIEW)).toEqual(camera);
+  });
+
+  test("moves as little as it takes", () => {
+    const camera = { x: 0, y: 1000, zoom: 1 };
+    const after = reveal(camera, { x: 100, y: 100, width: 50, height: 50 }, VIEW);
+    expect(after).toEqual({ x: 0, y: 84, zoom: 1 });
+  });
+
+  test("zooms in where it could not be read", () => {
+    expect(reveal({ x: 0, y: 0, zoom: 0.1 }, small, VIEW).zoom).toBeGreaterThanOrEqual(LEGIBLE);
+  });
+});
+
+describe("after a box has opened", () => {
+  test("all of it is in view where it fits", () => {
+    const seen = visible(afterOpening({ x: 200, y: 150, zoom: 1 }, small, VIEW), VIEW);
+    expect(seen.x).toBeLessThanOrEqual(0);
+    expect(seen.y).toBeLessThanOrEqual(0);
+    expect(seen.x + seen.width).toBeGreaterThanOrEqual(300);
+  });
+
+  test("its top left is in view where it does not fit", () => {
+    const large = { x: 1000, y: 700, width: 3000, height: 9000 };
+    const seen = visible(afterOpening({ x: 900, y: 300, zoom: 1 }, large, VIEW), VIEW);
+    expect(seen.x).toBeCloseTo(1000 - 16);
+    expect(large.y - seen.y).toBeLessThanOrEqual(VIEW.height / 4);
+    expect(large.y).toBeGreaterThan(seen.y);
+  });
+});

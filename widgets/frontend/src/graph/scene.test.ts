@@ -1,0 +1,156 @@
+import { Graphviz } from "@hpcc-js/wasm-graphviz";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Program } from "../program";
+import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import { drawingOf, firstOpen } from "./drawing";
+import type { LayoutBox } from "./layout_types";
+import { Placer } from "./place";
+import { boxesAt, layoutBox, type Scene, type SceneBox, settle, sketch } from "./scene";
+
+const PLAIN = { housekeeping: false, parameters: false };
+const measure = (text: string): number => text.length * 6;
+
+let dot: (source: string) => string;
+beforeAll(async () => {
+  const graphviz = await Graphviz.load();
+  dot = (source) => graphviz.layout(source, "json", "dot");
+});
+
+/** Everything open, laid out by Graphviz. */
+function expanded(program: Program, placer = new Placer(dot)): Scene {
+  const drawing = drawingOf(program, PLAIN);
+  const boxes = sketch(drawing, new Set(drawing.forest.byKey.keys()), measure);
+  return settle(boxes, placer.place(layoutBox(boxes)));
+}
+
+function* below(box: SceneBox): Generator<SceneBox> {
+  for (const child of box.children) {
+    yield child;
+    yield* below(child);
+  }
+}
+
+const isInside = (inner: SceneBox, outer: SceneBox): boolean =>
+  inner.x >= outer.x &&
+  inner.y >= outer.y &&
+  inner.x + inner.width <= outer.x + outer.width &&
+  inner.y + inner.height <= outer.y + outer.height;
+
+const overlap = (a: SceneBox, b: SceneBox): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+
+describe.each([
+  ["a small program", smallProgram],
+  ["layers", () => layeredProgram(4)],
+  ["branches", branchingProgram],
+])("the scene of %s", (_name, make) => {
+  test("keeps every box inside its container and off its neighbours", () => {
+    const { root } = expanded(make());
+    for (const box of [root, ...below(root)]) {
+      for (const [at, child] of box.children.entries()) {
+        expect(isInside(child, box), `${child.item.title} in ${box.item.title}`).toBe(true);
+        for (const other of box.children.slice(at + 1)) {
+          expect(overlap(child, other), `${child.item.title}, ${other.item.title}`).toBe(false);
+        }
+      }
+    }
+  });
+
+  test("draws every edge from the box it leaves to the box it reaches", () => {
+    const { root, boxOf } = expanded(make());
+    for (const box of [root, ...below(root)]) {
+      for (const { link, points } of box.edges) {
+        const to = boxOf.get(link.to);
+        const [x = 0, y = 0] = points.slice(-2);
+        expect(points.length % 6).toBe(2);
+        expect(to && x >= to.x - 2 && x <= to.x + to.width + 2).toBe(true);
+        expect(to && y >= to.y - 2 && y <= to.y + to.height + 2).toBe(true);
+      }
+    }
+  });
+});
+
+describe("a sketch", () => {
+  test("of a closed scope is one box, with its class and the number of its ops", () => {
+    const drawing = drawingOf(layeredProgram(2), PLAIN);
+    const root = sketch(drawing, new Set(), measure);
+    const encoder = root.children.find((box) => box.item.title === "encoder");
+    const text = encoder?.lines[0]?.pieces.map((piece) => piece.text).join("");
+    expect([encoder?.children.length, text]).toEqual([0, "Encoder · 6 ops"]);
+  });
+
+  test("names the sizes of an edge's value, each symbol as itself", () => {
+    const root = sketch(drawingOf(smallProgram(), PLAIN), new Set(), measure);
+    const edge = root.edges.find(({ link }) => link.to.title === "linear");
+    expect(edge?.text.pieces.map(({ text, symbol }) => [text, symbol])).toEqual([
+      ["batch", 0],
+      ["×", -1],
+      ["4", -1],
+    ]);
+  });
+
+  test("takes room for numbers that other layers have in their names", () => {
+    const layers = drawingOf(layeredProgram(12), PLAIN);
+    const boxes = sketch(layers, new Set(layers.forest.byKey.keys()), measure);
+    const widths = [...below(boxes)]
+      .filter((box) => box.item.title === "matmul" && box.lines.length > 0)
+      .map((box) => layoutBox(box).width);
+    expect(new Set(widths).size).toBe(1);
+  });
+});
+
+describe("layouts", () => {
+  test("are shared by scopes of the same structure", () => {
+    const placer = new Placer(dot);
+    expanded(layeredProgram(12), placer);
+    const twelve = placer.layouts;
+    expanded(layeredProgram(24), placer);
+    expect(placer.layouts - twelve).toBeLessThanOrEqual(3); // the root, the encoder, the stack
+  });
+
+  test("are made once per structure", () => {
+    let runs = 0;
+    const placer = new Placer((source) => {
+      runs += 1;
+      return dot(source);
+    });
+    const leaf: LayoutBox = { width: 60, height: 24 };
+    const group: LayoutBox = { width: 80, height: 30, children: [leaf, leaf], links: [[0, 1, 0]] };
+    placer.place({ width: 0, height: 0, children: [group, group, group], links: [] });
+    expect([runs, placer.layouts]).toEqual([2, 2]);
+  });
+
+  test("put inputs above everything else", () => {
+    const leaf: LayoutBox = { width: 60, height: 24 };
+    const children = [leaf, leaf, leaf, { ...leaf, first: true }];
+    const links: LayoutBox["links"] = [
+      [0, 1, 0],
+      [1, 2, 0],
+      [3, 2, 0],
+    ];
+    const placed = new Placer(dot).place({ width: 0, height: 0, children, links });
+    expect(placed.children?.[3]?.y).toBe(placed.children?.[0]?.y);
+  });
+
+  test("of nothing have the size of the header", () => {
+    const placed = new Placer(dot).place({ width: 80, height: 30, children: [], links: [] });
+    expect([placed.width, placed.height]).toEqual([80, 30]);
+  });
+});
+
+test("a scope without neighbours is open at first", () => {
+  const { forest } = drawingOf(layeredProgram(2), PLAIN);
+  expect(firstOpen(forest).size).toBe(0); // two ops stand beside the encoder
+});
+
+test("a point is in a box and in all that hold it", () => {
+  const scene = expanded(layeredProgram(1));
+  const matmul = [...scene.boxOf.values()].find((box) => box.item.title === "matmul");
+  const { x = 0, y = 0 } = matmul ?? {};
+  expect(boxesAt(scene, x + 1, y + 1).map((box) => box.item.title)).toEqual([
+    "encoder",
+    "layer.0",
+    "attention",
+    "matmul",
+  ]);
+});
