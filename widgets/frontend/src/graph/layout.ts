@@ -76,7 +76,7 @@ class PageLayouter implements Layouter {
   private readonly placer: Promise<Placer>;
 
   constructor(url: string) {
-    this.placer = import(url).then((module: typeof import("./layout.worker")) =>
+    this.placer = import(/* @vite-ignore */ url).then((module: typeof import("./layout.worker")) =>
       module.loadPlacer(),
     );
   }

@@ -1,7 +1,8 @@
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Program } from "../program";
+import { Program } from "../program";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import { RecordBuilder } from "../testing/records";
 import { drawingOf, firstOpen } from "./drawing";
 import type { LayoutBox } from "./layout_types";
 import { Placer } from "./place";
@@ -138,9 +139,15 @@ describe("layouts", () => {
   });
 });
 
-test("a scope without neighbours is open at first", () => {
-  const { forest } = drawingOf(layeredProgram(2), PLAIN);
-  expect(firstOpen(forest).size).toBe(0); // two ops stand beside the encoder
+test("a scope without neighbours is open at first, and no other", () => {
+  const build = new RecordBuilder();
+  const scope = build.scope("body", "Body");
+  const first = build.call("sin", [build.input("x", [4])], { scope });
+  build.output([build.call("cos", [first], { scope })]);
+  const alone = drawingOf(new Program(build.record()), PLAIN).forest;
+  const among = drawingOf(layeredProgram(2), PLAIN).forest;
+  expect([...firstOpen(alone)].map((key) => alone.byKey.get(key)?.title)).toEqual(["body"]);
+  expect(firstOpen(among).size).toBe(0);
 });
 
 test("a point is in a box and in all that hold it", () => {

@@ -69,11 +69,14 @@ export class GraphView {
     this.stage.dispose();
   }
 
-  /** Opens or closes an item, which stays where it is on the screen as far as it can. */
+  /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
   async toggle(item: Item): Promise<void> {
     if (item.children.length === 0) return;
     const open = new Set(this.open);
-    if (!open.delete(item.key)) open.add(item.key);
+    if (!open.delete(item.key)) {
+      open.add(item.key);
+      for (const each of item.children) if (each.kind === "branch") open.add(each.key);
+    }
     await this.show(open, item);
   }
 

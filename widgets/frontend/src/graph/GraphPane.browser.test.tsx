@@ -1,0 +1,210 @@
+import { render } from "preact";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { userEvent } from "vitest/browser";
+import type { Host } from "../host";
+import type { Program } from "../program";
+import { Store } from "../store";
+import style from "../style/index.css";
+import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import { GraphPane } from "./GraphPane";
+
+const host: Host = {
+  layout: "graph",
+  attempts: [],
+  current: 0,
+  ask: () => Promise.reject(new Error("no kernel in this test")),
+  onChange: () => () => undefined,
+};
+
+let root: HTMLElement;
+let store: Store;
+
+beforeEach(() => {
+  const sheet = document.createElement("style");
+  sheet.textContent = style;
+  root = document.createElement("div");
+  root.className = "tx-root";
+  root.style.cssText = "display: flex; width: 800px; height: 600px";
+  document.body.append(sheet, root);
+  store = new Store(host);
+});
+
+afterEach(() => {
+  render(null, root);
+  document.body.replaceChildren();
+  document.body.removeAttribute("style");
+  performance.clearMarks();
+});
+
+const canvas = (): HTMLCanvasElement => {
+  const found = root.querySelector<HTMLCanvasElement>("[data-testid=graph]");
+  if (!found) throw new Error("there is no canvas");
+  return found;
+};
+
+const paintings = (): number => performance.getEntriesByName("tx:painted").length;
+
+async function painted(count: number): Promise<void> {
+  await vi.waitFor(() => expect(paintings()).toBeGreaterThanOrEqual(count), { timeout: 8000 });
+}
+
+async function show(program: Program): Promise<void> {
+  store.program.value = program;
+  render(<GraphPane store={store} />, root);
+  await painted(1);
+}
+
+/** The colours in the middle column of the canvas, from top to bottom, each once in a row. */
+function middleColumn(): string[] {
+  const { width, height } = canvas();
+  const { data } = canvas()
+    .getContext("2d")
+    ?.getImageData(width / 2, 0, 1, height) ?? { data: [] };
+  const colours: string[] = [];
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = `${data[at]},${data[at + 1]},${data[at + 2]}`;
+    if (colours.at(-1) !== colour) colours.push(colour);
+  }
+  return colours;
+}
+
+/** Clicks where a box is, found by asking what each point would select. */
+async function clickBox(name: string, kind: "click" | "dblClick" = "click"): Promise<void> {
+  const program = store.program.value;
+  for (let y = 8; y < canvas().clientHeight; y += 10) {
+    for (let x = 8; x < canvas().clientWidth; x += 20) {
+      const at = { bubbles: true, clientX: 0, clientY: 0 };
+      const rect = canvas().getBoundingClientRect();
+      Object.assign(at, { clientX: rect.left + x, clientY: rect.top + y });
+      canvas().dispatchEvent(new PointerEvent("pointermove", at));
+      const hovered = store.hovered.value;
+      if (hovered === null || program?.name(hovered) !== name) continue;
+      await userEvent[kind](canvas(), { position: { x, y } });
+      return;
+    }
+  }
+  throw new Error(`no box is called ${name}`);
+}
+
+const selectedNames = (): string[] => {
+  const { value } = store.selection;
+  return value.kind === "nodes" ? value.nodes.map((id) => store.program.value?.name(id) ?? "") : [];
+};
+
+describe("the graph pane", () => {
+  test("paints the program", async () => {
+    await show(smallProgram());
+    expect(middleColumn().length).toBeGreaterThan(10);
+  });
+
+  test("says that there is no graph where there is none", async () => {
+    const program = smallProgram();
+    Object.assign(program.record, { graphs: [] });
+    store.program.value = program;
+    render(<GraphPane store={store} />, root);
+    await vi.waitFor(() => expect(root.textContent).toContain("There is no graph"));
+  });
+
+  test("selects what is clicked, and nothing beside every box", async () => {
+    await show(smallProgram());
+    await clickBox("relu");
+    expect(selectedNames()).toEqual(["relu"]);
+    await userEvent.click(canvas(), { position: { x: 5, y: 300 } });
+    expect(store.selection.value.kind).toBe("none");
+  });
+
+  test("walks along the edges with the arrow keys", async () => {
+    await show(smallProgram());
+    await clickBox("linear");
+    await userEvent.keyboard("{ArrowDown}");
+    expect(selectedNames()).toEqual(["relu"]);
+    await userEvent.keyboard("{ArrowUp}{ArrowUp}");
+    expect(selectedNames()).toEqual(["x"]);
+  });
+
+  test("opens and closes what has branches with a double click", async () => {
+    await show(branchingProgram());
+    await clickBox("cond", "dblClick");
+    await painted(2);
+    await clickBox("mul");
+    expect(selectedNames()).toEqual(["mul"]);
+  });
+
+  test("opens and closes the selection with Enter, and everything with e and c", async () => {
+    await show(layeredProgram(3));
+    const scope = store.program.value?.record.scopes.findIndex((each) => each.name === "encoder");
+    store.select({ kind: "scope", scope: scope ?? -1 }, "outline");
+    canvas().focus();
+    await userEvent.keyboard("{Enter}");
+    await painted(2);
+    await userEvent.keyboard("e");
+    await painted(3);
+    await clickBox("matmul");
+    await userEvent.keyboard("c");
+    await painted(4);
+    await expect(clickBox("matmul")).rejects.toThrow("no box");
+  });
+
+  test("opens the scopes around an op that is selected elsewhere", async () => {
+    await show(layeredProgram(3));
+    await expect(clickBox("matmul_1")).rejects.toThrow("no box");
+    const program = store.program.value;
+    const node = [...(program?.allNodes() ?? [])].find((id) => program?.name(id) === "matmul_1");
+    store.select({ kind: "nodes", nodes: [node ?? -1] }, "outline");
+    await painted(2);
+    await new Promise((resolve) => setTimeout(resolve, 400)); // the camera glides there
+    await clickBox("matmul_1");
+  });
+
+  test("leaves the wheel to the page until the graph has the focus", async () => {
+    await show(smallProgram());
+    const wheel = (init: WheelEventInit): boolean =>
+      canvas().dispatchEvent(new WheelEvent("wheel", { cancelable: true, deltaY: 40, ...init }));
+    expect(wheel({})).toBe(true);
+    await vi.waitFor(() => expect(root.textContent).toContain("Ctrl and scroll to zoom"));
+    expect(wheel({ ctrlKey: true })).toBe(false);
+    canvas().focus();
+    expect(wheel({})).toBe(false);
+  });
+
+  test("shows parameters as boxes on demand", async () => {
+    await show(smallProgram());
+    await expect(clickBox("p_lin_weight")).rejects.toThrow("no box");
+    const weights = root.querySelector<HTMLElement>("[aria-label^='Show parameters']");
+    weights?.click();
+    await painted(2);
+    canvas().focus();
+    await userEvent.keyboard("e");
+    await painted(3);
+    await clickBox("p_lin_weight");
+    expect(selectedNames()).toEqual(["p_lin_weight"]);
+    expect(weights?.getAttribute("aria-pressed")).toBe("true");
+  });
+
+  test("follows the theme", async () => {
+    await show(smallProgram());
+    root.style.colorScheme = "light";
+    document.body.dataset.theme = "light";
+    await vi.waitFor(() => expect(middleColumn()[0]).toBe("255,255,255"));
+    root.style.colorScheme = "dark";
+    document.body.dataset.theme = "dark";
+    await vi.waitFor(() => expect(middleColumn()[0]).toBe("22,24,29"));
+  });
+
+  test("shows a minimap where the view does not show everything", async () => {
+    await show(layeredProgram(12));
+    const map = root.querySelector<HTMLElement>(".tx-minimap");
+    expect(map?.hidden).toBe(true);
+    canvas().focus();
+    await userEvent.keyboard("e");
+    await painted(2);
+    await vi.waitFor(() => expect(map?.hidden).toBe(false));
+  });
+
+  test("gives every button a name", async () => {
+    await show(smallProgram());
+    const buttons = [...root.querySelectorAll(".tx-toolbar button")];
+    expect(buttons.length).toBeGreaterThan(7);
+    for (const button of buttons) expect(button.getAttribute("aria-label")).toBeTruthy();
+  });
+});
