@@ -192,6 +192,7 @@ export class GraphView {
     this.busy.value = true;
     try {
       const boxes = sketch(drawing, open, stage.measure);
+      performance.mark("tx:layout-asked");
       const placed = await layouter().place(layoutBox(boxes));
       if (generation !== this.generation) return; // overtaken by another layout
       const scene = settle(boxes, placed);
