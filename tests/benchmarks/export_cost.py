@@ -38,11 +38,11 @@ def run() -> list[Row]:
 def _compare(name: str, case: Case, rounds: int, rows: list[Row]) -> Exported:
     """Bare and recorded exports in turn, so that a drifting machine slows both."""
     request = _request(case)
-    dynamic_shapes = Shapes.parse(case.shapes).to_torch(case.model, case.args, case.kwargs)
+    dynamic_shapes = torch_shapes(case)
 
     def bare() -> Any:
         return torch.export.export(
-            case.model, case.args, case.kwargs, dynamic_shapes=dynamic_shapes
+            case.model, case.args, dict(case.kwargs), dynamic_shapes=dynamic_shapes
         )
 
     def ours() -> Any:
@@ -72,6 +72,12 @@ def _record_rows(name: str, attempt: Exported, bare_seconds: float | None) -> li
 
 def _nodes(record: Record) -> int:
     return sum(len(graph.name) for graph in record.graphs)
+
+
+def torch_shapes(case: Case) -> Any:
+    """The `dynamic_shapes` that torch itself takes; of `**kwargs` it wants each name on its own."""
+    shapes = Shapes.parse(case.shapes).to_torch(case.model, case.args, case.kwargs) or {}
+    return {**shapes, **shapes.pop("kwargs", {})}
 
 
 def _request(case: Case) -> Request:

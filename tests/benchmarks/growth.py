@@ -10,10 +10,10 @@ import statistics
 
 import torch
 
-from export_engine import Shapes, capture, describe, encode
+from export_engine import capture, describe, encode
 
 from ..models import llama
-from .export_cost import _request, _seconds
+from .export_cost import _request, _seconds, torch_shapes
 from .table import Row
 
 LAYERS = (8, 16, 32, 64)
@@ -25,10 +25,10 @@ def run() -> list[Row]:
     for layers in LAYERS:
         case = llama(layers)
         request = _request(case)
-        shapes = Shapes.parse(case.shapes).to_torch(case.model, case.args, case.kwargs)
+        shapes = torch_shapes(case)
         seconds, _ = _seconds(
             lambda case=case, shapes=shapes: torch.export.export(
-                case.model, case.args, case.kwargs, dynamic_shapes=shapes
+                case.model, case.args, dict(case.kwargs), dynamic_shapes=shapes
             )
         )
         plain.append(seconds)
