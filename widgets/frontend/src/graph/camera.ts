@@ -21,6 +21,8 @@ export const MOST_ZOOM = 4;
 /** Below this, text of 11 px cannot be read. */
 export const LEGIBLE = 0.72;
 const MARGIN = 16;
+/** What is brought into view comes with this much around it, so that its neighbours are seen. */
+const NEIGHBOURHOOD = 96;
 
 /** All of a rectangle in view, never larger than life. */
 export function showAll(rect: Rect, view: Size): Camera {
@@ -48,7 +50,7 @@ export function firstView(scene: Size, middle: number, view: Size): Camera {
 export function afterOpening(camera: Camera, rect: Rect, view: Size): Camera {
   const { zoom } = camera;
   const seen = { width: view.width / zoom, height: view.height / zoom };
-  const margin = MARGIN / zoom;
+  const margin = Math.min(NEIGHBOURHOOD / zoom, (seen.height - rect.height) / 2);
   const x = within(camera.x, rect.x - margin, rect.x + rect.width + margin - seen.width);
   const fits = rect.height + 2 * margin <= seen.height;
   const least = fits ? rect.y + rect.height + margin - seen.height : rect.y - seen.height / 4;

@@ -71,8 +71,6 @@ export function OutlineRow(props: RowProps) {
 
 function Sign({ open, branch, toggle }: { open: boolean; branch: boolean; toggle: () => void }) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
-    // biome-ignore lint/a11y/noStaticElementInteractions: a target for the pointer only
     <span
       class="tx-row-sign"
       aria-hidden="true"
