@@ -33,7 +33,6 @@ export function OutlineRow(props: RowProps) {
   if (holdsLit) classes.push("tx-holds");
   if (isActive) classes.push("tx-active");
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus, this row is named by it
     <div
       id={rowId(store, item)}
