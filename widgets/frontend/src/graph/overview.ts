@@ -16,9 +16,11 @@ const PAD = 5;
 const GAP = 2;
 const LEAST_WIDTH = 46;
 const LEAST_HEIGHT = 24;
+/** A closed scope may be lower than its plate, but no lower than this. */
+const LEAST_CLOSED = 10;
 const DEEPEST = 6;
 /** On the screen, a header of at least this height names its box itself. */
-const LEAST_HEADER = 16;
+export const LEAST_HEADER = 16;
 
 /** The plates of a view, in CSS pixels of the view. */
 export function platesOf(scene: Scene, camera: Camera, view: Size, measure: Measure): Plate[] {
@@ -36,7 +38,8 @@ export function platesOf(scene: Scene, camera: Camera, view: Size, measure: Meas
 }
 
 function isLarge(box: SceneBox, { zoom }: Camera): boolean {
-  return box.width * zoom >= LEAST_WIDTH && box.height * zoom >= LEAST_HEIGHT;
+  const least = box.open ? LEAST_HEIGHT : LEAST_CLOSED;
+  return box.width * zoom >= LEAST_WIDTH && box.height * zoom >= least;
 }
 
 /** At the top left of what is in view of a box, below other plates; null where there is no room. */
@@ -47,7 +50,7 @@ function plateOf(
   measure: Measure,
   others: readonly Plate[],
 ): Plate | null {
-  if (!isLarge(box, camera) || box.item.kind === "port") return null;
+  if (!isLarge(box, camera) || (!box.open && box.item.children.length === 0)) return null;
   const { zoom } = camera;
   const left = Math.max((box.x - camera.x) * zoom, 0) + 3;
   const top = Math.max((box.y - camera.y) * zoom, 0) + 3;
@@ -55,6 +58,11 @@ function plateOf(
   const bottom = Math.min((box.y + box.height - camera.y) * zoom, view.height);
   const width = measure(box.item.title, FONT.text) + 2 * PAD;
   const plate = { text: box.item.title, x: left, y: top, width, height: HEIGHT };
+  if (!box.open) {
+    plate.x = (left + right - width) / 2;
+    plate.y = (top + bottom - HEIGHT) / 2;
+    return others.some((other) => overlap(plate, other)) ? null : plate;
+  }
   for (const other of others) if (overlap(plate, other)) plate.y = other.y + HEIGHT + GAP;
   const fits = left + width <= right && plate.y + HEIGHT <= bottom;
   return fits && !others.some((other) => overlap(plate, other)) ? plate : null;

@@ -14,6 +14,12 @@ const INCH = 72;
 /** Above this many edges, labels are not given room: the picture would be all labels. */
 const MOST_LABELS = 150;
 
+/**
+ * How much shorter and straighter Graphviz makes the edge to a box from the box that ran last before
+ * it: the main way stays a straight line, and what skips ahead, such as a residual, goes around.
+ */
+const MAIN_WEIGHT = 6;
+
 type Arranged = Omit<Placed, "x" | "y">;
 
 /** Layouts of groups by structure, kept for as long as the page lives. */
@@ -93,8 +99,12 @@ function source(sizes: [number, number][], links: LayoutLink[], first: number[])
     lines.push(`${index}[width=${width / INCH},height=${height / INCH}]`);
   });
   const labelled = links.length <= MOST_LABELS;
+  const latest = new Map<number, number>();
+  for (const [from, to] of links) latest.set(to, Math.max(from, latest.get(to) ?? 0));
   for (const [from, to, labelWidth] of links) {
-    lines.push(`${from}->${to}${labelled && labelWidth > 0 ? `[label=${room(labelWidth)}]` : ""}`);
+    const weight = latest.get(to) === from ? `weight=${MAIN_WEIGHT}` : "";
+    const label = labelled && labelWidth > 0 ? `label=${room(labelWidth)}` : "";
+    lines.push(`${from}->${to}[${[weight, label].filter(Boolean).join(",")}]`);
   }
   if (first.length > 0) lines.push(`{rank=min;${first.join(";")}}`);
   lines.push("}");

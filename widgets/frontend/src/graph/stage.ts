@@ -16,7 +16,7 @@ import {
 } from "./camera";
 import type { Marks } from "./marks";
 import { minimapScale, needsMinimap, paintMinimap } from "./minimap";
-import { paintPlates, platesOf } from "./overview";
+import { LEAST_HEADER, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onThemeChange, type Palette, readPalette } from "./palette";
 import { boxesAt, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
@@ -192,7 +192,8 @@ export class Stage {
 
   private lookAround(scene: Scene, seen: Rect): void {
     const around = boxesAt(scene, seen.x + seen.width / 2, seen.y + seen.height / 2);
-    const open = around.filter((box) => box.open && box.y + HEADER / 2 < seen.y);
+    const isNamed = HEADER * this.camera.zoom < LEAST_HEADER; // from afar, by plates
+    const open = isNamed ? [] : around.filter((box) => box.open && box.y + HEADER / 2 < seen.y);
     const before = this.where.peek();
     const same = open.length === before.length && open.every((box, at) => box === before[at]);
     if (!same) this.where.value = open;
