@@ -33,6 +33,7 @@ export function OutlineRow(props: RowProps) {
   if (holdsLit) classes.push("tx-holds");
   if (isActive) classes.push("tx-active");
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus, this row is named by it
     <div
       id={rowId(store, item)}
@@ -70,6 +71,7 @@ export function OutlineRow(props: RowProps) {
 
 function Sign({ open, branch, toggle }: { open: boolean; branch: boolean; toggle: () => void }) {
   return (
+    // A target for the pointer only: the tree has the keys.
     <span
       class="tx-row-sign"
       aria-hidden="true"
