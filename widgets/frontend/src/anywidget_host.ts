@@ -20,10 +20,8 @@ interface Reply {
 interface Waiting {
   resolve: (value: never) => void;
   reject: (error: Error) => void;
-  timer: ReturnType<typeof setTimeout>;
 }
 
-const WAIT_MS = 60_000;
 const TRAITS = ["attempts", "current", "record"] as const;
 
 export class AnywidgetHost implements Host {
@@ -47,6 +45,7 @@ export class AnywidgetHost implements Host {
     return Number(this.model.get("current") ?? 0);
   }
 
+  /** A busy kernel answers late, so nothing here gives up waiting. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
     const held = this.model.get("record") as DataView | null;
     if (kind === "record" && request.attempt === this.current && held && held.byteLength > 0) {
@@ -54,13 +53,7 @@ export class AnywidgetHost implements Host {
     }
     return new Promise((resolve, reject) => {
       const id = `${this.prefix}-${this.next++}`;
-      const timer = setTimeout(() => {
-        this.waiting.delete(id);
-        reject(
-          new Error("The kernel does not answer. It may be busy, or gone: run the cell again."),
-        );
-      }, WAIT_MS);
-      this.waiting.set(id, { resolve: resolve as (value: never) => void, reject, timer });
+      this.waiting.set(id, { resolve: resolve as (value: never) => void, reject });
       this.model.send({ id, ask: kind, ...request });
     });
   }
@@ -75,7 +68,7 @@ export class AnywidgetHost implements Host {
   /** Fails what is still asked for, and hears no more. */
   dispose(): void {
     this.model.off("msg:custom", this.receive);
-    for (const waiting of this.waiting.values()) clearTimeout(waiting.timer);
+    for (const { reject } of this.waiting.values()) reject(new Error("This view is closed."));
     this.waiting.clear();
   }
 
@@ -83,7 +76,6 @@ export class AnywidgetHost implements Host {
     const waiting = typeof reply.id === "string" ? this.waiting.get(reply.id) : undefined;
     if (!waiting) return; // another view of the same model asked
     this.waiting.delete(reply.id as string);
-    clearTimeout(waiting.timer);
     if (reply.ok) waiting.resolve((buffers[0] ?? reply.value) as never);
     else waiting.reject(new Error(reply.error ?? "The kernel could not answer."));
   };

@@ -24,7 +24,12 @@ interface Bundle {
 
 /** Bundles by the hash of their content, shared by all widgets of the page. */
 const STORE = Symbol.for("export-explorer.bundles");
-const WAIT_MS = 20_000;
+/** How long a widget waits for what another one asked for, before it asks by itself. */
+const PATIENCE_MS = 4000;
+/** After this the reader is told what is waited for. */
+const SILENCE_MS = 1500;
+const WAITING =
+  "Waiting for the kernel to send the view. If it has stopped, start it and run the cell again.";
 
 const shared = globalThis as unknown as Record<symbol, Map<string, Promise<Bundle>> | undefined>;
 
@@ -34,11 +39,9 @@ async function bundle(model: Model): Promise<Bundle> {
   const hash = String(model.get("bundle"));
   const known = bundles.get(hash);
   if (known) {
-    try {
-      return await known;
-    } catch {
-      // Whoever asked first got no answer, perhaps from another kernel: ask ours.
-    }
+    // Whoever asked first may get no answer: its kernel may be gone, ours is not.
+    const found = await Promise.race([known.catch(() => null), later(PATIENCE_MS)]);
+    if (found) return found;
   }
   const asked = fetchBundle(model);
   bundles.set(hash, asked);
@@ -46,14 +49,28 @@ async function bundle(model: Model): Promise<Bundle> {
   return asked;
 }
 
+const later = (ms: number): Promise<null> =>
+  new Promise((resolve) => setTimeout(() => resolve(null), ms));
+
 async function fetchBundle(model: Model): Promise<Bundle> {
   const source = (await carried(model)) ?? (await ask(model));
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
     return (await import(url)) as Bundle;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw error;
+    return (await import(await dataUrl(source))) as Bundle; // a page that forbids blob: scripts
   } finally {
     URL.revokeObjectURL(url);
   }
+}
+
+function dataUrl(source: DataView<ArrayBuffer>): Promise<string> {
+  return new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.readAsDataURL(new Blob([source], { type: "text/javascript" }));
+  });
 }
 
 /** The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy. */
@@ -67,41 +84,40 @@ async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
   }
 }
 
+/** Waits as long as it takes: a busy kernel answers once it has run what it is running. */
 function ask(model: Model): Promise<DataView<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const id = `bundle-${Math.random().toString(36).slice(2)}`;
-    const stop = (): void => {
-      clearTimeout(timer);
-      model.off("msg:custom", receive);
-    };
     const receive = (content: Reply, buffers: DataView[]): void => {
       if (content.id !== id) return;
-      stop();
+      model.off("msg:custom", receive);
       const source = buffers[0];
       if (content.ok && source) resolve(source as DataView<ArrayBuffer>);
       else reject(new Error(content.error ?? "The kernel sent no view. Run the cell again."));
     };
-    const timer = setTimeout(() => {
-      stop();
-      reject(new Error("The kernel does not answer. Start it, then run the cell again."));
-    }, WAIT_MS);
     model.on("msg:custom", receive);
     model.send({ id, ask: "bundle" });
   });
 }
 
+interface Place {
+  model: Model;
+  el: HTMLElement;
+}
+
 export default {
-  async render({
-    model,
-    el,
-  }: {
-    model: Model;
-    el: HTMLElement;
-  }): Promise<(() => void) | undefined> {
+  async render({ model, el }: Place): Promise<(() => void) | undefined> {
     performance.mark("tx:render");
+    const timer = setTimeout(() => {
+      el.textContent = WAITING;
+    }, SILENCE_MS);
     try {
-      return (await bundle(model)).mount({ model, el });
+      const { mount } = await bundle(model);
+      clearTimeout(timer);
+      el.textContent = "";
+      return mount({ model, el });
     } catch (error) {
+      clearTimeout(timer);
       el.textContent = error instanceof Error ? error.message : String(error);
       return undefined;
     }

@@ -6,7 +6,7 @@ import { graphOf, indexOf, nodeId, type Program } from "../program";
 import type { Store } from "../store";
 import { CodeLines } from "./CodeLines";
 import { CopyButton } from "./CopyButton";
-import { Empty } from "./parts";
+import { Empty, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
 interface Props {
@@ -24,7 +24,7 @@ export function Code({ store, program }: Props) {
         <div class="tx-code-bar">
           <select
             aria-label="Graph"
-            value={graph}
+            value={String(graph)}
             onChange={(event) =>
               choose({ graph: Number(event.currentTarget.value), over: store.selection.peek() })
             }
@@ -61,7 +61,7 @@ function graphName(program: Program, graph: number, title: string): string {
 
 function GraphText({ store, program, graph }: Props & { graph: number }) {
   const answer = useAnswer(() => store.code(graph), [store, program, graph]);
-  if (answer.kind === "waiting") return <Empty>Printing the graph…</Empty>;
+  if (answer.kind === "waiting") return <Waiting what="the graph" slow={answer.slow} />;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   return <Printed store={store} graph={graph} printed={answer.value} />;
 }

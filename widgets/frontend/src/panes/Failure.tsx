@@ -8,6 +8,7 @@ import { PlainLine } from "./CodeLine";
 import { CopyButton } from "./CopyButton";
 import { bestFrame } from "./calls";
 import { Frames } from "./Frames";
+import { Empty, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
 const AROUND = 4;
@@ -80,7 +81,8 @@ function Excerpt({ store, program, frame }: ExcerptProps) {
         </button>
         <span class="tx-lead">in {capped(frame.function, 120)}</span>
       </figcaption>
-      {answer.kind === "refused" && <p class="tx-empty">{answer.why}</p>}
+      {answer.kind === "waiting" && <Waiting what="the file" slow={answer.slow} />}
+      {answer.kind === "refused" && <Empty>{answer.why}</Empty>}
       {answer.kind === "there" && (
         <div class="tx-code tx-code-short">
           {answer.value.slice(first, frame.line + AROUND).map((line, offset) => (

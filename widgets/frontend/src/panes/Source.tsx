@@ -7,7 +7,7 @@ import type { SourceFile } from "../record.gen";
 import type { Store } from "../store";
 import { CodeLines } from "./CodeLines";
 import { lineOf } from "./calls";
-import { Empty } from "./parts";
+import { Empty, Waiting } from "./parts";
 import { Trail } from "./Trail";
 import { useAnswer } from "./useAnswer";
 
@@ -40,7 +40,7 @@ export function Source({ store, program }: Props) {
         <select
           aria-label="File"
           title={capped(program.record.files[file]?.path ?? "")}
-          value={file}
+          value={String(file)}
           onChange={(event) => store.showFile(Number(event.currentTarget.value))}
         >
           {groups.map(({ title, files }) => (
@@ -67,7 +67,7 @@ function FileText({ store, program, file }: Props & { file: number }) {
     () => opsPerLine(program, file, housekeeping),
     [program, file, housekeeping],
   );
-  if (answer.kind === "waiting") return <Empty>Fetching the file…</Empty>;
+  if (answer.kind === "waiting") return <Waiting what="the file" slow={answer.slow} />;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   const lit = store.lit.value.lines.get(file);
   const place = store.place.value;

@@ -49,6 +49,12 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="tx-empty">{children}</p>;
 }
 
+/** What to say while something is fetched; `what` is "the file". */
+export function Waiting({ what, slow }: { what: string; slow: boolean }) {
+  if (!slow) return <Empty>Fetching {what}…</Empty>;
+  return <Empty>The kernel is busy. It sends {what} when it has run what it is running.</Empty>;
+}
+
 /** Makes a row of a table work like a button; the arrows go to the rows beside it. */
 export function pressable(press: () => void) {
   return {

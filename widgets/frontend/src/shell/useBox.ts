@@ -22,7 +22,8 @@ export function useBox(element: RefObject<HTMLElement | null>): Box {
       setBox((now) => (now.width === width && now.height === height ? now : { width, height }));
     };
     measure();
-    const observer = new ResizeObserver(measure);
+    // In a frame of its own: a change of layout within the callback would be reported as an error.
+    const observer = new ResizeObserver(() => requestAnimationFrame(measure));
     observer.observe(target);
     return () => observer.disconnect();
   }, [element]);

@@ -59,3 +59,39 @@ export function branchingProgram(): Program {
   build.output([build.call("neg", [cond])]);
   return new Program(build.record());
 }
+
+/** Where the lines of `tracedRecord` are. */
+export const CELL = "class Net:\n  def forward(self, x):\n    y = self.lin(x)\n    return twice(y)";
+
+/**
+ * A program with stacks: `lin` is called from line 3 of a cell, `mul` from line 4 through a library's
+ * helper. Guards and a parameter that is not in the state dict are there too.
+ */
+export function tracedRecord(): RecordBuilder {
+  const build = new RecordBuilder("net(x)");
+  const cell = build.file("Cell In[2]", "cell");
+  const helper = build.file("helpers/twice.py", "library");
+  const torch = build.file("torch/nn/modules/linear.py", "torch");
+  const lin = build.scope("lin", "Linear");
+  const weight = build.parameter("lin.weight", [6, 4]);
+  const x = build.input("x", ["batch", 4]);
+  const y = build.call("linear", [x, weight], {
+    scope: lin,
+    shape: ["batch", 6],
+    stack: [
+      [cell, 3, "forward"],
+      [torch, 134, "forward"],
+    ],
+  });
+  const size = build.call("sym_size", [y], { shape: [], housekeeping: true });
+  const z = build.call("mul", [y, size], {
+    shape: ["batch", "2*batch"],
+    stack: [
+      [cell, 4, "forward"],
+      [helper, 10, "twice"],
+    ],
+  });
+  build.guard("batch <= 16", ["batch"], [[cell, 4, "forward"]]);
+  build.output([z]);
+  return build;
+}

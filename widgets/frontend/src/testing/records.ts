@@ -5,12 +5,14 @@
 
 import type {
   Graph,
+  Guard,
   InputEntry,
   OutputEntry,
   Ragged,
   Record,
   Scope,
   Symbol as ShapeSymbol,
+  SourceFile,
   Target,
   ValueType,
 } from "../record.gen";
@@ -24,9 +26,14 @@ interface NodeOptions {
   /** Sizes of its `f32` value; those of its first input by default. */
   shape?: readonly Size[];
   housekeeping?: boolean;
+  /** Where its call came from, the outermost call first. */
+  stack?: readonly Place[];
   /** Of an operator: `aten` by default. */
   kind?: Target["kind"];
 }
+
+/** A line of a file of the builder. */
+export type Place = readonly [file: number, line: number, within: string];
 
 interface Node {
   name: string;
@@ -36,6 +43,7 @@ interface Node {
   scope: number;
   inputs: number[];
   housekeeping: boolean;
+  stack: number;
 }
 
 /** One graph of a Record under construction. */
@@ -74,11 +82,13 @@ export class GraphBuilder {
     op: (typeof OPS)[number],
     name: string,
     inputs: readonly number[],
-    { scope = -1, shape, target = -1, housekeeping = false }: NodeOptions & { target?: number },
+    options: NodeOptions & { target?: number },
   ): number {
+    const { scope = -1, shape, target = -1, housekeeping = false } = options;
+    const stack = this.owner.stack(options.stack ?? []);
     const first = this.nodes[inputs[0] ?? -1];
     const type = shape ? this.owner.tensor(shape) : (first?.type ?? this.owner.tensor([]));
-    this.nodes.push({ name, op, target, type, scope, inputs: [...inputs], housekeeping });
+    this.nodes.push({ name, op, target, type, scope, inputs: [...inputs], housekeeping, stack });
     return this.nodes.length - 1;
   }
 
@@ -91,7 +101,7 @@ export class GraphBuilder {
       target: column((node) => node.target),
       type: column((node) => node.type),
       scope: column((node) => node.scope),
-      stack: column(() => -1),
+      stack: column((node) => node.stack),
       args: column((node) => strings(node.inputs.map((_, at) => `{${at}}`).join(", "))),
       inputs: ragged(this.nodes.map((node) => node.inputs)),
       housekeeping: column((node) => Number(node.housekeeping)),
@@ -112,6 +122,10 @@ export class RecordBuilder {
   private readonly inputs: InputEntry[] = [];
   private readonly outputs: OutputEntry[] = [];
   private readonly counts = new Map<string, number>();
+  private readonly files: SourceFile[] = [];
+  private readonly frames: Place[] = [];
+  private readonly stacks: number[][] = [];
+  private readonly guards: Guard[] = [];
 
   constructor(private readonly title = "model(x)") {
     this.scope("", "Model", -1);
@@ -186,6 +200,29 @@ export class RecordBuilder {
     return this.targets.length - 1;
   }
 
+  file(name: string, origin: SourceFile["origin"] = "user"): number {
+    return this.files.push({ path: `/home/user/${name}`, name, origin }) - 1;
+  }
+
+  /** Index of a stack; -1 for none. */
+  stack(places: readonly Place[]): number {
+    if (places.length === 0) return -1;
+    const frames = places.map((place) => this.frames.push(place) - 1);
+    return this.stacks.push(frames) - 1;
+  }
+
+  /** A condition on symbols that are there already. */
+  guard(text: string, symbols: readonly string[], stack: readonly Place[] = []): void {
+    this.guards.push({
+      text,
+      torch_text: text,
+      symbols: symbols.map((name) => this.symbol(name)),
+      kind: "guard",
+      stack: this.stack(stack),
+      count: 1,
+    });
+  }
+
   freshName(label: string): string {
     const count = this.counts.get(label) ?? 0;
     this.counts.set(label, count + 1);
@@ -198,7 +235,14 @@ export class RecordBuilder {
       const known = strings.indexOf(text);
       return known >= 0 ? known : strings.push(text) - 1;
     };
-    const none = new Int32Array();
+    const frameColumn = (read: (place: Place) => number): Int32Array =>
+      Int32Array.from(this.frames, read);
+    const graphs = this.graphs.map((graph) => graph.build(intern));
+    const frames = {
+      file: frameColumn(([file]) => file),
+      line: frameColumn(([, line]) => line),
+      function: frameColumn(([, , within]) => intern(within)),
+    };
     return {
       schema: SCHEMA_VERSION,
       title: this.title,
@@ -210,18 +254,18 @@ export class RecordBuilder {
       timing: null,
       warnings: [],
       printed: "",
-      graphs: this.graphs.map((graph) => graph.build(intern)),
+      graphs,
       strings,
       targets: this.targets,
       types: this.types,
       expressions: [...this.expressions].map(([text, symbols]) => ({ text, symbols })),
       scopes: this.scopes,
-      files: [],
-      frames: { file: none, line: none, function: none },
-      stacks: ragged([]),
+      files: this.files,
+      frames,
+      stacks: ragged(this.stacks),
       signature: { inputs: this.inputs, outputs: this.outputs },
       symbols: this.symbols,
-      guards: [],
+      guards: this.guards,
       failure: null,
     };
   }

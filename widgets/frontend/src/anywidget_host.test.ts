@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { AnywidgetHost } from "./anywidget_host";
+import { bytesOf, FakeModel } from "./testing/fake_model";
+
+const RECORD = bytesOf("record");
+
+test("the current attempt's record needs no round trip", async () => {
+  const model = new FakeModel({ current: 1, record: RECORD });
+  const host = new AnywidgetHost(model);
+  expect(await host.ask("record", { attempt: 1 })).toBe(RECORD);
+  expect(model.sent).toEqual([]);
+});
+
+test("another attempt's record is asked for and comes as the first buffer", async () => {
+  const other = bytesOf("other");
+  const model = new FakeModel({ current: 0, record: RECORD }, ({ id }, kernel) =>
+    kernel.reply({ id, ok: true, value: null }, [other]),
+  );
+  const host = new AnywidgetHost(model);
+  expect(await host.ask("record", { attempt: 1 })).toBe(other);
+  expect(model.sent[0]).toMatchObject({ ask: "record", attempt: 1 });
+});
+
+test("a value comes as it is, and each question gets its own answer", async () => {
+  const model = new FakeModel({});
+  const host = new AnywidgetHost(model);
+  const first = host.ask("source", { attempt: 0, file: 1 });
+  const second = host.ask("source", { attempt: 0, file: 2 });
+  const [one, two] = model.sent;
+  model.reply({ id: two?.id, ok: true, value: { lines: [[["", "two"]]] } });
+  model.reply({ id: one?.id, ok: true, value: { lines: [[["", "one"]]] } });
+  expect((await first).lines[0]?.[0]?.[1]).toBe("one");
+  expect((await second).lines[0]?.[0]?.[1]).toBe("two");
+});
+
+test("a refusal is an error whose text can be shown", async () => {
+  const model = new FakeModel({}, ({ id }, kernel) =>
+    kernel.reply({ id, ok: false, error: "That cell is gone." }),
+  );
+  const host = new AnywidgetHost(model);
+  await expect(host.ask("source", { attempt: 0, file: 0 })).rejects.toThrow("That cell is gone.");
+});
+
+test("replies to another view of the same model are left to it", async () => {
+  const model = new FakeModel({});
+  const mine = new AnywidgetHost(model);
+  const answer = mine.ask("code", { attempt: 0, graph: 0 });
+  model.reply({ id: "somebody else's", ok: false, error: "no" });
+  model.reply({ id: model.sent[0]?.id, ok: true, value: { lines: [], nodes: [] } });
+  expect(await answer).toEqual({ lines: [], nodes: [] });
+});
+
+test("a change of traits calls back until it is stopped", () => {
+  const model = new FakeModel({ attempts: [], current: 0 });
+  const host = new AnywidgetHost(model);
+  let calls = 0;
+  const stop = host.onChange(() => {
+    calls += 1;
+  });
+  model.set("current", 1);
+  stop();
+  model.set("current", 2);
+  expect(calls).toBe(1);
+  expect(host.current).toBe(2);
+});
+
+test("dispose leaves no callback behind and fails what is still open", async () => {
+  const model = new FakeModel({});
+  const host = new AnywidgetHost(model);
+  const open = host.ask("source", { attempt: 0, file: 0 });
+  host.dispose();
+  await expect(open).rejects.toThrow("closed");
+  expect(model.listeners).toBe(0);
+});

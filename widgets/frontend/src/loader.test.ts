@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import loader from "./loader";
+import { bytesOf, FakeModel, type Sent } from "./testing/fake_model";
+
+const BUNDLES = Symbol.for("export-explorer.bundles");
+
+/** A bundle that says so in the element. */
+const source = (text: string): DataView =>
+  bytesOf(`export const mount = ({ el }) => {
+    el.textContent = ${JSON.stringify(text)};
+    return () => { el.textContent = "gone"; };
+  };`);
+
+const answering =
+  (text: string) =>
+  ({ id }: Sent, model: FakeModel): void =>
+    model.reply({ id, ok: true, value: null }, [source(text)]);
+
+function render(model: FakeModel): { el: HTMLElement; done: Promise<(() => void) | undefined> } {
+  const el = document.createElement("div");
+  return { el, done: loader.render({ model: model as never, el }) };
+}
+
+beforeEach(() => {
+  // A test's page has no blob: modules; the way by data: is the one for pages that forbid them.
+  vi.spyOn(URL, "createObjectURL").mockReturnValue(
+    "data:text/javascript,throw new Error('no blob')",
+  );
+  vi.spyOn(URL, "revokeObjectURL").mockReturnValue();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  Reflect.deleteProperty(globalThis, BUNDLES);
+});
+
+test("the bundle is asked for once, whatever the number of outputs", async () => {
+  const first = new FakeModel({ bundle: "abc" }, answering("hello"));
+  const second = new FakeModel({ bundle: "abc" }, answering("never asked"));
+  const one = render(first);
+  const two = render(second);
+  await Promise.all([one.done, two.done]);
+  expect([one.el.textContent, two.el.textContent]).toEqual(["hello", "hello"]);
+  expect(first.sent.map(({ ask }) => ask)).toEqual(["bundle"]);
+  expect(second.sent).toEqual([]);
+});
+
+test("another version of the bundle is another bundle", async () => {
+  await render(new FakeModel({ bundle: "old" }, answering("old"))).done;
+  const newer = render(new FakeModel({ bundle: "new" }, answering("new")));
+  await newer.done;
+  expect(newer.el.textContent).toBe("new");
+});
+
+test("a widget that carries the bundle makes the question needless", async () => {
+  const holder = { get: () => source("carried") };
+  const model = new FakeModel({ bundle: "abc", bundle_model: "holder" });
+  Object.assign(model, { widget_manager: { get_model: async () => holder } });
+  const { el, done } = render(model);
+  await done;
+  expect(el.textContent).toBe("carried");
+  expect(model.sent).toEqual([]);
+});
+
+test("what mount gives back takes the view away", async () => {
+  const { el, done } = render(new FakeModel({ bundle: "abc" }, answering("here")));
+  (await done)?.();
+  expect(el.textContent).toBe("gone");
+});
+
+test("a refusal is shown as a plain sentence, and the next widget asks for itself", async () => {
+  const markup = "<b>not built</b>";
+  const refusing = new FakeModel({ bundle: "abc" }, ({ id }, model) =>
+    model.reply({ id, ok: false, error: markup }),
+  );
+  const refused = render(refusing);
+  expect(await refused.done).toBeUndefined();
+  expect(refused.el.textContent).toBe(markup);
+  expect(refused.el.childElementCount).toBe(0);
+  const next = render(new FakeModel({ bundle: "abc" }, answering("there")));
+  await next.done;
+  expect(next.el.textContent).toBe("there");
+});
+
+test("a first asker without an answer holds up nobody for long", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const dead = render(new FakeModel({ bundle: "abc" }));
+  const alive = new FakeModel({ bundle: "abc" }, answering("alive"));
+  const second = render(alive);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(alive.sent).toEqual([]);
+  await vi.advanceTimersByTimeAsync(4000);
+  vi.useRealTimers();
+  await second.done;
+  expect(second.el.textContent).toBe("alive");
+  expect(dead.el.textContent).toContain("Waiting for the kernel");
+});

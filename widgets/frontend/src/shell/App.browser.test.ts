@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { mountHost } from "../index";
+import type { Record } from "../record.gen";
+import { FakeHost } from "../testing/fake_host";
+import { layeredProgram, tracedRecord } from "../testing/models";
+
+let home: HTMLElement;
+let unmount: () => void = () => undefined;
+
+beforeEach(() => {
+  localStorage.clear();
+  home = document.createElement("div");
+  document.body.append(home);
+});
+
+afterEach(() => {
+  unmount();
+  home.remove();
+  delete document.body.dataset.jpThemeLight;
+});
+
+/** The whole widget on a record, in a cell of some width. */
+async function open(record: Record, width = 1100): Promise<HTMLElement> {
+  home.style.width = `${width}px`;
+  unmount = mountHost(new FakeHost({ record }), home);
+  return until(() => home.querySelector<HTMLElement>(".tx-header") && root());
+}
+
+const root = (): HTMLElement | null => home.querySelector<HTMLElement>(".tx-root");
+
+/** What a condition gives, as soon as it gives something. */
+async function until<T>(condition: () => T | null | undefined | false): Promise<T> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found = condition();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`it did not happen: ${condition}`);
+}
+
+const press = (target: Element, key: string, shiftKey = false): boolean =>
+  target.dispatchEvent(
+    new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }),
+  );
+
+function drag(target: Element, by: { x: number; y: number }): void {
+  const { left, top } = target.getBoundingClientRect();
+  const at = (x: number, y: number) => ({ clientX: x, clientY: y, pointerId: 1, bubbles: true });
+  target.setPointerCapture = () => undefined; // no real pointer is down
+  target.dispatchEvent(new PointerEvent("pointerdown", at(left, top)));
+  target.dispatchEvent(new PointerEvent("pointermove", at(left + by.x, top + by.y)));
+  target.dispatchEvent(new PointerEvent("pointerup", at(left + by.x, top + by.y)));
+}
+
+const bar = (label: string): Element => {
+  const found = home.querySelector(`[role=separator][aria-label="${label}"]`);
+  if (!found) throw new Error(`no bar ${label}`);
+  return found;
+};
+const widthOf = (selector: string): number =>
+  home.querySelector(selector)?.getBoundingClientRect().width ?? 0;
+
+test.each([700, 1100])("nothing sticks out at %i pixels", async (width) => {
+  const view = await open(layeredProgram(3).record, width);
+  expect(view.scrollWidth).toBeLessThanOrEqual(view.clientWidth);
+  expect(widthOf("[data-testid=graph]")).toBeGreaterThan(300);
+  const visible = [...view.querySelectorAll<HTMLElement>(".tx-header > *, .tx-tabs > *")];
+  const right = view.getBoundingClientRect().right;
+  for (const each of visible) expect(each.getBoundingClientRect().right).toBeLessThanOrEqual(right);
+});
+
+test("a bar follows the pointer, and the next view opens at the same size", async () => {
+  await open(layeredProgram(3).record);
+  const before = widthOf("[aria-label=Outline]");
+  drag(bar("Width of the outline"), { x: 60, y: 0 });
+  await until(() => widthOf("[aria-label=Outline]") === before + 60);
+  unmount();
+  await open(layeredProgram(3).record);
+  await until(() => widthOf("[aria-label=Outline]") === before + 60);
+});
+
+test("the view's height follows its lower edge, and a double click forgets it", async () => {
+  const view = await open(layeredProgram(3).record);
+  const before = view.clientHeight;
+  drag(bar("Height of the view"), { x: 0, y: 40 });
+  await until(() => view.clientHeight === before + 40);
+  bar("Height of the view").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+  await until(() => view.clientHeight === before);
+});
+
+test("the slash searches, Escape clears, F6 goes from pane to pane", async () => {
+  const view = await open(tracedRecord().record());
+  const tree = await until(() => home.querySelector<HTMLElement>("[role=tree]"));
+  tree.focus();
+  press(tree, "ArrowDown");
+  await until(() => home.querySelector("[aria-selected=true][role=treeitem]"));
+  press(tree, "/");
+  expect(document.activeElement).toBe(home.querySelector("input[type=search]"));
+  press(view.querySelector(".tx-app") ?? view, "Escape");
+  await until(() => !home.querySelector("[aria-selected=true][role=treeitem]"));
+  const visited = new Set<Element | null>();
+  for (let step = 0; step < 4; step++) {
+    press(document.activeElement ?? view, "F6");
+    visited.add(document.activeElement?.closest("[data-pane], .tx-graph") ?? null);
+  }
+  expect(visited.size).toBeGreaterThanOrEqual(3);
+});
+
+test("keys that a pane uses do not reach the notebook", async () => {
+  await open(tracedRecord().record());
+  const heard: string[] = [];
+  const hear = (event: KeyboardEvent): number => heard.push(event.key);
+  document.addEventListener("keydown", hear);
+  const tree = await until(() => home.querySelector("[role=tree]"));
+  for (const key of ["ArrowDown", "Enter", "d", "/", "Escape"]) press(tree, key);
+  document.removeEventListener("keydown", hear);
+  expect(heard).toEqual([]);
+});
+
+test("full screen without leave of the host covers the page, and comes back", async () => {
+  const view = await open(tracedRecord().record());
+  view.requestFullscreen = () => Promise.reject(new Error("forbidden"));
+  const button = home.querySelector<HTMLElement>('[aria-label="Full screen"]');
+  button?.click();
+  await until(() => view.getBoundingClientRect().width === window.innerWidth);
+  expect(view.getBoundingClientRect().height).toBe(window.innerHeight);
+  button?.click();
+  await until(() => view.getBoundingClientRect().width === home.clientWidth);
+});
+
+test("in a shadow root the view is styled, and dark on a dark page", async () => {
+  home.style.background = "rgb(20, 20, 20)";
+  home.style.width = "1100px";
+  const inside = document.createElement("div");
+  home.attachShadow({ mode: "open" }).append(inside);
+  unmount = mountHost(new FakeHost({ record: tracedRecord().record() }), inside);
+  const view = await until(() => inside.querySelector<HTMLElement>(".tx-root:has(.tx-header)"));
+  expect(view.dataset.txTheme).toBe("dark");
+  expect(getComputedStyle(view).overflow).toBe("hidden");
+  expect(home.shadowRoot?.querySelectorAll("style")).toHaveLength(1);
+});
+
+test("the theme follows JupyterLab's while the view is open", async () => {
+  document.body.dataset.jpThemeLight = "true";
+  const view = await open(tracedRecord().record());
+  expect(view.dataset.txTheme).toBe("light");
+  document.body.dataset.jpThemeLight = "false";
+  await until(() => view.dataset.txTheme === "dark");
+});
+
+test.each(["true", "false"])(
+  "text stands out enough from its ground (light: %s)",
+  async (light) => {
+    document.body.dataset.jpThemeLight = light;
+    const view = await open(tracedRecord().record());
+    const colour = (name: string): number[] => rgb(view, `var(${name})`);
+    const grounds = ["--tx-bg", "--tx-surface", "--tx-raised", "--tx-hover", "--tx-accent-soft"];
+    const texts = ["--tx-fg", "--tx-muted", "--tx-accent", "--tx-danger", "--tx-warn"];
+    const symbols = Array.from({ length: 10 }, (_, index) => `--tx-sym-${index}`);
+    for (const ground of grounds) {
+      for (const text of [...texts, ...symbols]) {
+        expect(contrast(colour(text), colour(ground)), `${text} on ${ground}`).toBeGreaterThan(4.5);
+      }
+    }
+  },
+);
+
+test("a pane alone is that pane alone", async () => {
+  home.style.width = "800px";
+  unmount = mountHost(new FakeHost({ record: tracedRecord().record(), layout: "signature" }), home);
+  await until(() => home.querySelector("[data-testid=signature]"));
+  expect(home.querySelector("canvas, [role=tree]")).toBeNull();
+});
+
+/** A colour as red, green and blue, from 0 to 255. */
+function rgb(view: Element, value: string): number[] {
+  const probe = document.createElement("span");
+  probe.style.color = value;
+  view.append(probe);
+  const context = document.createElement("canvas").getContext("2d");
+  if (!context) throw new Error("no canvas");
+  context.fillStyle = getComputedStyle(probe).color;
+  context.fillRect(0, 0, 1, 1);
+  probe.remove();
+  return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}
+
+/** After WCAG 2. */
+function contrast(one: number[], other: number[]): number {
+  const [high = 0, low = 0] = [relative(one), relative(other)].sort((a, b) => b - a);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function relative(colour: number[]): number {
+  const [red = 0, green = 0, blue = 0] = colour.map((each) => {
+    const part = each / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

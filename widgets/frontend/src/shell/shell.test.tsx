@@ -1,0 +1,117 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { storeOf } from "../testing/fake_host";
+import { smallProgram, tracedRecord } from "../testing/models";
+import { Header } from "./Header";
+import { Split } from "./Split";
+import { DEFAULTS, remembered } from "./sizes";
+import { spoken } from "./spoken";
+import { neighbour } from "./Tabs";
+import { luminance, parseColour } from "./theme";
+
+const page = document.createElement("div");
+document.body.append(page);
+beforeEach(() => localStorage.clear());
+afterEach(() => render(null, page));
+
+const key = (element: Element | null, name: string): Promise<void> =>
+  act(
+    () => void element?.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true })),
+  );
+
+test("a bar moves by its own arrows, within its bounds", async () => {
+  let width = 200;
+  const draw = (): void =>
+    render(
+      <Split
+        label="Width"
+        along="row"
+        value={width}
+        least={180}
+        most={240}
+        side={1}
+        change={(size) => {
+          width = size;
+          draw();
+        }}
+        reset={() => undefined}
+      />,
+      page,
+    );
+  await act(draw);
+  const bar = page.querySelector("[role=separator]");
+  await key(bar, "ArrowRight");
+  expect(width).toBe(224);
+  await key(bar, "ArrowUp");
+  expect(width).toBe(224);
+  await key(bar, "ArrowRight");
+  expect(width).toBe(240);
+  await key(bar, "Home");
+  expect(width).toBe(180);
+  expect(bar?.getAttribute("aria-valuenow")).toBe("180");
+});
+
+test("sizes that were remembered come back, and nonsense does not", () => {
+  localStorage.setItem("export-explorer.sizes", JSON.stringify({ left: 300, right: "wide", x: 1 }));
+  expect(remembered()).toEqual({ ...DEFAULTS, left: 300 });
+  localStorage.setItem("export-explorer.sizes", "not json");
+  expect(remembered()).toEqual(DEFAULTS);
+});
+
+test("arrows go round a row of tabs", () => {
+  expect(neighbour(["a", "b", "c"], "c", "ArrowRight")).toBe("a");
+  expect(neighbour(["a", "b", "c"], "a", "ArrowLeft")).toBe("c");
+  expect(neighbour(["a", "b", "c"], "b", "End")).toBe("c");
+  expect(neighbour(["a", "b", "c"], "b", "x")).toBeUndefined();
+});
+
+test("a colour that hides nothing says nothing of the theme", () => {
+  expect(parseColour("rgba(0, 0, 0, 0)")).toBeNull();
+  expect(parseColour("transparent")).toBeNull();
+  expect(luminance(parseColour("rgb(17, 17, 17)") ?? [255, 255, 255])).toBeLessThan(0.1);
+  expect(luminance(parseColour("rgb(255, 255, 255)") ?? [0, 0, 0])).toBeCloseTo(1);
+});
+
+test("what is selected is said in words", () => {
+  const program = smallProgram();
+  const say = (nodes: number[]): string =>
+    spoken(program, { kind: "nodes", nodes }, new Set(nodes));
+  expect(spoken(program, { kind: "none" }, new Set())).toBe("");
+  expect(say([3])).toBe("linear: linear, f32[batch, 6], in lin");
+  expect(say([0])).toBe("lin.weight: parameter, f32[6, 4]");
+  expect(say([3, 4])).toBe("2 ops selected");
+});
+
+test("warnings and printed text are one press away, and Escape puts them away", async () => {
+  const record = { ...tracedRecord().record(), warnings: ["mind the step"], printed: "hello" };
+  const { store, program } = storeOf(record);
+  const header = <Header store={store} program={program} full={false} toggleFull={() => {}} />;
+  await act(() => render(header, page));
+  expect(page.textContent).not.toContain("mind the step");
+  const button = page.querySelector<HTMLElement>('[aria-label^="While tracing"]');
+  await act(() => button?.click());
+  expect(page.textContent).toContain("mind the step");
+  expect(page.textContent).toContain("hello");
+  await key(button, "Escape");
+  expect(page.textContent).not.toContain("mind the step");
+});
+
+test("several attempts stand beside each other with their outcomes, one of them chosen", async () => {
+  const { store, program } = storeOf(tracedRecord().record(), {
+    attempts: [
+      { label: "non-strict", outcome: "exported", verdict: "exported" },
+      { label: "strict", outcome: "failed", verdict: "not exported" },
+    ],
+  });
+  const header = <Header store={store} program={program} full={false} toggleFull={() => {}} />;
+  await act(() => render(header, page));
+  const tabs = [...page.querySelectorAll<HTMLElement>("[role=tab]")];
+  expect(tabs.map((tab) => tab.className.match(/tx-mark-\w+/)?.[0])).toEqual([
+    "tx-mark-exported",
+    "tx-mark-failed",
+  ]);
+  expect(tabs[0]?.getAttribute("aria-selected")).toBe("true");
+  await act(() => tabs[1]?.click());
+  expect(store.current.value).toBe(1);
+});

@@ -1,0 +1,60 @@
+/** A host whose answers are at hand, and a store on it. */
+
+import type { Asks, AttemptHead, Host, Layout, TokenLine } from "../host";
+import { Program } from "../program";
+import type { Record } from "../record.gen";
+import { Store } from "../store";
+import { encode } from "./encode";
+
+export interface Answers {
+  layout?: Layout;
+  attempts?: AttemptHead[];
+  /** Text per file, without colours; a file that is not here is refused. */
+  sources?: { [file: number]: string };
+  code?: Asks["code"]["reply"];
+  record?: Record;
+}
+
+export class FakeHost implements Host {
+  readonly current = 0;
+  readonly asked: string[] = [];
+
+  constructor(private readonly answers: Answers = {}) {}
+
+  get layout(): Layout {
+    return this.answers.layout ?? "all";
+  }
+
+  get attempts(): readonly AttemptHead[] {
+    return this.answers.attempts ?? [];
+  }
+
+  ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
+    this.asked.push(kind);
+    return this.reply(kind, request) as Promise<Asks[K]["reply"]>;
+  }
+
+  onChange(): () => void {
+    return () => undefined;
+  }
+
+  private async reply(kind: keyof Asks, request: object): Promise<unknown> {
+    if (kind === "record" && this.answers.record) return encode(this.answers.record);
+    if (kind === "code" && this.answers.code) return this.answers.code;
+    const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;
+    if (kind === "source" && text !== undefined) return { lines: plainLines(text) };
+    throw new Error("That is not on this machine.");
+  }
+}
+
+export const plainLines = (text: string): TokenLine[] =>
+  text.split("\n").map((line): TokenLine => [["", line]]);
+
+/** A store that shows a record, without the way over the wire. */
+export function storeOf(record: Record, answers: Answers = {}): { store: Store; program: Program } {
+  const store = new Store(new FakeHost(answers));
+  const program = new Program(record);
+  store.program.value = program;
+  store.status.value = { kind: "ready" };
+  return { store, program };
+}
