@@ -50,7 +50,7 @@ export function firstView(scene: Size, middle: number, view: Size): Camera {
 export function afterOpening(camera: Camera, rect: Rect, view: Size): Camera {
   const { zoom } = camera;
   const seen = { width: view.width / zoom, height: view.height / zoom };
-  const margin = Math.min(NEIGHBOURHOOD / zoom, (seen.height - rect.height) / 2);
+  const margin = MARGIN / zoom;
   const x = within(camera.x, rect.x - margin, rect.x + rect.width + margin - seen.width);
   const fits = rect.height + 2 * margin <= seen.height;
   const least = fits ? rect.y + rect.height + margin - seen.height : rect.y - seen.height / 4;
@@ -83,9 +83,11 @@ export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
       view,
     );
   }
-  const margin = MARGIN / zoom;
-  const x = within(camera.x, rect.x - margin, rect.x + rect.width + margin - seen.width);
-  const y = within(camera.y, rect.y - margin, rect.y + rect.height + margin - seen.height);
+  const around = NEIGHBOURHOOD / zoom;
+  const aside = Math.min(around, (seen.width - rect.width) / 2);
+  const above = Math.min(around, (seen.height - rect.height) / 2);
+  const x = within(camera.x, rect.x - aside, rect.x + rect.width + aside - seen.width);
+  const y = within(camera.y, rect.y - above, rect.y + rect.height + above - seen.height);
   return { x, y, zoom };
 }
 

@@ -90,6 +90,14 @@ describe("a sketch", () => {
     ]);
   });
 
+  test("names a value once, however many boxes it goes to", () => {
+    const root = sketch(drawingOf(layeredProgram(2), PLAIN), new Set(), measure);
+    const texts = root.edges
+      .filter(({ link }) => link.from.title === "x")
+      .map(({ text }) => text.pieces.map((piece) => piece.text).join(""));
+    expect(texts).toEqual(["batch×seq×8", ""]);
+  });
+
   test("takes room for numbers that other layers have in their names", () => {
     const layers = drawingOf(layeredProgram(12), PLAIN);
     const boxes = sketch(layers, new Set(layers.forest.byKey.keys()), measure);

@@ -79,13 +79,26 @@ export interface Scene {
 
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
-/** The boxes and edges while `open` items are open, without a place yet. */
+/**
+ * The boxes and edges while `open` items are open, without a place yet. A value is named at the first
+ * of the edges it goes along, and not where it is on its way into an open box.
+ */
 export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
   const { program, forest, links, dtype } = drawing;
   const line = (pieces: Piece[], font: string): Line => ({
     pieces: pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) })),
     width: pieces.reduce((sum, { text }) => sum + measure(evenNumber(text), font), 0),
   });
+  const edgesOf = (item: Item): SceneEdge[] => {
+    const named = new Set<string>();
+    return (links.inside.get(item) ?? []).map((link) => {
+      const name = `${link.from.key} ${link.values.join()}`;
+      const isNamed = named.has(name) || (link.from.kind === "port" && open.has(link.to.key));
+      named.add(name);
+      const pieces = isNamed ? [] : edgePieces(program, link, dtype);
+      return { link, text: line(pieces, FONT.label), points: [], bounds: NOWHERE, label: null };
+    });
+  };
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
     const lines = item.kind === "port" ? [] : boxLines(program, item, links.taps.get(item) ?? []);
@@ -99,11 +112,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       lines: lines.map((each) => line(each, FONT.text)),
       exits: links.exits.has(item),
       children: isOpen ? item.children.map((child) => visit(child, depth + 1)) : [],
-      edges: (isOpen ? (links.inside.get(item) ?? []) : []).map((link) => {
-        const entersOpen = link.from.kind === "port" && open.has(link.to.key);
-        const pieces = entersOpen ? [] : edgePieces(program, link, dtype);
-        return { link, text: line(pieces, FONT.label), points: [], bounds: NOWHERE, label: null };
-      }),
+      edges: isOpen ? edgesOf(item) : [],
     };
   };
   return visit(forest.root, 0);
