@@ -130,6 +130,7 @@ def test_a_click_in_the_graph_selects_and_opens(lab: Lab) -> None:
     root = explorer(lab)
     graph = root.get_by_test_id("graph")
     graph.focus()
+    lab.page.wait_for_function("() => performance.getEntriesByName('tx:painted').length > 0")
     graph.press("ArrowDown")
     graph.press("ArrowDown")
     expect(root.get_by_test_id("inspector")).to_contain_text("aten.linear.default")
