@@ -20,6 +20,8 @@ export const LEAST_ZOOM = 0.002;
 export const MOST_ZOOM = 4;
 /** Below this, text of 11 px cannot be read. */
 export const LEGIBLE = 0.72;
+/** What a first view is zoomed out to at most. */
+const COMFORTABLE = 0.8;
 const MARGIN = 16;
 /** What is brought into view comes with this much around it, so that its neighbours are seen. */
 const NEIGHBOURHOOD = 96;
@@ -39,7 +41,8 @@ export function showAll(rect: Rect, view: Size): Camera {
 export function firstView(scene: Size, middle: number, view: Size): Camera {
   const all = showAll({ x: 0, y: 0, ...scene }, view);
   if (all.zoom >= LEGIBLE) return all;
-  const zoom = clamp((view.width - 2 * MARGIN) / Math.max(scene.width, 1), 0.85, 1);
+  const wide = (view.width - 2 * MARGIN) / Math.max(scene.width, 1);
+  const zoom = clamp(wide, COMFORTABLE, 1);
   const margin = MARGIN / zoom;
   const left = middle - view.width / zoom / 2;
   const x = sideways(left, -margin, scene.width + margin, view.width / zoom);

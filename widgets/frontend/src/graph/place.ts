@@ -75,7 +75,8 @@ export class Placer {
       children: drawing.boxes.map(([x, y], index) => {
         const [w, h] = sizes[index] ?? [0, 0];
         const [cx, cy] = move(x, y);
-        return { x: cx - w / 2, y: cy - h / 2, width: w, height: h };
+        const beside = links.length === 0; // such as the branches of cond: in one row
+        return { x: cx - w / 2, y: beside ? top : cy - h / 2, width: w, height: h };
       }),
       links: drawing.links.map((link) => moved(link, move)),
     };

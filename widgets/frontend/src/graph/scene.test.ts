@@ -141,6 +141,14 @@ describe("layouts", () => {
     expect(placed.children?.[3]?.y).toBe(placed.children?.[0]?.y);
   });
 
+  test("put boxes without edges, such as branches, in one row", () => {
+    const low: LayoutBox = { width: 60, height: 24 };
+    const high: LayoutBox = { width: 60, height: 300 };
+    const box = { width: 0, height: 0, children: [low, high], links: [] };
+    const [first, second] = new Placer(dot).place(box).children ?? [];
+    expect(first?.y).toBe(second?.y);
+  });
+
   test("of nothing have the size of the header", () => {
     const placed = new Placer(dot).place({ width: 80, height: 30, children: [], links: [] });
     expect([placed.width, placed.height]).toEqual([80, 30]);
