@@ -7,7 +7,7 @@ import { marksOf, NO_MARKS } from "./marks";
 import { MINIMAP, minimapScale, needsMinimap } from "./minimap";
 import { platesOf } from "./overview";
 import { mix, type Palette } from "./palette";
-import { edgePieces } from "./pieces";
+import { edgePieces, tipOf } from "./pieces";
 import { asSvg, pngScale } from "./saving";
 import { type Scene, settle, sketch } from "./scene";
 import { escapeXml, fitText } from "./surface";
@@ -112,6 +112,15 @@ describe("the label of an edge", () => {
   test("leaves out the dtype that goes without saying", () => {
     expect([label("f32"), label("bf16")]).toEqual(["batch×4", "f32 batch×4"]);
   });
+});
+
+test("a tooltip has the whole name, the type and the op, or the scope's path and class", () => {
+  const small = column(smallProgram()).drawing.program;
+  const layered = column(layeredProgram(2));
+  const relu = titled(column(smallProgram()).scene, "relu");
+  expect(tipOf(small, relu)).toBe("relu: f32[batch, 6]\naten.relu.default");
+  const encoder = titled(layered.scene, "encoder");
+  expect(tipOf(layered.drawing.program, encoder)).toBe("encoder\nmodels.Encoder");
 });
 
 describe("the minimap", () => {

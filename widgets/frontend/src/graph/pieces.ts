@@ -67,6 +67,25 @@ export function boxLines(program: Program, item: Item, taps: readonly Item[]): P
   return lines;
 }
 
+/** All there is to say of a box in a line or two, for a tooltip: what it cuts off included. */
+export function tipOf(program: Program, item: Item): string {
+  if (item.node >= 0 && item.kind !== "output") {
+    const target = program.target(item.node)?.name;
+    const type = program.type(item.node)?.text;
+    const name = program.input(item.node)?.target || program.name(item.node);
+    return [`${name}: ${type}`, target]
+      .filter(Boolean)
+      .map((each) => capped(each ?? ""))
+      .join("\n");
+  }
+  const scope = program.record.scopes[item.scope];
+  const lines = scope ? [scope.path, scope.cls] : [item.title, item.subtitle];
+  return lines
+    .filter(Boolean)
+    .map((each) => capped(each))
+    .join("\n");
+}
+
 /** A type as torch prints it, `f32[batch, 128]`. */
 function typePieces(program: Program, type: ValueType): Piece[] {
   if (type.kind !== "tensor" || type.shape.length === 0) return [plain(type.text)];

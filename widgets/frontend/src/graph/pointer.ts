@@ -50,7 +50,10 @@ function hover(view: GraphView, event: PointerEvent): void {
   const box = view.stage.boxAt(event.offsetX, event.offsetY);
   view.hover(box && !box.open ? box.item : null);
   const sign = box !== null && view.isOnSign(box, event.offsetX, event.offsetY);
-  (event.currentTarget as HTMLElement).style.cursor = sign ? "pointer" : "";
+  const canvas = event.currentTarget as HTMLElement;
+  canvas.style.cursor = sign ? "pointer" : "";
+  const tip = view.tip(box?.item ?? null);
+  if (canvas.title !== tip) canvas.title = tip;
 }
 
 /** The sign at the edge of a box opens and closes it; the rest of the box selects. */

@@ -90,6 +90,19 @@ describe("a sketch", () => {
     ]);
   });
 
+  test("gives a name of any length no more than its room", () => {
+    const build = new RecordBuilder();
+    const name = "x".repeat(10_000);
+    const scope = build.scope(name, name);
+    const value = build.call(name, [build.input(name, [name])], { scope });
+    build.output([build.call("sin", [value], { scope })]);
+    const drawing = drawingOf(new Program(build.record()), PLAIN);
+    const boxes = sketch(drawing, new Set(drawing.forest.byKey.keys()), measure);
+    const laidOut = JSON.stringify(layoutBox(boxes));
+    const widths = [...laidOut.matchAll(/"width":(\d+)/g)].map(([, width]) => Number(width));
+    expect(Math.max(...widths)).toBeLessThanOrEqual(424);
+  });
+
   test("names a value once, however many boxes it goes to", () => {
     const root = sketch(drawingOf(layeredProgram(2), PLAIN), new Set(), measure);
     const texts = root.edges

@@ -11,6 +11,7 @@ import { type Drawing, drawingOf, firstOpen } from "./drawing";
 import { type Item, nodesBelow, openAbove } from "./items";
 import { layouter } from "./layout";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
+import { tipOf } from "./pieces";
 import { asPng, asSvg } from "./saving";
 import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";
 import { Stage } from "./stage";
@@ -18,6 +19,8 @@ import { type Direction, stepFrom } from "./walk";
 
 /** What "go to the selection" zooms in to at least. */
 const READABLE_ZOOM = 0.9;
+/** A layout that takes longer than this is said to be under way. */
+const SLOW_MS = 150;
 
 export class GraphView {
   readonly scene: Signal<Scene | null> = signal(null);
@@ -112,6 +115,11 @@ export class GraphView {
     this.remark();
   }
 
+  /** What the pointer's tooltip says over an item. */
+  tip(item: Item | null): string {
+    return item && this.drawing ? tipOf(this.drawing.program, item) : "";
+  }
+
   select(item: Item | null): void {
     if (!item) this.store.clear();
     else if (item.node >= 0) this.store.select({ kind: "nodes", nodes: [item.node] }, "graph");
@@ -189,7 +197,9 @@ export class GraphView {
     const { drawing, stage } = this;
     if (!drawing) return;
     const generation = ++this.generation;
-    this.busy.value = true;
+    const late = setTimeout(() => {
+      this.busy.value = true;
+    }, SLOW_MS);
     try {
       const boxes = sketch(drawing, open, stage.measure);
       performance.mark("tx:layout-asked");
@@ -207,6 +217,7 @@ export class GraphView {
       if (generation !== this.generation) return;
       this.problem.value = `The graph could not be laid out: ${error instanceof Error ? error.message : error}`;
     } finally {
+      clearTimeout(late);
       if (generation === this.generation) this.busy.value = false;
     }
   }
