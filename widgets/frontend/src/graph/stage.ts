@@ -4,6 +4,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
+import { ensure } from "../maps";
 import {
   between,
   type Camera,
@@ -43,7 +44,8 @@ export class Stage {
   private readonly context: CanvasRenderingContext2D;
   private readonly mapContext: CanvasRenderingContext2D;
   private readonly surface: CanvasSurface;
-  private readonly widths = new Map<string, number>();
+  /** Per font, the widths of texts. */
+  private readonly widths = new Map<string, Map<string, number>>();
   private frame = 0;
   private glide: Glide | null = null;
   private readonly stops: (() => void)[];
@@ -133,14 +135,11 @@ export class Stage {
 
   readonly measure: Measure = (text, font) => {
     const part = text.length > LONGEST_MEASURED ? text.slice(0, LONGEST_MEASURED) : text;
-    const key = font + part;
-    let width = this.widths.get(key);
-    if (width === undefined) {
+    const known = ensure(this.widths, font, () => new Map<string, number>());
+    return ensure(known, part, () => {
       this.context.font = font;
-      width = this.context.measureText(part).width;
-      this.widths.set(key, width);
-    }
-    return width;
+      return this.context.measureText(part).width;
+    });
   };
 
   /** Paints with the next frame of the page. */
