@@ -37,7 +37,7 @@ describe("the tree of items", () => {
 
   test("shows parameters as boxes in the scope of their first user, on demand", () => {
     const { root } = buildForest(smallProgram(), { housekeeping: false, parameters: true });
-    expect(outline(root)).toBe("model(x)[lin[lin.weight lin.bias linear] x relu output]");
+    expect(outline(root)).toBe("model(x)[lin[weight bias linear] x relu output]");
   });
 
   test("folds a parameter that several ops read into each of them", () => {

@@ -129,7 +129,8 @@ class Builder {
       if (!this.options.parameters) return; // folded into its users
       const user = this.program.usersOf(id)[0];
       const home = user === undefined ? into : this.home(user, into);
-      const box = this.add(item("parameter", `n${id}`, entry.target, "", home), id);
+      const title = this.relative(entry.target, home.scope);
+      const box = this.add(item("parameter", `n${id}`, title, "", home), id);
       box.subtitle = this.program.type(id)?.text ?? "";
       box.accent = entry.kind;
       return;
@@ -139,6 +140,12 @@ class Builder {
     const box = this.add(item("input", `n${id}`, title, "", into), id);
     box.subtitle = entry?.constant ?? this.program.type(id)?.text ?? "";
     box.accent = "input";
+  }
+
+  /** A name in the module as it is within a scope: `weight` of `lin.weight` in `lin`. */
+  private relative(target: string, scope: number): string {
+    const path = this.program.record.scopes[scope]?.path;
+    return path && target.startsWith(`${path}.`) ? target.slice(path.length + 1) : target;
   }
 
   private output(id: NodeId, into: Item): void {

@@ -5,8 +5,8 @@ import { RecordBuilder } from "../testing/records";
 import { buildForest, type Item } from "./items";
 import { stackRepeats } from "./repeats";
 
-function stacked(program: Program): Item[] {
-  const forest = buildForest(program, { housekeeping: false, parameters: false });
+function stacked(program: Program, parameters = false): Item[] {
+  const forest = buildForest(program, { housekeeping: false, parameters });
   stackRepeats(program, forest);
   const encoder = forest.root.children.find((item) => item.title === "encoder");
   return (encoder ?? forest.root).children;
@@ -25,6 +25,10 @@ describe("runs of equal scopes", () => {
     expect(repeat?.children.map((item) => item.title)).toEqual(
       [0, 1, 2, 3, 4].map((index) => `layer.${index}`),
     );
+  });
+
+  test("are one item with parameters shown, too", () => {
+    expect(titles(stacked(layeredProgram(5), true))).toEqual(["repeat layer.0 … 4"]);
   });
 
   test("are left alone where there are two", () => {

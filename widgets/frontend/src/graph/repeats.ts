@@ -31,7 +31,8 @@ export function shaper(program: Program, forest: Forest): (item: Item) => string
 /** What tells structures apart: kinds, ops, parameter sizes and order, but no names. */
 function structure(item: Item, shape: (child: Item) => string): string {
   const held = item.held.map((each) => each.size).join(",");
-  const title = item.kind === "scope" ? item.subtitle : item.title;
+  const isNamed = item.kind === "scope" || item.kind === "parameter"; // by its user, not its kind
+  const title = isNamed ? item.subtitle : item.title;
   return `${item.kind}|${title}|${held}|${item.children.map(shape).join(" ")}`;
 }
 

@@ -81,7 +81,8 @@ const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
 /**
  * The boxes and edges while `open` items are open, without a place yet. A value is named at the first
- * of the edges it goes along, and not where it is on its way into an open box.
+ * of the edges it goes along, and not where it is on its way into an open box or stands in the box
+ * that it comes from.
  */
 export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
   const { program, forest, links, dtype } = drawing;
@@ -93,7 +94,8 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
     const named = new Set<string>();
     return (links.inside.get(item) ?? []).map((link) => {
       const name = `${link.from.key} ${link.values.join()}`;
-      const isNamed = named.has(name) || (link.from.kind === "port" && open.has(link.to.key));
+      const entersOpen = link.from.kind === "port" && open.has(link.to.key);
+      const isNamed = named.has(name) || entersOpen || link.from.kind === "parameter";
       named.add(name);
       const pieces = isNamed ? [] : edgePieces(program, link, dtype);
       return { link, text: line(pieces, FONT.label), points: [], bounds: NOWHERE, label: null };
