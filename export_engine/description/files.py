@@ -15,6 +15,8 @@ from export_engine.record import SourceFile
 Origin = Literal["cell", "user", "library", "torch", "generated"]
 
 _TORCH = torch.__path__[0] + os.sep
+_MADE_UP = "torch" + os.sep
+"""How torch names files of its own in the stacks of nodes that it adds: `torch/fx/passes/...`."""
 _PATHS = sysconfig.get_paths()
 _LIBRARIES = tuple(
     {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}
@@ -47,7 +49,7 @@ class FileNames:
     def _origin(self, path: str) -> Origin:
         if path in self._cells or "ipykernel_" in path or path.startswith("<ipython-input"):
             return "cell"
-        if path.startswith(_TORCH):
+        if path.startswith((_TORCH, _MADE_UP)):
             return "torch"
         if path.startswith("<"):
             return "generated"
@@ -59,7 +61,7 @@ class FileNames:
         if origin == "cell":
             return "a cell of another session"
         if origin == "torch":
-            return "torch/" + path.removeprefix(_TORCH)
+            return "torch/" + path.removeprefix(_TORCH).removeprefix(_MADE_UP)
         if origin == "library":
             for root in _LIBRARIES:
                 path = path.removeprefix(root)

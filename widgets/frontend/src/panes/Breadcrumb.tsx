@@ -3,6 +3,7 @@
 import { capped } from "../format";
 import type { Program } from "../program";
 import type { Store } from "../store";
+import { Dotted } from "./parts";
 
 interface BreadcrumbProps {
   store: Store;
@@ -32,7 +33,11 @@ export function Breadcrumb({ store, program, scope }: BreadcrumbProps) {
           </button>
         </span>
       ))}
-      {innermost && <div class="tx-lead tx-mono">{capped(innermost.cls, 200)}</div>}
+      {innermost && (
+        <div class="tx-lead tx-mono">
+          <Dotted name={innermost.cls} />
+        </div>
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** How often each op stands among some nodes. */
 
-import { counted } from "../format";
+import { capped, counted } from "../format";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { pressable } from "./parts";
@@ -25,10 +25,10 @@ export function Histogram({ store, program, nodes }: HistogramProps) {
         {kinds.slice(0, MOST_KINDS).map(([name, same]) => (
           <tr
             key={name}
-            title={`Select ${counted(same.length, "op")}`}
+            title={capped(`${name}: select ${counted(same.length, "op")}`)}
             {...pressable(() => store.select({ kind: "nodes", nodes: same }, "inspector"))}
           >
-            <td class="tx-mono">{name}</td>
+            <td class="tx-mono tx-clip">{capped(name, 200)}</td>
             <td class="tx-number">{same.length.toLocaleString("en")}</td>
             <td class="tx-bar-cell">
               <div class="tx-bar" style={{ width: `${(100 * same.length) / most}%` }} />

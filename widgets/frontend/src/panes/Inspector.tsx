@@ -8,7 +8,7 @@ import { Frames } from "./Frames";
 import { Histogram } from "./Histogram";
 import { NodeFacts } from "./NodeFacts";
 import { Overview } from "./Overview";
-import { Fact, More, NodeLink } from "./parts";
+import { Dotted, Fact, More, NodeLink } from "./parts";
 import { TypeText } from "./TypeText";
 
 interface Props {
@@ -65,8 +65,12 @@ function ScopeFacts({ store, program, scope, nodes }: ManyProps & { scope: numbe
   const inside = descendants(program, scope).size - 1;
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name">{capped(entry?.path || entry?.name || "", 300)}</h2>
-      <p class="tx-lead tx-mono">{capped(entry?.cls ?? "", 300)}</p>
+      <h2 class="tx-name">
+        <Dotted name={entry?.path || entry?.name || ""} />
+      </h2>
+      <p class="tx-lead tx-mono">
+        <Dotted name={entry?.cls ?? ""} />
+      </p>
       <dl class="tx-facts">
         <Fact name="Ops">{nodes.length.toLocaleString("en")}</Fact>
         {inside > 0 && <Fact name="Modules inside">{inside.toLocaleString("en")}</Fact>}
@@ -120,12 +124,15 @@ interface LineProps extends ManyProps {
 }
 
 function LineFacts({ store, program, file, line, nodes }: LineProps) {
+  const name = program.record.files[file]?.name ?? "";
   return (
     <div class="tx-scroll" data-testid="inspector">
       <h2 class="tx-name">
-        {capped(program.record.files[file]?.name ?? "", 200)}:{line}
+        {capped(name.split("/").at(-1) ?? name, 200)}:{line}
       </h2>
-      <p class="tx-lead">made {counted(nodes.length, "op")}</p>
+      <p class="tx-lead" title={capped(name)}>
+        made {counted(nodes.length, "op")}
+      </p>
       <dl class="tx-facts">
         <Reads program={program} nodes={nodes} />
       </dl>

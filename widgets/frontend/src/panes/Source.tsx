@@ -26,7 +26,7 @@ interface Props {
 
 export function Source({ store, program }: Props) {
   const groups = useMemo(() => fileGroups(program), [program]);
-  const file = shownFile(store, program) ?? groups[0]?.files[0];
+  const file = shownFile(store, program) ?? fullest(program, groups[0]?.files ?? []);
   if (file === undefined) {
     return (
       <section class="tx-panel" aria-label="Source" data-pane>
@@ -98,9 +98,17 @@ function fileGroups(program: Program): { title: string; files: number[] }[] {
 }
 
 function optionText(program: Program, file: number): string {
-  const nodes = new Set([...program.linesOf(file).values()].flat());
+  const ops = opsOf(program, file);
   const name = capped(program.record.files[file]?.name ?? "", 100);
-  return nodes.size > 0 ? `${name} — ${counted(nodes.size, "op")}` : name;
+  return ops > 0 ? `${name} — ${counted(ops, "op")}` : name;
+}
+
+const opsOf = (program: Program, file: number): number =>
+  new Set([...program.linesOf(file).values()].flat()).size;
+
+/** The file that made the most ops: a good one to begin with. */
+function fullest(program: Program, files: readonly number[]): number | undefined {
+  return files.toSorted((a, b) => opsOf(program, b) - opsOf(program, a))[0];
 }
 
 /** The file asked for; else the one that the selection is best looked at in. */

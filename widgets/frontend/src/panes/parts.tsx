@@ -1,6 +1,6 @@
 /** Small parts that several panes share. All text is set as text. */
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { capped } from "../format";
 import type { NodeId, Program } from "../program";
@@ -32,6 +32,22 @@ export function NodeLink({ store, program, node, origin }: NodeLinkProps) {
     >
       {capped(target ? target.split(".").slice(-2).join(".") : name, 120)}
     </button>
+  );
+}
+
+/** A dotted name that may break into lines behind its dots. */
+export function Dotted({ name }: { name: string }) {
+  return (
+    <>
+      {capped(name, 300)
+        .split(/(?<=\.)/)
+        .map((part, index) => (
+          <Fragment key={index}>
+            {index > 0 && <wbr />}
+            {part}
+          </Fragment>
+        ))}
+    </>
   );
 }
 

@@ -1,0 +1,29 @@
+"""Whose file a path of a stack is, and what it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from export_engine.description.files import FileNames
+
+LINEAR = str(Path(torch.__path__[0]) / "nn" / "modules" / "linear.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "origin", "name"),
+    [
+        ("/home/user/net.py", "user", "net.py"),
+        (LINEAR, "torch", "torch/nn/modules/linear.py"),
+        ("torch/fx/passes/runtime_assert.py", "torch", "torch/fx/passes/runtime_assert.py"),
+        (pytest.__file__, "library", "pytest/__init__.py"),
+        ("<eval_with_key>.1", "generated", "<eval_with_key>.1"),
+        ("/tmp/ipykernel_7/1.py", "cell", "Cell In[3]"),
+    ],
+)
+def test_a_file_is_told_by_its_path(path: str, origin: str, name: str) -> None:
+    files = FileNames({"/tmp/ipykernel_7/1.py": "Cell In[3]"})
+    entry = files.entries[files.number(path)]
+    assert (entry.origin, entry.name) == (origin, name)
