@@ -1,6 +1,6 @@
 /** The Graph pane: the canvas and what lies over it, and the keys that drive it. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { capped } from "../format";
 import type { Store } from "../store";
 import { listenToWheel, pointer } from "./pointer";
@@ -15,7 +15,8 @@ export function GraphPane({ store }: { store: Store }) {
   const map = useRef<HTMLCanvasElement>(null);
   const [view, setView] = useState<GraphView | null>(null);
   const [hinted, hint] = useHint();
-  useEffect(() => {
+  // Not after the page has painted: the layout can be under way by then.
+  useLayoutEffect(() => {
     if (!canvas.current || !map.current) return;
     const made = new GraphView(store, canvas.current, map.current, store.housekeeping);
     const stopWheel = listenToWheel(canvas.current, made.stage, hint);
