@@ -25,9 +25,14 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
+/** `1,187`. By hand: the browser's own formatter takes 20 ms to start. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** `1 op`, `2 ops`, `1,187 ops`; `2 matches` where the plural is given. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** A text short enough for a tooltip. */

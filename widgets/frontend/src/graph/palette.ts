@@ -47,16 +47,12 @@ export interface Palette extends Record<keyof typeof NAMES, string> {
   symbols: string[];
 }
 
-/** The palette at an element. A probe resolves `var()` and `light-dark()` to plain colours. */
+/** The palette at an element. Probes resolve `var()` and `light-dark()` to plain colours. */
 export function readPalette(element: Element): Palette {
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  element.parentNode?.append(probe);
-  const style = getComputedStyle(probe);
-  const read = (name: string): string => {
-    probe.style.color = `var(${name}, gray)`;
-    return style.color;
-  };
+  const symbolNames = Array.from({ length: SYMBOL_COLOURS }, (_, index) => `--tx-sym-${index}`);
+  const accentNames = ACCENTS.map((name) => `--tx-op-${name.replace("_", "-")}`);
+  const colours = readColours(element, [...Object.values(NAMES), ...accentNames, ...symbolNames]);
+  const read = (name: string): string => colours.get(name) ?? "gray";
   const plain = Object.fromEntries(
     Object.entries(NAMES).map(([key, name]) => [key, read(name)]),
   ) as Record<keyof typeof NAMES, string>;
@@ -66,16 +62,27 @@ export function readPalette(element: Element): Palette {
     line: mix(colour, plain.border, 0.4),
     patch: mix(colour, plain.surface, 0.7),
   });
-  const palette = {
+  return {
     ...plain,
-    accents: new Map(
-      ACCENTS.map((name) => [name, shades(read(`--tx-op-${name.replace("_", "-")}`))]),
-    ),
+    accents: new Map(ACCENTS.map((name, at) => [name, shades(read(accentNames[at] ?? ""))])),
     neutral: { ...shades(plain.muted), line: plain.border },
-    symbols: Array.from({ length: SYMBOL_COLOURS }, (_, index) => read(`--tx-sym-${index}`)),
+    symbols: symbolNames.map(read),
   };
-  probe.remove();
-  return palette;
+}
+
+/** All probes are there before the first is read: the page then works out its styles once. */
+function readColours(element: Element, names: readonly string[]): Map<string, string> {
+  const home = document.createElement("span");
+  home.hidden = true;
+  for (const name of names) {
+    const probe = document.createElement("span");
+    probe.style.color = `var(${name}, gray)`;
+    home.append(probe);
+  }
+  element.parentNode?.append(home);
+  const read = Array.from(home.children, (probe) => getComputedStyle(probe).color);
+  home.remove();
+  return new Map(names.map((name, at) => [name, read[at] ?? "gray"]));
 }
 
 /** `part` of one colour and the rest of another; the first where one of them cannot be read. */
