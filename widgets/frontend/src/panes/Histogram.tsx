@@ -1,6 +1,6 @@
 /** How often each op stands among some nodes. */
 
-import { capped, counted } from "../format";
+import { capped, counted, grouped } from "../format";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { pressable } from "./parts";
@@ -29,7 +29,7 @@ export function Histogram({ store, program, nodes }: HistogramProps) {
             {...pressable(() => store.select({ kind: "nodes", nodes: same }, "inspector"))}
           >
             <td class="tx-mono tx-clip">{capped(name, 200)}</td>
-            <td class="tx-number">{same.length.toLocaleString("en")}</td>
+            <td class="tx-number">{grouped(same.length)}</td>
             <td class="tx-bar-cell">
               <div class="tx-bar" style={{ width: `${(100 * same.length) / most}%` }} />
             </td>

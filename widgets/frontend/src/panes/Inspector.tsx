@@ -1,6 +1,6 @@
 /** The Inspector pane: all that is known of what is selected; of the program where nothing is. */
 
-import { bytesText, capped, counted, rangeText, symbolColour } from "../format";
+import { bytesText, capped, counted, grouped, rangeText, symbolColour } from "../format";
 import type { NodeId, Program } from "../program";
 import { descendants, type Store } from "../store";
 import { Breadcrumb } from "./Breadcrumb";
@@ -72,8 +72,8 @@ function ScopeFacts({ store, program, scope, nodes }: ManyProps & { scope: numbe
         <Dotted name={entry?.cls ?? ""} />
       </p>
       <dl class="tx-facts">
-        <Fact name="Ops">{nodes.length.toLocaleString("en")}</Fact>
-        {inside > 0 && <Fact name="Modules inside">{inside.toLocaleString("en")}</Fact>}
+        <Fact name="Ops">{grouped(nodes.length)}</Fact>
+        {inside > 0 && <Fact name="Modules inside">{grouped(inside)}</Fact>}
         <Reads program={program} nodes={nodes} />
         {entry && entry.parent >= 0 && (
           <Fact name="Inside">

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { bytesText, capped, counted, words } from "../format";
+import { bytesText, capped, counted, grouped, words } from "../format";
 import { nodeId, type Program } from "../program";
 import type { InputEntry, OutputEntry } from "../record.gen";
 import type { Store } from "../store";
@@ -78,7 +78,7 @@ function Filter({ kinds, only, choose }: FilterProps) {
           title={`Show only entries of kind ${words(kind)}`}
           onClick={() => choose(only === kind ? null : kind)}
         >
-          {words(kind)} <span class="tx-lead">{count.toLocaleString("en")}</span>
+          {words(kind)} <span class="tx-lead">{grouped(count)}</span>
         </button>
       ))}
     </fieldset>

@@ -2,7 +2,7 @@
 
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { capped } from "../format";
+import { capped, grouped } from "../format";
 import type { NodeId, Program } from "../program";
 import type { Origin, Store } from "../store";
 
@@ -108,7 +108,7 @@ export function More<T>({ items, few, children }: MoreProps<T>) {
       {(all ? items : items.slice(0, few)).map(children)}
       {!all && rest > 0 && (
         <button type="button" class="tx-more" onClick={() => setAll(true)}>
-          {rest.toLocaleString("en")} more
+          {grouped(rest)} more
         </button>
       )}
     </>
