@@ -22,7 +22,7 @@ class Attempt:
     warnings: list[str] = field(default_factory=list)
     """What was warned of and logged while tracing, each once, in order."""
     printed: str = ""
-    """What the model printed while tracing, to stdout and stderr."""
+    """What the model printed while tracing; of a failure, what it printed to stdout."""
     title: str = ""
 
     @property

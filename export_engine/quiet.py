@@ -24,19 +24,22 @@ class Heard:
 
     warnings: list[str] = field(default_factory=list)
     printed: str = ""
+    """To stdout."""
+    complained: str = ""
+    """To stderr. torch writes there too when an export fails: the graph so far, in full."""
 
 
 @contextmanager
 def quiet() -> Iterator[Heard]:
     """Collects warnings, logs and output; puts all back on the way out, also on interrupt."""
     heard = Heard()
-    output = _Bounded()
+    output, complaints = _Bounded(), _Bounded()
     caught: list[warnings.WarningMessage] = []
     try:
         with (
             warnings.catch_warnings(record=True) as caught,
             redirect_stdout(output),
-            redirect_stderr(output),
+            redirect_stderr(complaints),
             _logs_into(heard.warnings),
         ):
             warnings.simplefilter("always")
@@ -44,7 +47,7 @@ def quiet() -> Iterator[Heard]:
     finally:
         messages = [str(warning.message).strip() for warning in caught]
         heard.warnings = list(dict.fromkeys([*messages, *heard.warnings]))
-        heard.printed = output.getvalue()
+        heard.printed, heard.complained = output.getvalue(), complaints.getvalue()
 
 
 class _Bounded(io.StringIO):

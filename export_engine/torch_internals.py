@@ -298,10 +298,14 @@ def short_dtype(dtype: torch.dtype) -> str:
 
 
 def int_bound(bound: Any) -> int | None:
-    """A bound of a range as a number; None where it is infinite."""
+    """A bound of a range as a number; None where it is infinite.
+
+    A number computed from data is bounded by the largest that torch can hold, which says nothing.
+    """
     if bound in (int_oo, -int_oo) or getattr(bound, "is_infinite", False):
         return None
-    return int(bound)
+    number = int(bound)
+    return None if abs(number) >= sys.maxsize - 1 else number
 
 
 def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:

@@ -71,7 +71,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         "recording": record,
         "seconds": time.perf_counter() - started,
         "warnings": heard.warnings,
-        "printed": heard.printed,
+        "printed": heard.printed + (heard.complained if error is None else ""),
         "title": request.title,
     }
     if program is not None:

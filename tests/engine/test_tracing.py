@@ -132,6 +132,28 @@ def test_output_and_warnings_are_kept_and_not_shown(capsys: pytest.CaptureFixtur
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_number_from_data_has_no_bound_that_says_nothing() -> None:
+    class Counts(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x[: x.sum().int().item()]
+
+    record = describe(capture(Request(target=Counts(), args=(torch.ones(4),))))
+    unbacked = [symbol for symbol in record.symbols if symbol.kind == "unbacked"]
+    assert unbacked
+    assert all(symbol.upper is None or symbol.upper < 1 << 40 for symbol in unbacked)
+
+
+def test_torchs_own_dump_of_a_failure_is_not_what_the_model_printed() -> None:
+    class Says(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            print("hello")
+            return x if x.sum() > 0 else -x
+
+    attempt = capture(Request(target=Says(), args=(torch.ones(2),)))
+    assert isinstance(attempt, Failed)
+    assert attempt.printed.strip() == "hello"
+
+
 def test_a_failing_export_writes_nothing_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     for strict in (False, True):
         capture(Request(target=Undecided(), args=(torch.randn(3),), strict=strict))
