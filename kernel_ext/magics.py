@@ -72,12 +72,12 @@ class ExportMagics(Magics):
             loaded = explorer.load(command.load or "")
         except ValueError as error:
             raise ExportUsageError(str(error)) from error
-        self._show(loaded, command, ProgressLine("", False))
+        self._show(loaded, command, ProgressLine("", live=False))
 
     def _export(self, command: Command, call: Call) -> None:
         namespace = self._shell.user_ns
         target = evaluate_call(call, namespace)
-        line = ProgressLine(call.text, command.display)
+        line = ProgressLine(call.text, live=command.display and _has_page(self._shell))
         try:
             exploration = explorer.explore(
                 target.function,
@@ -95,6 +95,8 @@ class ExportMagics(Magics):
             return
         except (TypeError, ValueError) as error:
             raise ExportUsageError(str(error)) from error
+        finally:
+            line.stop()
         self._show(exploration, command, line, call.assigned)
 
     def _show(
@@ -135,6 +137,11 @@ class ExportMagics(Magics):
         if self.shell is None:
             raise ExportUsageError("%export works inside IPython only; use explorer.explore here.")
         return self.shell
+
+
+def _has_page(shell: Any) -> bool:
+    """Whether what is shown can be replaced later: in a notebook's kernel, not in a terminal."""
+    return getattr(shell, "kernel", None) is not None
 
 
 def cell_names(shell: Any) -> dict[str, str]:

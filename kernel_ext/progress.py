@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -18,25 +19,33 @@ EVERY_SECONDS = 0.1
 
 
 class ProgressLine:
-    """Shows how far tracing is, and then, in the same place, the result."""
+    """Shows how far tracing is, and then, in the same place, the result.
 
-    def __init__(self, title: str, shown: bool) -> None:
+    A first line comes by a timer, since a module that takes long enters no other meanwhile.
+    """
+
+    def __init__(self, title: str, live: bool) -> None:
         """Make one.
 
         Args:
             title: what is being exported.
-            shown: whether to show anything.
+            live: whether to show progress: where a shown line can be replaced, in a notebook.
         """
         self._title = title
-        self._shown = shown
+        self._live = live
         self._started = time.monotonic()
         self._last = self._started + QUIET_SECONDS - EVERY_SECONDS
         self._id: str | None = None
+        self._drawing = threading.Lock()
+        self._timer = threading.Timer(QUIET_SECONDS, self._begin)
+        self._timer.daemon = True
+        if live:
+            self._timer.start()
 
     def __call__(self, progress: Progress) -> None:
         """Takes note of progress; draws at most ten times a second."""
         now = time.monotonic()
-        if not self._shown or now - self._last < EVERY_SECONDS:
+        if not self._live or now - self._last < EVERY_SECONDS:
             return
         self._last = now
         where = progress.label or "the model itself"
@@ -45,21 +54,35 @@ class ProgressLine:
         bar = f'<progress max="{progress.total}" value="{progress.done}"></progress>'
         self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
 
+    def stop(self) -> None:
+        """Shows no more progress."""
+        self._live = False
+        self._timer.cancel()
+
     def result(self, bundle: dict[str, Any], metadata: dict[str, Any]) -> None:
         """Puts the result where the line was."""
+        self.stop()
         self._put(bundle, metadata)
 
     def note(self, text: str) -> None:
         """Puts a line of text where the line was."""
+        self.stop()
         self._put({"text/plain": text, "text/html": escaped(text)})
 
+    def _begin(self) -> None:
+        if self._live and self._id is None:
+            text = f"Exporting {self._title} …"
+            bar = "<progress></progress>"
+            self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
+
     def _put(self, bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
-        if self._id is None:
-            handle = display(  # type: ignore[no-untyped-call]
-                bundle, metadata=metadata, raw=True, display_id=True
-            )
-            self._id = handle.display_id if handle else None
-        else:
-            update_display(  # type: ignore[no-untyped-call]
-                bundle, metadata=metadata, raw=True, display_id=self._id
-            )
+        with self._drawing:
+            if self._id is None:
+                handle = display(  # type: ignore[no-untyped-call]
+                    bundle, metadata=metadata, raw=True, display_id=True
+                )
+                self._id = handle.display_id if handle else None
+            else:
+                update_display(  # type: ignore[no-untyped-call]
+                    bundle, metadata=metadata, raw=True, display_id=self._id
+                )

@@ -217,7 +217,7 @@ class Slow(torch.nn.Module):
     lab.page.wait_for_function(
         "() => document.querySelectorAll('.tx-root').length === 1", timeout=60_000
     )
-    lab.page.wait_for_timeout(1500)
+    expect(lab.page.get_by_text("Exporting Slow()(x) …")).to_be_attached(timeout=20_000)
     lab.interrupt()
     lab.cell(4)
     expect(lab.page.get_by_text("Interrupted. Nothing has changed.")).to_be_visible(timeout=20_000)
