@@ -26,7 +26,7 @@ export function mountHost(host: Host, el: HTMLElement): () => void {
   const store = new Store(host);
   const root = document.createElement("div");
   root.className = "tx-root";
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys stop where ours begin
+  root.addEventListener("focusin", keepKeys);
   el.append(root);
   render(h(App, { store }), root);
   void store.show(host.current);
@@ -47,4 +47,12 @@ function addStyle(el: HTMLElement): void {
   element.dataset.exportExplorer = "";
   element.textContent = style;
   home.append(element);
+}
+
+/**
+ * Jupyter's own keys stop where ours begin. It looks for the mark from the focused element outwards,
+ * and tries each element before it looks at the next, so the focused one itself must carry it.
+ */
+function keepKeys(event: FocusEvent): void {
+  if (event.target instanceof HTMLElement) event.target.dataset.lmSuppressShortcuts = "true";
 }
