@@ -12,14 +12,19 @@ __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 
 def load_ipython_extension(ipython: Any) -> None:
     """Registers the magics and their completion."""
-    from kernel_ext.completion import complete
+    from kernel_ext.completion import export_matcher
     from kernel_ext.magics import ExportMagics
 
     ipython.register_magics(ExportMagics)
-    ipython.set_hook("complete_command", complete, re_key=r"%{1,2}export\b.*")
+    if export_matcher not in ipython.Completer.custom_matchers:
+        ipython.Completer.custom_matchers.append(export_matcher)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """Takes the magics away again."""
+    """Takes the magics and their completion away again."""
+    from kernel_ext.completion import export_matcher
+
     for kind in ("line", "cell"):
         ipython.magics_manager.magics[kind].pop("export", None)
+    if export_matcher in ipython.Completer.custom_matchers:
+        ipython.Completer.custom_matchers.remove(export_matcher)

@@ -1,8 +1,12 @@
-"""The line of `%export`: options first, then the call. Pure: nothing is evaluated here."""
+"""The line of `%export`: options first, then the call's text, which `kernel_ext.call` takes apart.
+
+Nothing is evaluated here.
+"""
 
 from __future__ import annotations
 
-import ast
+import difflib
+import keyword
 import re
 import shlex
 from dataclasses import dataclass
@@ -27,7 +31,8 @@ _VALUED = {
     "--as": "name",
     "--load": "load",
 }
-_FLAGS = {"--strict", "--non-strict", "--both", "--no-display"}
+FLAGS = {"--strict", "--non-strict", "--both", "--no-display"}
+"""Options without a value."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
 
@@ -52,27 +57,30 @@ def parse_command(line: str) -> Command:
     """The command of a line.
 
     Raises:
-        ExportUsageError: an unknown option, one without its value, or two that exclude each other.
+        ExportUsageError: an unknown option, one without its value, or some that exclude each other.
     """
     given: dict[str, str] = {}
     flags: list[str] = []
-    at = 0
-    while (match := _WORD.match(line, _skip_space(line, at))) and match.group().startswith("-"):
-        option, _, value = match.group().partition("=")
-        at = match.end()
-        if option in _FLAGS:
+    at = _skip_space(line, 0)
+    while line.startswith("-", at):
+        word, end = _word(line, at)
+        option, equals, value = word.partition("=")
+        if option in FLAGS and not equals:
             flags.append(option)
         elif option in _VALUED:
-            if not value:
-                following = _WORD.match(line, _skip_space(line, at))
-                if following is None:
-                    raise pointing(f"{option} needs a value: {OPTIONS[option]}", line, len(line))
-                value, at = following.group(), following.end()
-            given[_VALUED[option]] = _unquoted(value, line, at)
+            start = at + len(option) + 1
+            if not equals:
+                start = _skip_space(line, end)
+                value, end = _word(line, start)
+            if not value or (not equals and value in OPTIONS):
+                raise pointing(f"{option} needs a value: {OPTIONS[option]}", line, start)
+            if _VALUED[option] in given:
+                raise pointing(f"{option} is given twice", line, at)
+            given[_VALUED[option]] = _unquoted(value, line, start)
         else:
-            known = ", ".join(sorted(_FLAGS | set(_VALUED)))
-            raise pointing(f"There is no option {option}. Options: {known}", line, match.start())
-    return _command(line[_skip_space(line, at) :].rstrip(), given, flags)
+            raise pointing(_unknown(option), line, at)
+        at = _skip_space(line, end)
+    return _command(line[at:].rstrip(), given, flags)
 
 
 def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
@@ -81,8 +89,14 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         raise ExportUsageError(f"{' and '.join(modes)} exclude each other; give one of them.")
     if "dynamic" in given and "expression" in given:
         raise ExportUsageError("-d and -D both say what is dynamic; give one of them.")
-    if "name" in given and not given["name"].isidentifier():
-        raise ExportUsageError(f"--as {given['name']}: that is no name for a variable.")
+    name = given.get("name", "name")
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ExportUsageError(f"--as {name}: that is no name for a variable.")
+    if "load" in given and (call or modes or not {"dynamic", "expression"}.isdisjoint(given)):
+        raise ExportUsageError(
+            "--load opens a program that is exported already: it goes with --as and --no-display "
+            "only, without a call."
+        )
     return Command(
         call=call,
         mode=modes[0].removeprefix("--") if modes else "non-strict",
@@ -91,92 +105,33 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     )
 
 
-def split_cell(cell: str) -> tuple[str, str]:
-    """The statements of a cell before its last, and the text of the last.
-
-    Raises:
-        ExportUsageError: the cell is empty, or does not parse.
-    """
-    try:
-        body = ast.parse(cell).body
-    except SyntaxError as error:
-        raise _syntax_error(error, cell) from error
-    if not body:
-        raise ExportUsageError("The cell is empty. End it with a call: model(x)")
-    lines = cell.splitlines(keepends=True)
-    last = body[-1]
-    before = "".join(lines[: last.lineno - 1]) + lines[last.lineno - 1][: last.col_offset]
-    return before, ast.get_source_segment(cell, last) or ""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call taken apart; each part is Python source to evaluate in the user's namespace."""
-
-    text: str
-    function: str
-    args: list[tuple[bool, str]]
-    """Positional arguments: whether it is `*starred`, and its source."""
-    kwargs: list[tuple[str | None, str]]
-    """Keyword arguments; None as the name of a `**mapping`."""
-    assigned: str | None = None
-    """The variable in `name = model(x)`."""
-
-
-def parse_call(text: str) -> Call:
-    """A call's parts, without evaluating any.
-
-    Raises:
-        ExportUsageError: the text is no call.
-    """
-    if not text:
-        raise ExportUsageError(
-            "Give the call to export: %export model(x)\n%export? lists the options."
-        )
-    try:
-        statements = ast.parse(text).body
-    except SyntaxError as error:
-        raise _syntax_error(error, text) from error
-    statement = statements[0] if len(statements) == 1 else None
-    assigned = None
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-        assigned = statement.targets[0].id
-    call = getattr(statement, "value", None)
-    if isinstance(call, ast.Await):
-        raise ExportUsageError("A call with await cannot be exported; export the model it awaits.")
-    if not isinstance(call, ast.Call) or len(statements) != 1:
-        raise ExportUsageError(
-            f"Not a call: {text}\nWrite the model with its example inputs: model(x)"
-        )
-    return _taken_apart(text, call, assigned)
-
-
-def _taken_apart(text: str, call: ast.Call, assigned: str | None) -> Call:
-    def source(node: ast.AST) -> str:
-        return ast.get_source_segment(text, node) or ast.unparse(node)
-
-    args = [
-        (True, source(each.value)) if isinstance(each, ast.Starred) else (False, source(each))
-        for each in call.args
-    ]
-    kwargs = [(each.arg, source(each.value)) for each in call.keywords]
-    return Call(source(call), source(call.func), args, kwargs, assigned)
-
-
-def _syntax_error(error: SyntaxError, text: str) -> ExportUsageError:
-    lines = text.splitlines() or [""]
-    number = min(max(error.lineno or 1, 1), len(lines))
-    return pointing(f"This is no Python: {error.msg}", lines[number - 1], (error.offset or 1) - 1)
-
-
 def _skip_space(line: str, at: int) -> int:
     while at < len(line) and line[at].isspace():
         at += 1
     return at
 
 
-def _unquoted(value: str, line: str, end: int) -> str:
+def _word(line: str, at: int) -> tuple[str, int]:
+    """The word that starts at a column, quotes and all, and the column after it."""
+    match = _WORD.match(line, at)
+    end = match.end() if match else at
+    if line[end : end + 1] in ("'", '"'):
+        raise pointing("This quote is not closed", line, end)
+    return (match.group() if match else ""), end
+
+
+def _unquoted(value: str, line: str, start: int) -> str:
+    if value[0] not in "\"'":
+        return value
     try:
-        return "".join(shlex.split(value, posix=True)) if value[:1] in "\"'" else value
+        return "".join(shlex.split(value))
     except ValueError as error:
-        raise pointing("This quote is not closed", line, end - len(value)) from error
+        raise pointing("This quote is not closed", line, start) from error
+
+
+def _unknown(option: str) -> str:
+    if option in FLAGS:
+        return f"{option} takes no value"
+    near = difflib.get_close_matches(option, OPTIONS, n=1, cutoff=0.7)
+    hint = f"Did you mean {near[0]}?" if near else f"Options: {', '.join(OPTIONS)}"
+    return f"There is no option {option}. {hint}"

@@ -1,29 +1,117 @@
-"""Tab completion after `%export`: its options, then names for the call."""
+"""Tab completion after `%export`: options, and names and keyword arguments for the call.
+
+Nothing of the user's is run to find them: names are looked up where objects hold them.
+"""
 
 from __future__ import annotations
 
+import builtins
+import inspect
+import re
 from typing import Any
 
-from kernel_ext.command import OPTIONS
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
+from IPython.core.getipython import get_ipython
 
-_LONG = [option for option in OPTIONS if option.startswith("--")]
+from kernel_ext.command import FLAGS, OPTIONS
+
+_LINE = re.compile(r"\s*(?:[^\W\d]\w*\s*=\s*)?%{1,2}export\s(?P<rest>.*)", re.DOTALL)
+_OPTION = re.compile(r"""\s*(-[\w-]+)(?:(?:\s+|=)((?:"[^"]*"|'[^']*'|[^\s"'])+))?(?=\s)""")
+_NAME = re.compile(r"[^\W\d]\w*$")
+_OPEN_CALL = re.compile(r"([^\W\d][\w.]*)\((?:[^()]|\([^()]*\))*$")
+_NOISE = {"IPCompleter.magic_matcher", "IPCompleter.file_matcher"}
+"""Matchers of IPython's that have nothing to say inside a call."""
 
 
-def complete(shell: Any, event: Any) -> list[str]:
-    """IPython's hook: what may follow on the line. Raises TryNext to leave it to Python."""
-    from IPython.core.error import TryNext
+@context_matcher(identifier="kernel_ext.export", priority=200)  # type: ignore[untyped-decorator]
+def export_matcher(context: CompletionContext) -> SimpleMatcherResult:
+    """What may follow on a line of `%export`, beside what IPython finds for any Python."""
+    line = _LINE.fullmatch(context.line_with_cursor[: context.cursor_position])
+    shell = get_ipython()
+    if line is None or shell is None:
+        return _result([])
+    rest, option = _without_options(f" {line['rest']}")
+    if option and option != "-D":
+        return _result([])
+    if option or rest.strip()[:1] not in ("", "-"):
+        return _names(rest, shell.user_ns)
+    word = rest.strip()
+    found = [each for each in OPTIONS if each.startswith(word)]
+    return _result(found if word else [*_callables(shell), *found], word, suppress=True)
 
-    symbol = str(event.symbol)
-    before = str(event.line)[: len(str(event.line)) - len(symbol)].split()
-    if symbol.startswith("-"):
-        return [option for option in OPTIONS if option.startswith(symbol)]
-    if before and before[-1] == "--load":
-        raise TryNext
-    if before and before[-1] == "--as":
-        return []
-    names = [
+
+def _callables(shell: Any) -> list[str]:
+    """What the user has that can be called: modules and functions."""
+    return [
         name
         for name, value in shell.user_ns.items()
-        if callable(value) and not name.startswith("_") and name.startswith(symbol)
+        if callable(value) and not name.startswith("_") and name not in shell.user_ns_hidden
     ]
-    return names + (_LONG if not symbol else [])
+
+
+def _names(call: str, namespace: dict[str, Any]) -> SimpleMatcherResult:
+    """Names and keyword arguments at the end of an unfinished call; attributes are IPython's."""
+    match = _NAME.search(call)
+    fragment = match.group() if match else ""
+    before = call[: len(call) - len(fragment)].rstrip()
+    if before.endswith(".") or not (fragment or before.endswith(("(", ","))):
+        return _result([])
+    names = [f"{each}=" for each in _keywords(before, namespace)]
+    names += [each for each in namespace if fragment.startswith("_") or not each.startswith("_")]
+    names += dir(builtins) if fragment else []
+    found = [each for each in dict.fromkeys(names) if each.startswith(fragment)]
+    return _result(found, fragment, _NOISE)
+
+
+def _without_options(rest: str) -> tuple[str, str]:
+    """The text after the whole options, and the option whose value is being typed."""
+    while match := _OPTION.match(rest):
+        option, value = match.groups()
+        if option not in OPTIONS or (option not in FLAGS and value is None):
+            return rest, option
+        end = match.end(1) if option in FLAGS else match.end()
+        rest = rest[end:]
+    return rest, ""
+
+
+def _keywords(before: str, namespace: dict[str, Any]) -> list[str]:
+    """The keyword arguments of the call that is open at the end of a text."""
+    match = _OPEN_CALL.search(before)
+    if match is None:
+        return []
+    callee = _held(match.group(1).split("."), namespace)
+    forward = inspect.getattr_static(type(callee), "forward", callee)
+    try:
+        parameters = inspect.signature(forward).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [each.name for each in parameters if each.kind in kinds and each.name != "self"]
+
+
+def _held(path: list[str], namespace: dict[str, Any]) -> Any:
+    """The object of a dotted name, without running a property."""
+    value = namespace.get(path[0])
+    for name in path[1:]:
+        held = getattr(value, "__dict__", {})
+        modules = held.get("_modules", {})
+        if name in held or name in modules:
+            value = held.get(name, modules.get(name))
+            continue
+        value = inspect.getattr_static(type(value), name, None)
+    return value
+
+
+def _result(
+    found: list[str], fragment: str = "", suppress: bool | set[str] = False
+) -> SimpleMatcherResult:
+    return {
+        "completions": [SimpleCompletion(each) for each in found],
+        "matched_fragment": fragment,
+        "suppress": suppress if found else False,
+    }

@@ -1,13 +1,24 @@
-"""Evaluates the parts of a call in the user's namespace."""
+"""Runs the user's own Python for the magics: the parts of a call, and a cell's statements.
+
+What it raises is the user's to see as Python shows it, so the functions here hide from tracebacks.
+"""
 
 from __future__ import annotations
 
+import ast
 import difflib
+import linecache
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from zlib import crc32
 
-from kernel_ext.command import Call
+from kernel_ext.call import Call, Cell, syntax_error
 from kernel_ext.errors import ExportUsageError, pointing
+
+
+def line_file(source: str) -> str:
+    """Python's file name for a text after `%export`."""
+    return f"<%export {crc32(source.encode()):08x}>"
 
 
 class Evaluated(NamedTuple):
@@ -25,40 +36,92 @@ def evaluate_call(call: Call, namespace: dict[str, Any]) -> Evaluated:
         ExportUsageError: a name is not known, or the callee cannot be called.
         Exception: whatever the user's own expressions raise.
     """
-    function = evaluate(call.function, namespace)
+    __tracebackhide__ = True
+    function = _value(call.node.func, call.source, namespace)
     if not callable(function):
+        name = ast.get_source_segment(call.source, call.node.func)
         kind = type(function).__name__
-        raise ExportUsageError(f"{call.function} is a {kind} and cannot be called.")
+        raise ExportUsageError(
+            f"{name} is a {kind} and cannot be called. Name a module or a function: model(x)"
+        )
     args: list[Any] = []
-    for starred, source in call.args:
-        value = evaluate(source, namespace)
-        args.extend(value) if starred else args.append(value)
+    for node in call.node.args:
+        if isinstance(node, ast.Starred):
+            args.extend(_value(node.value, call.source, namespace))
+        else:
+            args.append(_value(node, call.source, namespace))
     kwargs: dict[str, Any] = {}
-    for name, source in call.kwargs:
-        value = evaluate(source, namespace)
-        kwargs.update(value if name is None else {name: value})
+    for keyword in call.node.keywords:
+        value = _value(keyword.value, call.source, namespace)
+        given = dict(value) if keyword.arg is None else {keyword.arg: value}
+        if twice := kwargs.keys() & given.keys():
+            raise ExportUsageError(f"{call.text} gives {', '.join(sorted(twice))} twice.")
+        kwargs.update(given)
     return Evaluated(function, tuple(args), kwargs)
 
 
 def evaluate(source: str, namespace: dict[str, Any]) -> Any:
-    """One expression of the user's, in their namespace."""
+    """One expression of the user's, in their namespace. Raises as `evaluate_call` does."""
+    __tracebackhide__ = True
     try:
-        return eval(compile(source, "<%export>", "eval"), namespace)  # noqa: S307 - the user's own
+        node = ast.parse(source, mode="eval").body
+    except SyntaxError as error:
+        raise syntax_error(error, source) from error
+    return _value(node, source, namespace)
+
+
+def run_statements(cell: Cell, file: str, shell: Any) -> None:
+    """Runs all of a cell but its last statement. Nothing is displayed of them.
+
+    Args:
+        cell: the cell.
+        file: Python's file name for it.
+        shell: the InteractiveShell; it compiles as for any cell.
+    """
+    __tracebackhide__ = True
+    body = shell.transform_ast(cell.body)
+    try:
+        code = shell.compile(body, file, "exec")
+    except SyntaxError as error:
+        raise syntax_error(error, cell.source) from error
+    exec(code, shell.user_global_ns, shell.user_ns)  # noqa: S102 - the user's own cell
+
+
+def _value(node: ast.expr, source: str, namespace: dict[str, Any]) -> Any:
+    __tracebackhide__ = True
+    # For tracebacks, and for the lines of a lambda that is written in the call.
+    file = line_file(source)
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    try:
+        code = compile(ast.Expression(node), file, "eval", dont_inherit=True)
+    except SyntaxError as error:
+        raise syntax_error(error, source) from error
+    try:
+        return eval(code, namespace)  # noqa: S307 - the user's own
     except NameError as error:
         # Only a name of this line: one missing inside the user's own functions is theirs to see.
-        if error.name and error.__traceback__ and error.__traceback__.tb_next is not None:
-            inner = error.__traceback__.tb_next
-            if inner.tb_next is None and error.name not in namespace:
-                raise _unknown_name(error.name, source, namespace) from None
-        raise
-    except SyntaxError as error:
-        raise pointing(
-            f"This is no Python: {error.msg}", source, (error.offset or 1) - 1
-        ) from error
+        name = next((each for each in ast.walk(node) if _is_name(each, error.name)), None)
+        if name is None or not _raised_in(file, error) or error.name in namespace:
+            raise
+        raise _unknown_name(name, source, namespace) from None
 
 
-def _unknown_name(name: str, source: str, namespace: dict[str, Any]) -> ExportUsageError:
+def _is_name(node: ast.AST, name: str | None) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _raised_in(file: str, error: NameError) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == file
+
+
+def _unknown_name(node: ast.AST, source: str, namespace: dict[str, Any]) -> ExportUsageError:
+    assert isinstance(node, ast.Name)
     known = [each for each in namespace if not each.startswith("_")]
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(node.id, known, n=1)
     hint = f" Did you mean {near[0]}?" if near else " Run the cell that defines it first."
-    return pointing(f"There is no {name} here.{hint}", source, source.find(name))
+    line = source.splitlines()[node.lineno - 1]
+    column = len(line.encode()[: node.col_offset].decode())
+    return pointing(f"There is no {node.id} here.{hint}", line, column)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import sys
+from dataclasses import replace
 from typing import Any
 
+from executing import Source
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 import explorer
-from kernel_ext.command import Call, Command, parse_call, parse_command, split_cell
+from kernel_ext.call import Call, parse_call, split_cell
+from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
-from kernel_ext.evaluate import evaluate, evaluate_call
+from kernel_ext.evaluate import Evaluated, evaluate, evaluate_call, line_file, run_statements
 from kernel_ext.progress import ProgressLine
 
 LAST = "_export"
@@ -22,7 +27,7 @@ class ExportMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    def export(self, line: str, cell: str | None = None) -> None:
+    def export(self, line: str, cell: str | None = None) -> explorer.Exploration | None:
         """Export a call with torch.export and explore the program.
 
         %export model(x)                     export this call, and show the graph, the source,
@@ -46,7 +51,7 @@ class ExportMagics(Magics):
         --load FILE.pt2          open a saved program instead; nothing in it is run
         --no-display             export, but show nothing
 
-        The last result is always in `_export`.
+        The last result is always in `_export`; `ex = %export model(x)` works as well.
 
         The short language names a dim for each size of an input:
 
@@ -57,80 +62,78 @@ class ExportMagics(Magics):
 
         `;` or a line end stands between inputs. Inputs that are not named stay fixed.
         """
+        __tracebackhide__ = True
         command = parse_command(line)
         if cell is not None:
-            command, ready = self._run_cell(command, cell)
-            if not ready:
-                return
-        if command.load:
-            self._load(command)
-        else:
-            self._export(command, parse_call(command.call))
-
-    def _load(self, command: Command) -> None:
+            command = self._run_cell(line, cell, command)
+        call = None if command.load else parse_call(command.call)
+        target = evaluate_call(call, self._shell.user_ns) if call else None
+        shapes = self._dynamic_shapes(command)
+        shown = ProgressLine(command.call, live=command.display and _has_page(self._shell))
         try:
-            loaded = explorer.load(command.load or "")
-        except ValueError as error:
-            raise ExportUsageError(str(error)) from error
-        self._show(loaded, command, ProgressLine("", live=False))
-
-    def _export(self, command: Command, call: Call) -> None:
-        namespace = self._shell.user_ns
-        target = evaluate_call(call, namespace)
-        line = ProgressLine(call.text, live=command.display and _has_page(self._shell))
-        try:
-            exploration = explorer.explore(
-                target.function,
-                target.args,
-                target.kwargs,
-                dynamic_shapes=self._dynamic_shapes(command),
-                strict=command.mode == "strict",
-                both=command.mode == "both",
-                title=call.text,
-                cells=cell_names(self._shell),
-                progress=line,
-            )
+            if call and target:
+                exploration = self._explore(call, target, shapes, command, shown)
+            else:
+                exploration = explorer.load(command.load or "")
+            self._keep(exploration, command.name, call.assigned if call else None)
+            if command.display:
+                shown.result(*_bundle(exploration))
         except KeyboardInterrupt:
-            line.note("Interrupted. Nothing has changed.")
-            return
+            shown.note("Interrupted. Nothing has changed.")
+            return None
         except (TypeError, ValueError) as error:
+            shown.clear()
             raise ExportUsageError(str(error)) from error
         finally:
-            line.stop()
-        self._show(exploration, command, line, call.assigned)
+            shown.stop()
+        return exploration if _is_asked_for(self._shell) else None
 
-    def _show(
+    def _explore(
         self,
-        exploration: explorer.Exploration,
+        call: Call,
+        target: Evaluated,
+        shapes: Any,
         command: Command,
-        line: ProgressLine,
-        assigned: str | None = None,
-    ) -> None:
-        kept = {name: exploration for name in (LAST, command.name, assigned) if name}
+        progress: ProgressLine,
+    ) -> explorer.Exploration:
+        cells = {**cell_names(self._shell), line_file(call.source): "%export"}
+        return explorer.explore(
+            target.function,
+            target.args,
+            target.kwargs,
+            dynamic_shapes=shapes,
+            strict=command.mode == "strict",
+            both=command.mode == "both",
+            title=" ".join(line.strip() for line in call.text.splitlines()),
+            cells=cells,
+            progress=progress,
+        )
+
+    def _keep(self, exploration: explorer.Exploration, *names: str | None) -> None:
+        kept = {name: exploration for name in (LAST, *names) if name}
         self._shell.push(kept, interactive=False)
-        if not command.display:
-            return
-        bundle = exploration._repr_mimebundle_()
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        line.result(data, metadata)
 
     def _dynamic_shapes(self, command: Command) -> Any:
+        __tracebackhide__ = True
         if command.expression is not None:
             return evaluate(command.expression, self._shell.user_ns)
         return command.dynamic
 
-    def _run_cell(self, command: Command, cell: str) -> tuple[Command, bool]:
-        """Runs all but the cell's last line; the command with that line as its call."""
+    def _run_cell(self, line: str, cell: str, command: Command) -> Command:
+        """Runs all but the cell's last statement; the command with that one as its call."""
+        __tracebackhide__ = True
+        if command.load:
+            raise ExportUsageError("%%export has a cell to run; %export --load opens a file.")
         if command.call:
             raise ExportUsageError(
                 f"%%export takes the call from the cell's last line; move {command.call} there."
             )
-        before, call = split_cell(cell)
-        ready = True
-        if before.strip():
-            ready = bool(self._shell.run_cell(before, store_history=False).success)
-        fields = {name: getattr(command, name) for name in Command.__dataclass_fields__}
-        return Command(**{**fields, "call": call}), ready
+        raw = f"# %%export {line}\n{cell}"
+        taken = split_cell(self._shell.transform_cell(raw))
+        number = self._shell.execution_count
+        file = self._shell.compile.cache(taken.source, number, raw_code=raw)
+        run_statements(taken, file, self._shell)
+        return replace(command, call=taken.call)
 
     @property
     def _shell(self) -> Any:
@@ -142,6 +145,25 @@ class ExportMagics(Magics):
 def _has_page(shell: Any) -> bool:
     """Whether what is shown can be replaced later: in a notebook's kernel, not in a terminal."""
     return getattr(shell, "kernel", None) is not None
+
+
+def _bundle(exploration: explorer.Exploration) -> tuple[dict[str, Any], dict[str, Any]]:
+    bundle = exploration._repr_mimebundle_()
+    return bundle if isinstance(bundle, tuple) else (bundle, {})
+
+
+def _is_asked_for(shell: Any) -> bool:
+    """Whether the magic's value goes anywhere, as in `ex = %export model(x)`.
+
+    On a line of its own it must not: IPython would show the result a second time.
+    """
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_globals is not shell.user_global_ns:
+        frame = frame.f_back
+    if frame is None:
+        return True
+    node: Any = Source.executing(frame).node
+    return node is not None and not isinstance(node.parent, ast.Expr)
 
 
 def cell_names(shell: Any) -> dict[str, str]:

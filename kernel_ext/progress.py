@@ -52,37 +52,46 @@ class ProgressLine:
         count = f"module {progress.done} of {progress.total}"
         text = f"Exporting {self._title}: {count}: {where} ({now - self._started:.0f} s)"
         bar = f'<progress max="{progress.total}" value="{progress.done}"></progress>'
-        self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
+        with self._drawing:
+            self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
 
     def stop(self) -> None:
         """Shows no more progress."""
-        self._live = False
         self._timer.cancel()
+        with self._drawing:
+            self._live = False
 
     def result(self, bundle: dict[str, Any], metadata: dict[str, Any]) -> None:
         """Puts the result where the line was."""
         self.stop()
-        self._put(bundle, metadata)
+        with self._drawing:
+            self._put(bundle, metadata)
 
     def note(self, text: str) -> None:
         """Puts a line of text where the line was."""
-        self.stop()
-        self._put({"text/plain": text, "text/html": escaped(text)})
+        self.result({"text/plain": text, "text/html": escaped(text)}, {})
+
+    def clear(self) -> None:
+        """Takes the line away, if there is one."""
+        if self._id is not None:
+            self.note("")
 
     def _begin(self) -> None:
-        if self._live and self._id is None:
-            text = f"Exporting {self._title} …"
-            bar = "<progress></progress>"
-            self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
+        text = f"Exporting {self._title} …"
+        with self._drawing:
+            if self._live and self._id is None:
+                self._put(
+                    {"text/plain": text, "text/html": f"<progress></progress> {escaped(text)}"}
+                )
 
     def _put(self, bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
-        with self._drawing:
-            if self._id is None:
-                handle = display(  # type: ignore[no-untyped-call]
-                    bundle, metadata=metadata, raw=True, display_id=True
-                )
-                self._id = handle.display_id if handle else None
-            else:
-                update_display(  # type: ignore[no-untyped-call]
-                    bundle, metadata=metadata, raw=True, display_id=self._id
-                )
+        """Draws. The caller holds the lock, so that no late progress covers a result."""
+        if self._id is None:
+            handle = display(  # type: ignore[no-untyped-call]
+                bundle, metadata=metadata, raw=True, display_id=True
+            )
+            self._id = handle.display_id if handle else None
+        else:
+            update_display(  # type: ignore[no-untyped-call]
+                bundle, metadata=metadata, raw=True, display_id=self._id
+            )

@@ -1,10 +1,10 @@
-"""The line of `%export`, taken apart without evaluating any of it."""
+"""The options of `%export`."""
 
 from __future__ import annotations
 
 import pytest
 
-from kernel_ext.command import Command, parse_call, parse_command, split_cell
+from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
 
 
@@ -27,7 +27,17 @@ def test_a_call_may_begin_with_a_minus_only_in_its_arguments() -> None:
 
 
 REFUSED = {
-    "--strcit m(x)": "no option --strcit",
+    "--strcit m(x)": "no option --strcit. Did you mean --strict",
+    "--frobnicate m(x)": "Options: --strict,",
+    "--strict=1 m(x)": "--strict takes no value",
+    "-d --strict m(x)": "-d needs a value",
+    "-d= m(x)": "-d needs a value",
+    "-d 'x: b' --dynamic 'y: b' m(x)": "given twice",
+    "-d 'x: b m(x)": "quote is not closed",
+    "-d x'b m(x)": "quote is not closed",
+    "--load f.pt2 m(x)": "without a call",
+    "--load f.pt2 --both": "without a call",
+    "--as class m(x)": "no name for a variable",
     "-d": "-d needs a value",
     "--strict --both m(x)": "exclude each other",
     "-d 'x: b' -D s m(x)": "both say what is dynamic",
@@ -39,45 +49,3 @@ REFUSED = {
 def test_lines_that_do_not_work_say_why(line: str) -> None:
     with pytest.raises(ExportUsageError, match=REFUSED[line]):
         parse_command(line)
-
-
-def test_a_call_is_taken_apart() -> None:
-    call = parse_call("self.net(x, *rest, mask=m[0], **options)")
-    assert call.function == "self.net"
-    assert call.args == [(False, "x"), (True, "rest")]
-    assert call.kwargs == [("mask", "m[0]"), (None, "options")]
-
-
-def test_an_assignment_names_the_result() -> None:
-    assert parse_call("ex = model(x)").assigned == "ex"
-    assert parse_call("ex = model(x)").text == "model(x)"
-
-
-NO_CALLS = {
-    "": "Give the call",
-    "model": "Not a call: model",
-    "model(x": "never closed",
-    "a(x); b(x)": "Not a call",
-    "await model(x)": "await",
-    "x + model(x)": "Not a call",
-}
-
-
-@pytest.mark.parametrize("text", NO_CALLS)
-def test_what_is_no_call_is_refused(text: str) -> None:
-    with pytest.raises(ExportUsageError, match=NO_CALLS[text]):
-        parse_call(text)
-
-
-def test_a_syntax_error_is_pointed_at() -> None:
-    with pytest.raises(ExportUsageError) as caught:
-        parse_call("model(x y)")
-    text, caret = str(caught.value).splitlines()[1:]
-    assert caret.index("^") in (text.index("x"), text.index("x y"))
-
-
-def test_a_cell_is_split_before_its_last_statement() -> None:
-    assert split_cell("a = 1\nb = 2\nmodel(\n  a,\n)\n") == ("a = 1\nb = 2\n", "model(\n  a,\n)")
-    assert split_cell("a = 1; model(a)") == ("a = 1; ", "model(a)")
-    with pytest.raises(ExportUsageError, match="empty"):
-        split_cell("# nothing\n")

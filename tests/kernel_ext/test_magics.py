@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from IPython.core.completer import CompletionContext, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+
+from kernel_ext.completion import export_matcher
 
 SETUP = """
 import torch
@@ -19,6 +23,9 @@ class Doubled(torch.nn.Module):
 
     def forward(self, x, scale=2):
         return self.lin(x) * scale
+
+    def gen(self, x):
+        return self.lin(x)
 
 class Undecided(torch.nn.Module):
     def forward(self, x):
@@ -46,6 +53,11 @@ def run(shell: InteractiveShell, cell: str) -> tuple[Any, str]:
     return result, captured.stdout + "".join(
         output.data.get("text/plain", "") for output in captured.outputs
     )
+
+
+def plain(text: str) -> str:
+    """Without a terminal's colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def test_an_export_is_summed_up_in_text(shell: InteractiveShell) -> None:
@@ -87,11 +99,79 @@ def test_a_cell_is_run_and_its_last_line_exported(shell: InteractiveShell) -> No
     assert shell.user_ns["ex"].record.title == "model(z, scale=5)"
 
 
-def test_a_cell_that_raises_exports_nothing(shell: InteractiveShell) -> None:
+def test_nothing_else_of_a_cell_is_displayed(shell: InteractiveShell) -> None:
+    with capture_output() as captured:
+        shell.run_cell("%%export\nlabel = 'é'; label\nmodel(\n  x +\n  x)")
+    assert len(captured.outputs) == 1
+    assert shell.user_ns["_export"].record.title == "model( x + x)"
+
+
+def test_a_cell_may_hold_magics(shell: InteractiveShell) -> None:
+    result, text = run(shell, "%%export\nlisted = !echo hello\n%env NAME=1\nmodel(x)")
+    assert result.success
+    assert shell.user_ns["listed"] == ["hello"]
+    assert "exported, non-strict" in text
+
+
+def test_lines_of_a_cell_are_counted_as_the_user_sees_them(shell: InteractiveShell) -> None:
+    cell = """%%export
+class Here(torch.nn.Module):
+    def forward(self, x):
+        return x.unsqueeze(0).nonzero() if x.sum() > 0 else x
+
+Here()(x)"""
+    _, text = run(shell, cell)
+    assert "Cell In[1], line 4, in forward" in text
+    assert "x.unsqueeze(0)" in text
+
+
+@pytest.mark.parametrize("mode", ["", "--strict"])
+def test_a_class_of_the_cell_is_exported(shell: InteractiveShell, mode: str) -> None:
+    cell = f"""%%export {mode}
+class There(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+There()(x)"""
+    result, text = run(shell, cell)
+    assert result.success
+    assert ", 1 op" in text
+
+
+def test_a_cell_that_raises_fails_and_exports_nothing(shell: InteractiveShell) -> None:
     run(shell, "%export --no-display --as ex model(x)")
     before = shell.user_ns["ex"]
-    run(shell, "%%export --as ex\nz = 1 / 0\nmodel(z)")
+    result, text = run(shell, "%%export --as ex\nz = 1\nz / 0\nmodel(z)")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
     assert shell.user_ns["ex"] is before
+    assert "----> 3 z / 0" in plain(text)
+    assert "kernel_ext" not in text
+
+
+def test_the_value_of_the_magic_is_the_result_where_it_is_used(shell: InteractiveShell) -> None:
+    assert run(shell, "%export model(x)")[0].result is None
+    run(shell, "ex = %export --no-display model(x)")
+    assert shell.user_ns["ex"] is shell.user_ns["_export"]
+
+
+CALLS = {
+    "model.lin(x)": 1,
+    "model.gen(x)": 1,
+    "model(x, **{'scale': 4})": 2,
+    "model(*[x])": 2,
+    "(lambda t: t + 1)(x)": 1,
+    "torch.relu(x)": 1,
+    "[model][0](y := x)": 2,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_any_callable_is_exported(shell: InteractiveShell, call: str) -> None:
+    result, _ = run(shell, f"%export {call}")
+    assert result.success
+    ops = "1 op" if CALLS[call] == 1 else "2 ops"
+    assert shell.user_ns["_export"].record.verdict == f"exported, non-strict, {ops}"
+    assert shell.user_ns["_export"].record.title == call
 
 
 def test_an_assignment_keeps_the_result(shell: InteractiveShell) -> None:
@@ -114,6 +194,14 @@ def test_braces_and_dollars_of_the_call_are_left_alone(shell: InteractiveShell) 
 USAGE = {
     "%export modle(x)": "There is no modle here. Did you mean model?",
     "%export": "Give the call to export",
+    "%export modle": "Not a call: modle",
+    "%export model(x) --strict": "Options stand before the call",
+    "%export model(x, **{'x': x}, x=x)": "gives x twice",
+    "%export model((await x))": "This is no Python",
+    "%%export --load f.pt2\nmodel(x)": "%%export has a cell to run",
+    "%%export model(x)\nmodel(x)": "takes the call from the cell's last line",
+    "%%export\n%time model(x)": "ends with a magic",
+    "%%export\nawait x\nmodel(x)": "'await' outside function",
     "%export x(1)": "x is a Tensor and cannot be called",
     '%export -d "x: batch" model(x)': "x has 2 dims, [4, 3], and the spec gives 1",
     '%export -d "x: a b" model(x)': "expected `,`",
@@ -137,6 +225,8 @@ def test_an_error_of_the_users_own_expression_is_theirs_to_see(shell: Interactiv
     result, text = run(shell, "%export model(1 / 0)")
     assert not result.success
     assert "ZeroDivisionError" in text
+    assert "model(1 / 0)" in plain(text).rpartition("<%export")[2]
+    assert "kernel_ext" not in text
 
 
 def test_an_interrupt_says_so_and_keeps_the_last_result(shell: InteractiveShell) -> None:
@@ -154,11 +244,60 @@ class Stops(torch.nn.Module):
     assert shell.user_ns["ex"] is before
 
 
-def test_options_and_names_are_completed(shell: InteractiveShell) -> None:
-    _, options = shell.complete("--st", "%export --st", 12)
-    assert "--strict" in options
-    _, names = shell.complete("mod", "%export --strict mod", 20)
-    assert "model" in names
+COMPLETIONS = {
+    "%export --st": ({"--strict"}, {"staticmethod"}),
+    "%%export --st": ({"--strict"}, {"staticmethod"}),
+    "%export ": ({"model", "undecided", "--both", "-d"}, {"x", "exit"}),
+    "%export --strict mod": ({"model"}, {"%mode"}),
+    "%export ex = mod": ({"model"}, {"%mode"}),
+    "ex = %export mod": ({"model"}, {"%mode"}),
+    "%export -d 'x: batch, _' model(x": ({"x", "x="}, {"%xdel"}),
+    "%export model(x, sc": ({"scale="}, {"%sc"}),
+    "%export model.lin(x, inp": ({"input="}, set()),
+    "%export model.ge": ({"gen"}, set()),
+    "%export -D mod": ({"model"}, set()),
+    "%export --load nowh": (set(), {"--strict"}),
+    "%export -d 'x: ": (set(), {"--strict"}),
+    "mod": ({"model"}, {"--strict"}),
+}
+
+
+@pytest.mark.parametrize("line", COMPLETIONS)
+@pytest.mark.parametrize("jedi", [True, False])
+def test_what_may_follow_is_completed(shell: InteractiveShell, line: str, jedi: bool) -> None:
+    completer: Any = shell.Completer
+    completer.use_jedi = jedi
+    with provisionalcompleter():
+        found = {each.text for each in completer.completions(line, len(line))}
+    wanted, unwanted = COMPLETIONS[line]
+    if "." not in line or jedi:  # attributes are IPython's to find
+        assert wanted <= found
+    assert not unwanted & found
+
+
+def test_completing_runs_nothing_of_the_users(shell: InteractiveShell) -> None:
+    run(
+        shell,
+        """
+class Trap:
+    touched = False
+    @property
+    def inner(self):
+        Trap.touched = True
+trap = Trap()""",
+    )
+    line = "%export trap.inner(x"
+    export_matcher(CompletionContext("x", line, len(line), 0, None))
+    assert not shell.user_ns["Trap"].touched
+
+
+def test_unloading_takes_everything_away(shell: InteractiveShell) -> None:
+    completer: Any = shell.Completer
+    shell.run_line_magic("reload_ext", "kernel_ext")
+    assert len(completer.custom_matchers) == 1
+    shell.run_line_magic("unload_ext", "kernel_ext")
+    assert completer.custom_matchers == []
+    assert shell.find_line_magic("export") is None
 
 
 def test_help_teaches_the_options(shell: InteractiveShell) -> None:
