@@ -6,7 +6,9 @@ from pathlib import Path
 
 import graphviz
 
+from explorer.escape import harmless
 from explorer.outline import Block, full_blocks, top_blocks
+from explorer.text import counted
 from export_engine.record import Record
 
 _SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d"}
@@ -37,7 +39,7 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
 
     Raises:
         DotMissing: `dot` is not installed (a `.dot` file needs none).
-        ValueError: the file has no ending.
+        ValueError: the file has no ending, or one that Graphviz does not know.
     """
     target = Path(path)
     kind = target.suffix.removeprefix(".")
@@ -47,6 +49,10 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
     if kind in ("dot", "gv"):
         target.write_text(drawing.source, encoding="utf-8")
         return target
+    if kind not in graphviz.FORMATS:
+        raise ValueError(
+            f"Graphviz draws no .{kind} files; write graph.svg, graph.pdf or graph.png"
+        )
     try:
         target.write_bytes(drawing.pipe(format=kind))
     except graphviz.ExecutableNotFound as error:
@@ -60,5 +66,5 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
 def _label(block: Block) -> str:
     lines = [block.title, block.subtitle]
     if block.kind == "scope":
-        lines.append(f"{block.ops} ops")
-    return "\n".join(line[:80] for line in lines if line)
+        lines.append(counted(block.ops, "op"))
+    return "\n".join(harmless(line[:80]) for line in lines if line)

@@ -1,16 +1,24 @@
-"""The one place where text becomes HTML or SVG."""
+"""The one place where text becomes HTML or SVG, or is made fit for a terminal."""
 
 from __future__ import annotations
 
 import html
 import re
 
-_CONTROL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+"""What moves a cursor, colours a terminal or turns text around, and what is no character."""
+
+
+def harmless(text: object) -> str:
+    """Text without control characters; line ends and tabs stay."""
+    return _CONTROL.sub("\ufffd", str(text).replace("\r\n", "\n"))
 
 
 def escaped(text: object, most: int = 400) -> str:
     """Text as content or a quoted attribute of an element; cut where it is longer than `most`."""
-    plain = _CONTROL.sub("\ufffd", str(text))
+    plain = harmless(text)
     if len(plain) > most:
         plain = plain[: most - 1] + "…"
     return html.escape(plain, quote=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.escape import harmless
 from explorer.session import Entry, Session
 
 if TYPE_CHECKING:
@@ -37,15 +38,30 @@ class View:
         self._pane = pane
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        from explorer.picture import static_html
+        from widgets import FrontEndMissing
+
+        try:
+            return self._exploration.widget(self._pane, self._static())._repr_mimebundle_(**options)
+        except FrontEndMissing as missing:
+            return self._static(note=str(missing))
+
+    def __repr__(self) -> str:
+        from explorer.pane_text import pane_text
         from explorer.text import summary
 
         record = self._exploration.record
-        fallback = {"text/plain": summary(record), "text/html": static_html(record)}
-        return self._exploration.widget(self._pane, fallback)._repr_mimebundle_(**options)
+        if self._pane == "all" or record.failure:
+            return summary(record, self._exploration.other_verdicts)
+        title = harmless(f"{record.title}: {record.verdict}")
+        return "\n".join([title, *pane_text(record, self._pane)])
 
-    def __repr__(self) -> str:
-        return repr(self._exploration)
+    def _static(self, **options: str) -> dict[str, str]:
+        """What is shown where no widget runs."""
+        from explorer.picture import static_html
+
+        exploration = self._exploration
+        page = static_html(exploration.record, self._pane, exploration.other_verdicts, **options)
+        return {"text/plain": repr(self), "text/html": page}
 
 
 class Exploration:
@@ -70,15 +86,12 @@ class Exploration:
         Raises:
             ExportFailed: there is none, since the export failed.
         """
-        from export_engine import Exported, Failed
+        from export_engine import Exported
 
         attempt = self._session.entry.attempt
         if isinstance(attempt, Exported):
             return attempt.program
-        cause = attempt.error if isinstance(attempt, Failed) else None
-        failure = self.record.failure
-        sentence = failure.sentence if failure else ""
-        raise ExportFailed(f"There is no program: the export failed. {sentence}") from cause
+        raise self._no("program")
 
     @property
     def ok(self) -> bool:
@@ -94,6 +107,12 @@ class Exploration:
     def attempts(self) -> tuple[Attempt, ...]:
         """Every attempt, the oldest first; with `--both`, one per mode."""
         return tuple(entry.attempt for entry in self._session.entries)
+
+    @property
+    def other_verdicts(self) -> list[str]:
+        """A line for each attempt that is not the one shown."""
+        shown = self._session.entry
+        return [each.record.verdict for each in self._session.entries if each is not shown]
 
     @property
     def graph(self) -> View:
@@ -121,9 +140,15 @@ class Exploration:
         return View(self, "code")
 
     def dot(self, *, full: bool = False) -> graphviz.Digraph:
-        """The graph for Graphviz: its top-level scopes, or with `full` every op."""
+        """The graph for Graphviz: its top-level scopes, or with `full` every op.
+
+        Raises:
+            ExportFailed: there is no graph, since the export failed.
+        """
         from explorer.dot import dot_graph
 
+        if not self.ok:
+            raise self._no("graph")
         return dot_graph(self.record, full)
 
     def save_graph(self, path: str | Path, *, full: bool = False) -> Path:
@@ -131,9 +156,13 @@ class Exploration:
 
         Raises:
             DotMissing: Graphviz's `dot` is not installed (a .dot file needs none).
+            ExportFailed: there is no graph, since the export failed.
+            ValueError: the file's ending says no format, or one that Graphviz lacks.
         """
         from explorer.dot import save_graph
 
+        if not self.ok:
+            raise self._no("graph")
         return save_graph(self.record, path, full)
 
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
@@ -154,9 +183,17 @@ class Exploration:
         return View(self, "all")._repr_mimebundle_(**options)
 
     def __repr__(self) -> str:
-        from explorer.text import summary
+        return repr(View(self, "all"))
 
-        return summary(self.record)
+    def _no(self, what: str) -> ExportFailed:
+        """The error that says that there is no such thing."""
+        from export_engine import Failed
+
+        attempt, failure = self._session.entry.attempt, self.record.failure
+        sentence = harmless(failure.sentence) if failure else ""
+        raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
+        raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None
+        return raised
 
 
 def explore(
@@ -186,12 +223,17 @@ def explore(
         progress: called on each module that tracing enters.
 
     Raises:
-        TypeError: `model` cannot be called.
+        TypeError: `model` cannot be called, or not with these arguments.
         ShapesError: `dynamic_shapes` do not fit the call.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine import Request, Shapes, capture
 
+    if not isinstance(args, tuple | list):
+        raise TypeError(
+            f"args is a {type(args).__name__}. Give the positional arguments as a tuple: "
+            "explore(model, (x,))"
+        )
     given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
     name = getattr(model, "__name__", type(model).__name__)
     request = Request(

@@ -6,11 +6,15 @@ below the root; sizes-only ops and held tensors are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 from export_engine.record import OPS, Graph, Record
 
 _PLACEHOLDER, _GET_ATTR, _OUTPUT = (OPS.index(op) for op in ("placeholder", "get_attr", "output"))
+
+_COMFORTABLE = 12
+"""Blocks that a reader takes in without help."""
 
 
 @dataclass
@@ -21,6 +25,8 @@ class Block:
     subtitle: str
     kind: str
     """`input`, `op`, `scope` or `output`."""
+    type: str = ""
+    """Of the value it gives; of a scope, its last op's."""
     ops: int = 0
     inputs: dict[int, str] = field(default_factory=dict)
     """Number of the block it reads, and the type on that edge."""
@@ -33,11 +39,40 @@ def top_blocks(record: Record) -> list[Block]:
     return _Blocks(record, record.graphs[0]).made
 
 
+def few_blocks(record: Record) -> list[Block]:
+    """The same, with chains of ops as one where there are many."""
+    blocks = top_blocks(record)
+    return condensed(blocks) if len(blocks) > _COMFORTABLE else blocks
+
+
 def full_blocks(record: Record) -> list[Block]:
     """One block for each op, whatever scope it is in."""
     if not record.graphs:
         return []
     return _Blocks(record, record.graphs[0], fold=False).made
+
+
+def condensed(blocks: list[Block]) -> list[Block]:
+    """The blocks with each chain of ops that feed only one another as one block."""
+    readers = Counter(source for block in blocks for source in block.inputs)
+    made: list[Block] = []
+    place: list[int] = []
+    for block in blocks:
+        inputs = {place[source]: text for source, text in block.inputs.items()}
+        source = next(iter(block.inputs), -1)
+        if len(inputs) == 1 and block.kind == blocks[source].kind == "op" and readers[source] == 1:
+            head = made[place[source]]
+            made[place[source]] = replace(
+                head,
+                title=f"{head.title.split(' → ')[0]} → {block.title}",
+                type=block.type,
+                ops=head.ops + block.ops,
+            )
+            place.append(place[source])
+        else:
+            made.append(replace(block, inputs=inputs))
+            place.append(len(made) - 1)
+    return made
 
 
 class _Blocks:
@@ -62,6 +97,7 @@ class _Blocks:
         if block is None:
             return
         self._of_node[node] = block
+        self.made[block].type = self._record.types[self._graph.type[node]].text
         starts = self._graph.inputs.starts
         for source in self._graph.inputs.items[starts[node] : starts[node + 1]]:
             origin = self._of_node.get(source)
@@ -82,7 +118,7 @@ class _Blocks:
         if scope < 0:
             name = self._record.strings[self._graph.name[node]]
             title = self._record.targets[self._graph.target[node]].label
-            return self._new(Block(title, name if name != title else "", "op", 1))
+            return self._new(Block(title, name if name != title else "", "op", ops=1))
         known = self._of_scope.get(scope)
         if known is None:
             entry_scope = self._record.scopes[scope]

@@ -5,109 +5,132 @@ Plain HTML with an inline SVG: no script, no style sheet, no address. All text i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.escape import escaped
-from explorer.outline import Block, top_blocks
+from explorer.layered import Point, Size, layered
+from explorer.outline import Block, few_blocks
+from explorer.pane_text import pane_text
+from explorer.text import counted, failing_place, input_rows, output_rows, size_rows
 from export_engine.record import Record
 
-_WIDTH, _HEIGHT, _GAP, _COLUMN = 230, 40, 26, 260
-_MOST_BLOCKS = 24
+_SIZE = Size(width=210, height=40, gap=18, row=24)
+_MOST_BLOCKS, _MOST_ROWS, _MOST_LINES = 28, 40, 300
 _COLOURS = {"input": "#1b8a5a", "output": "#b03060", "op": "#4a76b8", "scope": "#7b8494"}
 
 
-def static_html(record: Record) -> str:
-    """The attempt as HTML: verdict, graph's top level and the signature, or the failure."""
-    title = f"<b><code>{escaped(record.title)}</code></b> — {escaped(record.verdict)}"
-    body = _failure(record) if record.failure else _picture(record) + _signature(record)
-    note = "<p><small>A static picture. Run the notebook to explore it.</small></p>"
-    return f"<div>{title}{body}{note}</div>"
+def static_html(
+    record: Record,
+    pane: str = "all",
+    others: Sequence[str] = (),
+    note: str = "A static picture. Run the notebook to explore it.",
+) -> str:
+    """An attempt as HTML: verdict, the graph's top level, signature and sizes; or the failure.
+
+    Args:
+        record: the attempt.
+        pane: the one pane to show, or `all`.
+        others: verdicts of other attempts at the same call.
+        note: why this is a picture.
+    """
+    verdicts = "".join(f"<br>{escaped(f'also tried: {other}')}" for other in others)
+    title = (
+        f"<p><b><code>{escaped(record.title)}</code></b>: {escaped(record.verdict)}{verdicts}</p>"
+    )
+    return f"<div>{title}{_body(record, pane)}<p><small>{escaped(note)}</small></p></div>"
+
+
+def _body(record: Record, pane: str) -> str:
+    if record.failure:
+        return _failure(record)
+    tables = {
+        "signature": [*input_rows(record), *output_rows(record)],
+        "shapes": size_rows(record),
+    }
+    if pane == "graph":
+        return _picture(record)
+    if pane in tables:
+        return _table(tables[pane])
+    if pane == "all":
+        return _picture(record) + _table([*tables["signature"], *tables["shapes"]])
+    return _lines(pane_text(record, pane))
 
 
 def _failure(record: Record) -> str:
     failure = record.failure
     assert failure is not None
-    place = ""
-    if failure.stack >= 0:
-        frame = record.stacks.items[record.stacks.starts[failure.stack + 1] - 1]
-        file = record.files[record.frames.file[frame]].name
-        place = f"<p>at <code>{escaped(file)}:{record.frames.line[frame]}</code></p>"
-    return f"<p>{escaped(failure.sentence)}</p>{place}"
+    place, code = failing_place(record)
+    where = f"<p>at <code>{escaped(place)}</code></p>" if place else ""
+    line = f"<pre>{escaped(code)}</pre>" if code else ""
+    return f"<p>{escaped(failure.sentence)}</p>{where}{line}"
 
 
-def _picture(record: Record) -> str:
-    blocks = top_blocks(record)
-    if not blocks:
-        return ""
-    shown, left = blocks[:_MOST_BLOCKS], len(blocks) - _MOST_BLOCKS
-    spots = _spots(shown)
-    width = max(x for x, _ in spots) + _WIDTH + 2
-    height = max(y for _, y in spots) + _HEIGHT + 2
-    parts = [
-        _edge(spots[source], spots[number])
-        for number, block in enumerate(shown)
-        for source in block.inputs
-    ]
-    parts += [_box(block, *spot) for block, spot in zip(shown, spots, strict=True)]
-    more = f"<p><small>and {left} more</small></p>" if left > 0 else ""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="The graph\'s top level">'
-        f"{''.join(parts)}</svg>{more}"
-    )
+def _lines(lines: list[str]) -> str:
+    shown = "\n".join(escaped(line) for line in lines[:_MOST_LINES])
+    left = len(lines) - _MOST_LINES
+    return f"<pre>{shown}</pre>" + (_small(f"and {left:,} more lines") if left > 0 else "")
 
 
-def _spots(blocks: list[Block]) -> list[tuple[int, int]]:
-    """Each block one row below the last of those it reads; blocks of one row side by side."""
-    rows: list[int] = []
-    filled: dict[int, int] = {}
-    spots = []
-    for block in blocks:
-        row = max((rows[source] + 1 for source in block.inputs), default=0)
-        rows.append(row)
-        column = filled.get(row, 0)
-        filled[row] = column + 1
-        spots.append((1 + column * _COLUMN, 1 + row * (_HEIGHT + _GAP)))
-    return spots
-
-
-def _box(block: Block, x: int, y: int) -> str:
-    colour = _COLOURS[block.kind]
-    subtitle = f"{block.subtitle} · {block.ops} ops" if block.kind == "scope" else block.subtitle
-    font = 'font-family="sans-serif" fill="#1c1e22"'
-    return (
-        f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="5" fill="#fff" '
-        f'stroke="{colour}"/><rect x="{x}" y="{y}" width="4" height="{_HEIGHT}" fill="{colour}"/>'
-        f'<text x="{x + 12}" y="{y + 17}" font-size="12" font-weight="600" {font}>'
-        f"{escaped(block.title, 30)}</text>"
-        f'<text x="{x + 12}" y="{y + 32}" font-size="10.5" {font} fill-opacity="0.7">'
-        f"{escaped(subtitle, 38)}</text>"
-    )
-
-
-def _edge(source: tuple[int, int], target: tuple[int, int]) -> str:
-    x1, y1 = source[0] + _WIDTH // 2, source[1] + _HEIGHT
-    x2, y2 = target[0] + _WIDTH // 2, target[1]
-    bend = (y2 - y1) // 2
-    path = f"M{x1} {y1} C{x1} {y1 + bend} {x2} {y2 - bend} {x2} {y2}"
-    return f'<path d="{path}" fill="none" stroke="#98a1b0"/>'
-
-
-def _signature(record: Record) -> str:
-    rows = [
-        ("input", entry.path or entry.name, entry.constant or record.types[entry.type].text)
-        for entry in record.signature.inputs
-        if entry.kind == "user_input"
-    ]
-    rows += [
-        (
-            entry.kind.replace("_", " "),
-            entry.target or entry.path or entry.name,
-            entry.constant or record.types[entry.type].text,
-        )
-        for entry in record.signature.outputs
-    ]
+def _table(rows: list[tuple[str, str, str]]) -> str:
     cells = "".join(
         f"<tr><td>{escaped(kind)}</td><td><code>{escaped(name)}</code></td>"
         f"<td><code>{escaped(text)}</code></td></tr>"
-        for kind, name, text in rows[:60]
+        for kind, name, text in rows[:_MOST_ROWS]
     )
-    return f"<table>{cells}</table>" if cells else ""
+    left = len(rows) - _MOST_ROWS
+    table = f"<table>{cells}</table>" if cells else ""
+    return table + (_small(f"and {left:,} more") if left > 0 else "")
+
+
+def _picture(record: Record) -> str:
+    blocks = few_blocks(record)
+    shown, left = blocks[:_MOST_BLOCKS], len(blocks) - _MOST_BLOCKS
+    if not shown:
+        return ""
+    pinned = [number for number, block in enumerate(shown) if block.kind == "input"]
+    placed = layered([block.inputs for block in shown], _SIZE, pinned)
+    parts = [_edge(points) for points in placed.edges]
+    parts += [_box(block, *corner) for block, corner in zip(shown, placed.boxes, strict=True)]
+    style = "max-width: 100%; height: auto; display: block; margin: 4px 0 12px"
+    width, height = round(placed.width) + 4, round(placed.height) + 4
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="-2 -2 {width} {height}" role="img" aria-label="The graph\'s top level" '
+        f'style="{style}">{"".join(parts)}</svg>'
+        + (_small(f"and {left:,} more") if left > 0 else "")
+    )
+
+
+def _box(block: Block, x: float, y: float) -> str:
+    colour, size = _COLOURS[block.kind], _SIZE
+    x, y = round(x), round(y)
+    details = [block.type or block.subtitle]
+    if block.kind == "scope":
+        details = [block.subtitle, counted(block.ops, "op")]
+    elif block.ops > 1:
+        details.insert(0, counted(block.ops, "op"))
+    font = 'font-family="sans-serif" fill="#1c1e22"'
+    box = f'x="{x}" y="{y}" height="{size.height:g}"'
+    return (
+        f'<rect {box} width="{size.width:g}" rx="5" fill="#fff" stroke="{colour}"/>'
+        f'<rect {box} width="4" fill="{colour}"/>'
+        f'<text x="{x + 12}" y="{y + 17}" font-size="12" font-weight="600" {font}>'
+        f"{escaped(block.title, 28)}</text>"
+        f'<text x="{x + 12}" y="{y + 32}" font-size="10.5" {font} fill-opacity="0.7">'
+        f"{escaped(' · '.join(each for each in details if each), 36)}</text>"
+    )
+
+
+def _edge(points: list[Point]) -> str:
+    """A curve between rows, a straight line past a box; the points come in pairs."""
+    path = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
+    for (x1, y1), (x2, y2) in zip(points[::2], points[1::2], strict=True):
+        middle = (y1 + y2) / 2
+        path += (
+            f" L{x1:.0f} {y1:.0f} C{x1:.0f} {middle:.0f} {x2:.0f} {middle:.0f} {x2:.0f} {y2:.0f}"
+        )
+    return f'<path d="{path}" fill="none" stroke="#98a1b0"/>'
+
+
+def _small(text: str) -> str:
+    return f"<p><small>{escaped(text)}</small></p>"

@@ -20,10 +20,16 @@ class Entry:
 
     @cached_property
     def record(self) -> Record:
-        """The attempt, described."""
+        """The attempt, described. A RuntimeError here is a bug, and says so."""
         from export_engine import describe
 
-        return describe(self.attempt)
+        try:
+            return describe(self.attempt)
+        except Exception as error:
+            raise RuntimeError(
+                "torch.export is done, but Export Explorer cannot describe what it made. "
+                "That is a bug of Export Explorer's; please report it with the error above."
+            ) from error
 
     @cached_property
     def encoded(self) -> bytes:

@@ -3,70 +3,130 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
+from explorer.escape import harmless
 from export_engine.record import Record
 from export_engine.source import source_line
 
 WIDTH = 80
 _MOST = 12
+_KINDS = {"user_input": "input", "user_output": "output"}
+
+Row = tuple[str, str, str]
+"""What it is, its name, its type or range."""
 
 
-def summary(record: Record) -> str:
-    """What a view shows first, in words."""
-    lines = [record.title or "program", f"  {record.verdict}"]
-    lines += _failure(record) if record.failure else [*_signature(record), *_ranges(record)]
-    if record.warnings:
-        lines.append("Notes")
-        lines += [f"  {_cut(warning)}" for warning in record.warnings[:_MOST]]
+def summary(record: Record, others: Sequence[str] = ()) -> str:
+    """What a view shows first, in words.
+
+    Args:
+        record: the attempt.
+        others: verdicts of other attempts at the same call.
+    """
+    lines = [cut(record.title or "program"), cut(f"  {record.verdict}")]
+    lines += [cut(f"  also tried: {other}") for other in others]
+    lines += _failure(record) if record.failure else _contents(record)
+    lines += _section("Printed while tracing", record.printed.splitlines())
+    lines += _section("Notes", record.warnings)
     return "\n".join(lines)
+
+
+def input_rows(record: Record) -> list[Row]:
+    """The call's inputs."""
+    return [
+        ("input", each.path or each.name, each.constant or record.types[each.type].text)
+        for each in record.signature.inputs
+        if each.kind == "user_input"
+    ]
+
+
+def held_rows(record: Record) -> list[Row]:
+    """What the program holds: parameters, buffers, constants."""
+    return [
+        (each.kind.replace("_", " "), each.target or each.name, record.types[each.type].text)
+        for each in record.signature.inputs
+        if each.kind != "user_input"
+    ]
+
+
+def output_rows(record: Record) -> list[Row]:
+    """The outputs, and what a call writes to."""
+    return [
+        (
+            _KINDS.get(each.kind, each.kind.replace("_", " ")),
+            each.target or each.path or f"output {number}",
+            each.constant or record.types[each.type].text,
+        )
+        for number, each in enumerate(record.signature.outputs)
+    ]
+
+
+def size_rows(record: Record) -> list[Row]:
+    """The symbolic sizes."""
+    return [("size", each.name, each.range) for each in record.symbols]
+
+
+def failing_place(record: Record) -> tuple[str, str]:
+    """Where in the user's code an export failed, and that line; empty where it is not known."""
+    failure = record.failure
+    if failure is None or failure.stack < 0:
+        return "", ""
+    frame = record.stacks.items[record.stacks.starts[failure.stack + 1] - 1]
+    file, line = record.frames.file[frame], record.frames.line[frame]
+    function = record.strings[record.frames.function[frame]]
+    place = f"{record.files[file].name}, line {line}, in {function}"
+    return place, source_line(record, file, line)
+
+
+def counted(number: int, what: str) -> str:
+    """`1 op`, `1,187 ops`."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def pair(name: str, text: str) -> str:
+    """A name and what it is, in columns."""
+    return cut(f"  {name:<24} {text}")
+
+
+def cut(line: str) -> str:
+    """A line that fits."""
+    line = harmless(" ".join(line.splitlines()))
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
 
 
 def _failure(record: Record) -> list[str]:
     failure = record.failure
     assert failure is not None
-    lines = textwrap.wrap(failure.sentence, WIDTH - 2)
-    shown = [f"  {line}" for line in lines]
-    if failure.stack >= 0:
-        frame = record.stacks.items[record.stacks.starts[failure.stack + 1] - 1]
-        file, line = record.frames.file[frame], record.frames.line[frame]
-        function = record.strings[record.frames.function[frame]]
-        shown.append(f"  at {record.files[file].name}, line {line}, in {function}")
-        code = source_line(record, file, line)
-        if code:
-            shown.append(f"      {_cut(code)}")
+    shown = [f"  {line}" for line in textwrap.wrap(harmless(failure.sentence), WIDTH - 2)]
+    place, code = failing_place(record)
+    if place:
+        shown.append(cut(f"  at {place}"))
+    if code:
+        shown.append(cut(f"      {code}"))
     return shown
 
 
-def _signature(record: Record) -> list[str]:
-    user = [each for each in record.signature.inputs if each.kind == "user_input"]
-    held = [each for each in record.signature.inputs if each.kind != "user_input"]
-    lines = ["Inputs"]
-    lines += [
-        _pair(each.path or each.name, each.constant or record.types[each.type].text)
-        for each in user[:_MOST]
-    ]
-    if len(user) > _MOST:
-        lines.append(f"  … {len(user) - _MOST} more")
+def _contents(record: Record) -> list[str]:
+    held = [each.bytes for each in record.signature.inputs if each.kind != "user_input"]
+    lines = _section("Inputs", _pairs(input_rows(record)))
     if held:
-        size = sum(each.bytes for each in held)
-        lines.append(f"  and {len(held)} held tensors, {size:,} bytes")
-    lines.append("Outputs")
-    for number, each in enumerate(record.signature.outputs[:_MOST]):
-        name = each.target or each.path or f"output {number}"
-        lines.append(_pair(name, each.constant or record.types[each.type].text))
-    return lines
+        text = f"  and {counted(len(held), 'held tensor')}, {counted(sum(held), 'byte')}"
+        lines += [text] if lines else ["Inputs", text.replace("and ", "")]
+    lines += _section("Outputs", _pairs(output_rows(record)))
+    return lines + _section("Sizes", _pairs(size_rows(record)))
 
 
-def _ranges(record: Record) -> list[str]:
-    if not record.symbols:
+def _pairs(rows: list[Row]) -> list[str]:
+    """Names and types; of an output that is no result, also what it is."""
+    plain = ("input", "output", "size")
+    return [
+        f"{name:<24} {text}" + ("" if kind in plain else f" ({kind})") for kind, name, text in rows
+    ]
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    if not lines:
         return []
-    return ["Sizes", *(_pair(each.name, each.range) for each in record.symbols[:_MOST])]
-
-
-def _pair(name: str, text: str) -> str:
-    return _cut(f"  {name:<24} {text}")
-
-
-def _cut(line: str) -> str:
-    line = " ".join(line.splitlines())
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+    shown = [title, *(cut(f"  {line}") for line in lines[:_MOST])]
+    return shown if len(lines) <= _MOST else [*shown, f"  … {len(lines) - _MOST:,} more"]

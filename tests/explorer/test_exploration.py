@@ -8,6 +8,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -20,7 +21,7 @@ from explorer.dot import DotMissing
 from explorer.picture import static_html
 from explorer.session import Entry, Session
 from export_engine import Request, ShapesError, capture
-from widgets import Refusal
+from widgets import FrontEndMissing, Refusal
 
 from ..models import branching, tutorial
 
@@ -89,6 +90,72 @@ def test_the_text_fits_a_terminal_of_80_columns(explored: explorer.Exploration) 
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize("given", [torch.ones(2), {"x": 1}, "x"])
+def test_arguments_that_are_no_tuple_are_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"explore\(model, \(x,\)\)"):
+        explorer.explore(Undecided(), given)
+
+
+def test_the_text_names_the_other_mode_too() -> None:
+    text = repr(explorer.explore(Undecided(), (torch.ones(2),), both=True))
+    assert "not exported, non-strict" in text
+    assert "also tried: not exported, strict" in text
+
+
+PANES = {
+    "graph": r"lin +Linear, 1 op +← add",
+    "signature": r"parameter +lin\.weight +f32\[10, 100\]",
+    "source": r"# linear",
+    "shapes": r"batch +\[0, ∞\) +x\.shape\[0\], y\.shape\[0\]",
+    "code": r"linear: \"f32\[batch, 10\]\" = torch\.ops\.aten\.linear\.default\(",
+}
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_each_pane_has_a_text_and_a_page_of_its_own(
+    explored: explorer.Exploration, pane: str
+) -> None:
+    view = getattr(explored, pane)
+    data, _ = view._repr_mimebundle_()
+    others = [repr(getattr(explored, other)) for other in PANES if other != pane]
+    assert re.search(PANES[pane], repr(view))
+    assert repr(view) not in others
+    assert data["text/plain"] == repr(view)
+    assert Tags(data["text/html"]).found <= PLAIN_TAGS
+    assert ("<svg" in data["text/html"]) == (pane == "graph")
+
+
+def test_the_page_shows_ranges_and_a_failing_line(explored: explorer.Exploration) -> None:
+    assert re.search(r"size</td>.*batch.*\[0, ∞\)", static_html(explored.record))
+    failed = explorer.explore(Undecided(), (torch.ones(2),))
+    assert "<pre>if x.sum() &gt; 0:</pre>" in static_html(failed.record)
+
+
+def test_a_graph_of_many_ops_is_summed_up_in_the_picture() -> None:
+    def many(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(60):
+            x = x + 1
+        return x
+
+    html = static_html(explorer.explore(many, (torch.ones(2),)).record)
+    assert "add → add" in html
+    assert html.count("<rect") == 2 * 3
+
+
+class Escaping(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        print("\x1b[2J\x9b31mprinted\r")
+        return {"\x1b[31mred\u202e": x + 1}
+
+
+def test_text_of_a_model_moves_no_cursor() -> None:
+    explored = explorer.explore(Escaping(), (torch.ones(2),), title="m\x1b[1m(x)")
+    views = [explored, *(getattr(explored, pane) for pane in PANES)]
+    shown = "".join(map(repr, views)) + static_html(explored.record) + explored.dot().source
+    assert "printed" in shown
+    assert not set("\x1b\x9b\r\u202e") & set(shown)
+
+
 class Tags(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -100,6 +167,7 @@ class Tags(HTMLParser):
 
 
 PLAIN_TAGS = {"div", "b", "code", "p", "small", "svg", "rect", "text", "path", "table", "tr", "td"}
+PLAIN_TAGS |= {"br", "pre"}
 
 
 def test_the_static_picture_is_plain_html_with_all_text_escaped() -> None:
@@ -108,7 +176,9 @@ def test_the_static_picture_is_plain_html_with_all_text_escaped() -> None:
     assert Tags(html).found <= PLAIN_TAGS
     assert not re.search(r"(?:href|src|on\w+)\s*=", html)
     failed = explorer.explore(Undecided(), (torch.ones(2),), title=MARKUP)
-    assert Tags(static_html(failed.record)).found <= PLAIN_TAGS
+    assert Tags(static_html(failed.record, others=[MARKUP])).found <= PLAIN_TAGS
+    for pane in PANES:
+        assert Tags(static_html(marked.record, pane)).found <= PLAIN_TAGS
 
 
 def test_the_graph_is_written_as_dot_and_drawn_where_dot_is(
@@ -123,6 +193,40 @@ def test_the_graph_is_written_as_dot_and_drawn_where_dot_is(
             explored.save_graph(tmp_path / "g.svg")
     with pytest.raises(ValueError, match="no ending"):
         explored.save_graph(tmp_path / "g")
+    with pytest.raises(ValueError, match=r"no \.docx files"):
+        explored.save_graph(tmp_path / "g.docx")
+
+
+def test_a_failure_has_no_graph_to_draw(tmp_path: Path) -> None:
+    failed = explorer.explore(Undecided(), (torch.ones(2),))
+    with pytest.raises(explorer.ExportFailed, match="There is no graph"):
+        failed.dot()
+    with pytest.raises(explorer.ExportFailed, match="There is no graph"):
+        failed.save_graph(tmp_path / "g.dot")
+
+
+def test_without_a_built_front_end_a_picture_is_shown(
+    explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> None:
+        raise FrontEndMissing(
+            "The widget's front end is not built. In a clone, run `make frontend`"
+        )
+
+    monkeypatch.setattr(explorer.Exploration, "widget", missing)
+    data = explored._repr_mimebundle_()
+    assert "<svg" in data["text/html"]
+    assert "run `make frontend`" in data["text/html"]
+
+
+def test_a_bug_in_describing_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> None:
+        raise TypeError("unhashable type")
+
+    monkeypatch.setattr("export_engine.describe", broken)
+    with pytest.raises(RuntimeError, match="bug of Export Explorer's") as caught:
+        explorer.explore(Undecided(), (torch.ones(2),))
+    assert isinstance(caught.value.__cause__, TypeError)
 
 
 def answers() -> Answers:
@@ -159,19 +263,39 @@ def test_questions_that_make_no_sense_are_refused(ask: str, request_: dict[str, 
         answers()(ask, request_)
 
 
+SLOW = """
+%load_ext kernel_ext
+import time, torch
+class Slow(torch.nn.Module):
+    def forward(self, x):
+        time.sleep(0.6)
+        return x + 1
+"""
+
+
 def test_a_notebook_run_without_a_page_keeps_a_picture_and_a_text() -> None:
-    cells = [
-        "%load_ext kernel_ext\nimport torch",
+    fast, slow, stopped = executed(
+        SLOW,
         "%export torch.nn.Linear(3, 2)(torch.ones(1, 3))",
-    ]
+        "%export torch.nn.Sequential(Slow(), Slow())(torch.ones(3))",
+        "%export Slow()(torch.ones(1), 2)",
+    )[1:]
+    assert [output["output_type"] for output in fast + slow] == ["display_data"] * 2
+    for [output], ops in ((fast, "1 op"), (slow, "2 ops")):
+        assert "<svg" in output["data"]["text/html"]
+        assert "<progress" not in output["data"]["text/html"]
+        assert f"exported, non-strict, {ops}" in output["data"]["text/plain"]
+        assert "application/vnd.jupyter.widget-view+json" in output["data"]
+    assert [output["output_type"] for output in stopped] == ["error"]
+
+
+def executed(*cells: str) -> list[list[Any]]:
+    """The outputs of cells, run in a kernel."""
     notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells]  # type: ignore[no-untyped-call]
     )
-    NotebookClient(notebook, timeout=120).execute()
-    data = notebook.cells[1].outputs[0]["data"]
-    assert "<svg" in data["text/html"]
-    assert "exported, non-strict, 1 op" in data["text/plain"]
-    assert "application/vnd.jupyter.widget-view+json" in data
+    NotebookClient(notebook, timeout=120, allow_errors=True).execute()
+    return [cell.outputs for cell in notebook.cells]
 
 
 @pytest.mark.parametrize("package", ["explorer", "kernel_ext", "widgets", "export_engine"])

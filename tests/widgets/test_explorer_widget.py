@@ -1,0 +1,132 @@
+"""The widget as a post office: one reply to each question, whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import widgets.bundle
+from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
+from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
+
+
+def answered(ask: str, request: dict[str, Any]) -> Answer:
+    if ask == "source":
+        return {"lines": [[["k", "def"]]]}, []
+    if ask == "record":
+        return None, [b"record", bytes([request["attempt"]])]
+    if ask == "code":
+        raise Refusal("There is no graph 7.")
+    raise ZeroDivisionError("<b>division</b>")
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
+    replies: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(
+        ExplorerWidget, "send", lambda _, reply, buffers=None: replies.append((reply, buffers))
+    )
+    return replies
+
+
+@pytest.fixture
+def widget() -> ExplorerWidget:
+    return made()
+
+
+def made() -> ExplorerWidget:
+    return ExplorerWidget(
+        attempts=[{"label": "strict", "outcome": "exported", "verdict": "exported"}],
+        current=0,
+        record=b"bytes",
+        answer=answered,
+        fallback=lambda: {"text/plain": "a text", "text/html": "<p>a picture</p>"},
+    )
+
+
+def ask(widget: ExplorerWidget, message: object) -> None:
+    """A custom message, as the comm delivers it."""
+    widget._handle_custom_msg(message, [])
+
+
+def test_a_question_is_answered_with_a_value(
+    widget: ExplorerWidget, sent: list[tuple[Any, Any]]
+) -> None:
+    ask(widget, {"id": 4, "ask": "source", "attempt": 0, "file": 1})
+    assert sent == [({"id": 4, "ok": True, "value": {"lines": [[["k", "def"]]]}}, [])]
+
+
+def test_bytes_travel_as_buffers(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:
+    ask(widget, {"id": 1, "ask": "record", "attempt": 5})
+    assert sent == [({"id": 1, "ok": True, "value": None}, [b"record", b"\x05"])]
+
+
+def test_the_bundle_is_the_widgets_own_to_give(
+    widget: ExplorerWidget, sent: list[tuple[Any, Any]]
+) -> None:
+    ask(widget, {"id": 2, "ask": "bundle"})
+    [(reply, [source])] = sent
+    assert reply == {"id": 2, "ok": True, "value": None}
+    assert source == bundle()
+
+
+def test_a_refusal_is_a_sentence(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:
+    ask(widget, {"id": 3, "ask": "code"})
+    assert sent == [({"id": 3, "ok": False, "error": "There is no graph 7."}, [])]
+
+
+def test_an_error_is_answered_too(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:
+    ask(widget, {"id": 3, "ask": "surprise"})
+    [(reply, buffers)] = sent
+    assert reply["ok"] is False
+    assert reply["error"] == "The kernel could not answer: <b>division</b>"
+    assert buffers == []
+
+
+@pytest.mark.parametrize("message", [None, "hello", 7, [], {}, {"id": 1}, {"id": 1, "ask": 2}])
+def test_what_is_no_question_gets_no_answer(
+    widget: ExplorerWidget, sent: list[tuple[Any, Any]], message: object
+) -> None:
+    ask(widget, message)
+    assert sent == []
+
+
+def test_outputs_share_one_bundle() -> None:
+    one, two = made(), made()
+    assert one.bundle == two.bundle == bundle_hash()
+    assert one.bundle_model == two.bundle_model == shared_bundle().model_id
+    assert len(one.get_state("_esm")["_esm"]) < len(bundle()) / 20
+
+
+def test_a_closed_bundle_is_replaced() -> None:
+    first = made().bundle_model
+    shared_bundle().close()
+    assert made().bundle_model not in ("", first)
+
+
+def test_a_saved_notebook_gets_a_picture_and_a_text_beside_the_widget(
+    widget: ExplorerWidget,
+) -> None:
+    data, _ = widget._repr_mimebundle_()
+    assert data["text/plain"] == "a text"
+    assert data["text/html"] == "<p>a picture</p>"
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+
+
+@pytest.fixture
+def unbuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(widgets.bundle, "STATIC", tmp_path)
+    for cached in (bundle, bundle_hash, loader):
+        cached.cache_clear()
+    yield
+    for cached in (bundle, bundle_hash, loader):
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("unbuilt")
+def test_a_missing_front_end_says_how_to_build_it() -> None:
+    with pytest.raises(FrontEndMissing, match="run `make frontend`"):
+        made()
