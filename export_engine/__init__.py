@@ -1,6 +1,6 @@
 """The export engine: everything that touches torch, and nothing that draws.
 
-    Request ─capture─▶ Attempt ─describe─▶ Record ─encode─▶ bytes
+    Request ─capture─▶ Attempt ─explain─▶ Attempt with fixes ─describe─▶ Record ─encode─▶ bytes
 
 Importing this package costs no torch import; the first use of a name below does.
 """
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load
     from export_engine.attempt import Attempt, Exported, Failed
     from export_engine.description import describe
+    from export_engine.diagnosis import Diagnosis
+    from export_engine.fix import Fix
+    from export_engine.fixes import explain
     from export_engine.record import Record
     from export_engine.request import Request
     from export_engine.shapes import Shapes, ShapesError
@@ -23,8 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ArchiveError",
     "Attempt",
+    "Diagnosis",
     "Exported",
     "Failed",
+    "Fix",
     "Progress",
     "Record",
     "Request",
@@ -34,14 +39,17 @@ __all__ = [
     "decode",
     "describe",
     "encode",
+    "explain",
     "load",
 ]
 
 _HOMES = {
     "ArchiveError": "archive",
     "Attempt": "attempt",
+    "Diagnosis": "diagnosis",
     "Exported": "attempt",
     "Failed": "attempt",
+    "Fix": "fix",
     "Progress": "tracing",
     "Record": "record",
     "Request": "request",
@@ -51,6 +59,7 @@ _HOMES = {
     "decode": "wire",
     "describe": "description",
     "encode": "wire",
+    "explain": "fixes",
     "load": "archive",
 }
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+from export_engine.agreement import Agreement
+from export_engine.diagnosis import Diagnosis
+from export_engine.fix import Fix
 from export_engine.recorder import Recording
 from export_engine.request import Request
 
@@ -36,6 +39,8 @@ class Exported(Attempt):
     """An attempt that gave a program."""
 
     program: torch.export.ExportedProgram
+    agreement: Agreement | None = None
+    """How it compares with eager at other sizes, where that was looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,3 +48,7 @@ class Failed(Attempt):
     """An attempt that torch gave up on."""
 
     error: Exception
+    diagnosis: Diagnosis | None = None
+    """Why, where that has been looked at: `diagnose`."""
+    fixes: tuple[Fix, ...] = ()
+    """What may help, the least that helps first: `find_fixes`."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 if TYPE_CHECKING:
     Column = array[int]
@@ -263,19 +263,88 @@ class Guard(msgspec.Struct, frozen=True):
     """How often the same line asked the same."""
 
 
+class Related(msgspec.Struct, frozen=True):
+    """A place that has to do with a failure."""
+
+    text: str
+    """What happens there, as a phrase: `asks that batch <= 16`."""
+    stack: int = -1
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Where a failure is explained."""
+
+    kind: Literal["exportdb", "graph-break", "docs"]
+    name: str
+    text: str
+    url: str = ""
+
+
+class FixCard(msgspec.Struct, frozen=True):
+    """A fix, as it is offered. Its number among the failure's fixes is what applies it."""
+
+    kind: Literal["shapes", "mode", "inputs", "options", "code"]
+    title: str
+    """What it does, as an order: `Let seq be at most 16`."""
+    why: str = ""
+    lossy: bool = False
+    """Whether a wanted dim becomes static, or an answer may change."""
+    gives_up: str = ""
+    before: str = ""
+    after: str = ""
+    diffs: list[str] = []
+    """Of a code fix: a unified diff per file."""
+    stack: int = -1
+    """The line that it is about."""
+    tried: bool = False
+    """Whether it is known that the call exports with it."""
+
+
 class Failure(msgspec.Struct, frozen=True):
-    """Why an export failed, as far as it can be told without a diagnosis."""
+    """Why an export failed, and what may help."""
 
     error: str
     """Class of the exception: `GuardOnDataDependentSymNode`."""
+    kind: str
+    """Heading: `A branch on data`."""
+    known: bool
+    """False where we cannot tell what kind of failure it is."""
     sentence: str
     """The first thing to show: one plain sentence."""
+    why: str
+    """The reason behind it, for someone new to torch.export; may be empty."""
     message: str
     """torch's own text, in full."""
     traceback: str
     """The whole traceback, as text, for those who ask for it."""
     stack: int = -1
     """The user's frames at the failing line; into `Record.stacks`."""
+    span: list[int] = []
+    """The sub-expression in the innermost frame: line, column, end line, end column. Lines from 1,
+    columns from 0 in characters, the end excluded. Empty: not known."""
+    related: list[Related] = []
+    links: list[Link] = []
+    fixes: list[FixCard] = []
+
+
+class TrialRow(msgspec.Struct, frozen=True):
+    """One run of the program and of eager at sizes that it was not traced at."""
+
+    sizes: str
+    """`batch = 3, seq = 7`."""
+    outcome: Literal["agrees", "differs", "refused", "eager-fails"]
+    error: float
+    """Largest absolute difference of any output element."""
+    detail: str
+
+
+class Check(msgspec.Struct, frozen=True):
+    """Whether a program agrees with eager at other sizes."""
+
+    verdict: Literal["agrees", "differs", "refused", "not checked"]
+    sentence: str
+    """`Agrees with eager at 4 other sizes; largest difference 3e-07.`"""
+    trials: list[TrialRow] = []
 
 
 class Timing(msgspec.Struct, frozen=True):
@@ -317,3 +386,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     symbols: list[Symbol] = []
     guards: list[Guard] = []
     failure: Failure | None = None
+    fixed_by: list[str] = []
+    """Titles of the fixes that led from the first attempt to this one, in order."""
+    fixed_code: list[str] = []
+    """The source edits in effect, as a unified diff per file."""
+    check: Check | None = None

@@ -42,3 +42,5 @@ class Recording:
     """Called with each module that tracing enters, torch's own helper modules among them."""
     guards: list[RecordedGuard] = field(default_factory=list)
     births: list[SymbolBirth] = field(default_factory=list)
+    shape_env: Any = None
+    """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
+
+from export_engine.edits import Edit
+from export_engine.setups import Setup
+
+Option = Literal["backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"]
+"""A switch of torch's that lets some calls export which otherwise do not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +29,12 @@ class Request:
     """What is dynamic: a `Shapes`, or any object that `torch.export.export` takes as
     `dynamic_shapes`. None: everything is static."""
     strict: bool = False
+    options: frozenset[Option] = frozenset()
+    """torch's switches that are on for this export alone."""
+    edits: tuple[Edit, ...] = ()
+    """Changed source text that the export runs instead of the user's."""
+    setups: tuple[Setup, ...] = ()
+    """What torch is told before."""
     title: str = ""
     """The call as the user wrote it, `model(x)`."""
     cells: Mapping[str, str] = field(default_factory=dict)

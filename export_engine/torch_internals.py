@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
 from types import FrameType
@@ -59,6 +59,7 @@ __all__ = [
     "symbol_hint",
     "symbol_printer",
     "symbols_left",
+    "torch_options",
 ]
 
 _one_capture = threading.RLock()
@@ -74,6 +75,20 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_births(into))
         hooks.enter_context(_modules(into))
         hooks.enter_context(_keywords_apart())
+        yield
+
+
+@contextmanager
+def torch_options(names: Iterable[str]) -> Iterator[None]:
+    """Turns switches of torch on for a while; one that this torch lacks is passed over."""
+    from torch._dynamo import config as dynamo_config
+    from torch.fx.experimental import _config as fx_config
+
+    with ExitStack() as switches:
+        for name in names:
+            for config in (fx_config, dynamo_config):
+                if hasattr(config, name):
+                    switches.enter_context(config.patch(**{name: True}))
         yield
 
 
@@ -142,6 +157,7 @@ def _births(into: Recording) -> Iterator[None]:
 
     def backed(original: Any) -> Any:
         def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+            into.shape_env = self
             expression = original(self, val, source, *args, **kwargs)
             if getattr(expression, "is_Symbol", False) and expression not in known:
                 known.add(expression)

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.edits import edited
 from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 from export_engine.request import Request
+from export_engine.setups import installed
 from export_engine.shapes import Shapes
 from export_engine.shapes.torch_specs import specs_by_input
 from export_engine.targets import as_module, signature_of
-from export_engine.torch_internals import recording
+from export_engine.torch_internals import recording, torch_options
 
 _CONTAINERS = (
     torch.nn.ModuleList,
@@ -61,9 +63,16 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     program: torch.export.ExportedProgram | None = None
     error: Exception | None = None
     started = time.perf_counter()
-    with quiet() as heard, recording(record):
+    with (
+        quiet() as heard,
+        installed(request.setups) as keep,
+        edited(request.edits),
+        torch_options(request.options),
+        recording(record),
+    ):
         try:
             program = run_export(module, request, dynamic_shapes)
+            keep()
         except Exception as raised:  # noqa: BLE001 - any failure is an outcome
             error = raised
     found: dict[str, Any] = {

@@ -10,6 +10,7 @@ from typing import Literal
 
 import torch
 
+from export_engine.edits import unedited
 from export_engine.record import SourceFile
 
 Origin = Literal["cell", "user", "library", "torch", "generated"]
@@ -46,7 +47,12 @@ class FileNames:
             self.entries.append(SourceFile(path, self._name(path, origin), origin))
         return known
 
+    def name_of(self, path: str) -> str:
+        """What to show for a file, whether or not it is one of the entries."""
+        return self._name(path, self._origin(path))
+
     def _origin(self, path: str) -> Origin:
+        path = unedited(path)
         if path in self._cells or "ipykernel_" in path or path.startswith("<ipython-input"):
             return "cell"
         if path.startswith((_TORCH, _MADE_UP)):
@@ -56,6 +62,9 @@ class FileNames:
         return "library" if path.startswith(_LIBRARIES) else "user"
 
     def _name(self, path: str, origin: Origin) -> str:
+        original = unedited(path)
+        if original != path:
+            return f"{self._name(original, origin)} (fixed)"
         if path in self._cells:
             return self._cells[path]
         if origin == "cell":

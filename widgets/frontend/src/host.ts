@@ -9,6 +9,17 @@ export interface AttemptHead {
   label: string;
   outcome: "exported" | "failed";
   verdict: string;
+  /** Index of the attempt that it was made from; -1 for the first. */
+  parent: number;
+  /** What was done to come from there, `Let seq be at most 16`; empty for the first. */
+  step: string;
+}
+
+/** How far an action is. `total` 0: not known. */
+export interface Progress {
+  done: number;
+  total: number;
+  label: string;
 }
 
 /** A coloured line of text: `[pygments class, text]` pairs. The text is only ever set as text. */
@@ -25,6 +36,16 @@ export interface Asks {
     request: { attempt: number; graph: number };
     reply: { lines: TokenLine[]; nodes: number[] };
   };
+  /**
+   * Applies fixes of a failed attempt, by their numbers, together. Gives the new attempt's index;
+   * `attempts` and `current` change too. A fix that fails, or is interrupted, leaves what was
+   * current current: it rejects with a sentence.
+   */
+  apply: { request: { attempt: number; fixes: number[] }; reply: { attempt: number } };
+  /** Applies lossless fixes until the export succeeds or none is left. */
+  autofix: { request: { attempt: number }; reply: { attempt: number; report: string } };
+  /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */
+  use: { request: { attempt: number }; reply: null };
 }
 
 /** Which panes to show: everything, or one alone in a cell of its own. */
@@ -33,10 +54,16 @@ export type Layout = "all" | "graph" | "signature" | "source" | "shapes" | "code
 export interface Host {
   readonly layout: Layout;
   readonly attempts: readonly AttemptHead[];
-  /** Index of the attempt to show first. */
+  /** Index of the attempt that the kernel holds; shown first. */
   readonly current: number;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
+  /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */
+  onProgress(callback: (progress: Progress | null) => void): () => void;
+  /** Interrupts the action that runs; undefined where the host cannot. */
+  readonly interrupt?: () => void;
+  /** Whether actions can be done: false for a frozen page. */
+  readonly live: boolean;
   /** Calls back when `attempts` or `current` have changed. Returns how to stop. */
   onChange(callback: () => void): () => void;
 }

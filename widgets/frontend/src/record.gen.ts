@@ -3,7 +3,7 @@
 /** Small integers, one per node or edge; a view into the message that brought them. */
 export type Column = Int8Array | Int16Array | Int32Array;
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 export const OPS = ["placeholder", "get_attr", "call_function", "call_module", "call_method", "output"] as const;
 
@@ -141,12 +141,57 @@ export interface Guard {
   count: number;
 }
 
+export interface Related {
+  text: string;
+  stack: number;
+}
+
+export interface Link {
+  kind: "docs" | "exportdb" | "graph-break";
+  name: string;
+  text: string;
+  url: string;
+}
+
+export interface FixCard {
+  kind: "code" | "inputs" | "mode" | "options" | "shapes";
+  title: string;
+  why: string;
+  lossy: boolean;
+  gives_up: string;
+  before: string;
+  after: string;
+  diffs: string[];
+  stack: number;
+  tried: boolean;
+}
+
 export interface Failure {
   error: string;
+  kind: string;
+  known: boolean;
   sentence: string;
+  why: string;
   message: string;
   traceback: string;
   stack: number;
+  span: number[];
+  related: Related[];
+  links: Link[];
+  fixes: FixCard[];
+}
+
+export interface TrialRow {
+  sizes: string;
+  outcome: "agrees" | "differs" | "eager-fails" | "refused";
+  error: number;
+  detail: string;
+}
+
+export interface Check {
+  verdict: "agrees" | "differs" | "not checked" | "refused";
+  sentence: string;
+  trials: TrialRow[];
 }
 
 export interface Record {
@@ -173,4 +218,7 @@ export interface Record {
   symbols: Symbol[];
   guards: Guard[];
   failure: Failure | null;
+  fixed_by: string[];
+  fixed_code: string[];
+  check: Check | null;
 }

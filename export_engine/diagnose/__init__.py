@@ -1,0 +1,31 @@
+"""Failed attempt → Diagnosis. One module per family of failures; the first that knows it speaks.
+
+Reads structure before text: the exception's class and attributes, what was recorded, then words.
+Exports nothing, and never raises: a family that stumbles over a surprising error is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.unknown import unknown
+from export_engine.diagnosis import Diagnosis
+
+__all__ = ["diagnose"]
+
+Family = Callable[[Failed], Diagnosis | None]
+
+FAMILIES: tuple[Family, ...] = ()
+
+
+def diagnose(attempt: Failed) -> Diagnosis:
+    """Why an attempt failed, in the user's terms."""
+    for family in FAMILIES:
+        try:
+            found = family(attempt)
+        except Exception:  # noqa: BLE001 - a diagnosis must not fail; the next family may know
+            continue
+        if found is not None:
+            return found
+    return unknown(attempt)

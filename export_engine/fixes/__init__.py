@@ -1,0 +1,48 @@
+"""Failed attempt → Fixes. One module per kind of fix; each offers what its diagnosis allows.
+
+Some kinds export to find out what helps; each such export is reported as a step of the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from export_engine.attempt import Failed
+from export_engine.diagnose import diagnose
+from export_engine.fix import Fix
+from export_engine.tracing import Progress
+
+__all__ = ["explain", "find_fixes"]
+
+Report = Callable[[Progress], None]
+Provider = Callable[[Failed, Report | None], Iterable[Fix]]
+"""Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
+
+PROVIDERS: tuple[Provider, ...] = ()
+
+
+def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ...]:
+    """What may help, lossless fixes first.
+
+    Args:
+        attempt: a failure, with its diagnosis.
+        progress: called while fixes are tried.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted.
+    """
+    found = [fix for provider in PROVIDERS for fix in provider(attempt, progress)]
+    return tuple(sorted(found, key=lambda fix: fix.lossy))
+
+
+def explain(attempt: Failed, progress: Report | None = None) -> Failed:
+    """The attempt with its diagnosis and its fixes.
+
+    Interrupted while looking for fixes, it gives the diagnosis alone.
+    """
+    explained = replace(attempt, diagnosis=diagnose(attempt))
+    try:
+        return replace(explained, fixes=find_fixes(explained, progress))
+    except KeyboardInterrupt:
+        return explained
