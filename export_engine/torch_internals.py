@@ -7,6 +7,7 @@ and the export goes on with what torch itself records. Checked on torch 2.13.0.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from sympy.printing.precedence import PRECEDENCE
 from torch._guards import TracingContext
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
@@ -50,16 +52,22 @@ __all__ = [
     "expression_of",
     "guards_code",
     "int_bound",
+    "is_constraint_violation",
     "key_text",
     "keywords_apart",
+    "known_range",
+    "linear_in",
     "pytree",
     "recording",
+    "replaced_sizes",
     "short_dtype",
     "specs_of_leaves",
     "symbol_hint",
     "symbol_printer",
+    "symbol_value",
     "symbols_left",
     "torch_options",
+    "violated_dims",
 ]
 
 _one_capture = threading.RLock()
@@ -292,6 +300,21 @@ class _UserTermsPrinter(PythonPrinter):
         name = str(expr)
         return self._names.get(name, name)
 
+    def _print_Add(self, expr: Any, order: Any = None) -> str:  # noqa: N802
+        """`seq - 1`, where sympy's order of terms gives `(-1) + seq`."""
+        terms = sorted(expr.args, key=lambda term: bool(term.is_number))
+        first, *others = terms
+        rest = (
+            f" - {self._term(-each)}"
+            if each.could_extract_minus_sign()
+            else f" + {self._term(each)}"
+            for each in others
+        )
+        return self._term(first) + "".join(rest)
+
+    def _term(self, term: Any) -> str:
+        return str(self.parenthesize(term, PRECEDENCE["Add"]))
+
 
 def symbol_printer(names: dict[str, str]) -> Callable[[Any], str]:
     """A printer of sympy expressions as Python text, under the given names of symbols.
@@ -330,11 +353,59 @@ def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
     The values are in the ShapeEnv that the program's fake tensors share; `backed_var_to_val` was
     called `var_to_val` before.
     """
-    env = _shape_env(program)
+    return symbol_value(_shape_env(program), symbol)
+
+
+def symbol_value(env: Any, symbol: Any) -> int | None:
+    """A symbol's value in the example inputs, by a ShapeEnv; None where it knows none."""
     renamed = hasattr(env, "backed_var_to_val")
     values = getattr(env, "backed_var_to_val" if renamed else "var_to_val", {})
     value = values.get(symbol)
     return int(value) if value is not None and value.is_number and value.is_integer else None
+
+
+def is_constraint_violation(error: BaseException) -> bool:
+    """Whether the shapes asked for were refused: by the guards of a trace, or by the example.
+
+    A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone.
+    """
+    if isinstance(error, symbolic_shapes.ConstraintViolationError):
+        return True
+    kind = getattr(getattr(error, "error_type", None), "name", "")
+    said = str(getattr(error, "msg", error))
+    return kind == "CONSTRAINT_VIOLATION" or "user-specified ranges and inferred ranges" in said
+
+
+_VIOLATED = re.compile(r"Constraints violated \((?P<names>[^)]*)\)!")
+
+
+def violated_dims(error: BaseException) -> set[str]:
+    """The names of the Dims that a constraint violation is about; they are in its text alone."""
+    found = _VIOLATED.match(str(getattr(error, "msg", error)))
+    return {name.strip() for name in found["names"].split(",")} if found else set()
+
+
+def replaced_sizes(env: Any, expression: Any) -> Any:
+    """An expression with the symbols put in that a ShapeEnv found equal to something else."""
+    return env.replace(expression) if env is not None else expression
+
+
+def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
+    """An expression as `scale * symbol + offset` with whole numbers, scale 1 or more; else None."""
+    if getattr(expression, "free_symbols", None) != {symbol}:
+        return None
+    offset = expression.subs(symbol, 0)
+    scale = expression.subs(symbol, 1) - offset
+    whole = scale.is_integer and offset.is_integer and scale >= 1
+    if not whole or not (expression - (scale * symbol + offset)).expand().is_zero:
+        return None
+    return int(scale), int(offset)
+
+
+def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
+    """The least and greatest value that a ShapeEnv allows a symbol; None where it is open."""
+    bounds = getattr(env, "var_to_range", {}).get(symbol)
+    return (None, None) if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
 
 
 def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[Any]:

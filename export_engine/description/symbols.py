@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 from export_engine.description.tables import Table
 from export_engine.record import Expression, Size
 from export_engine.recorder import SymbolBirth
+from export_engine.sizes.places import birth_dims
 from export_engine.torch_internals import expression_of, symbol_printer
 
 
@@ -89,29 +89,9 @@ class Symbols:
         return self._print(condition)
 
 
-_SOURCE = re.compile(r"L\['(?P<root>\w+)'\](?P<path>.*?)\.size\(\)\[(?P<dim>\d+)\]")
-_KEY = re.compile(r"\['?(\w+)'?\]|\.(\w+)")
-
-
 def birth_places(births: list[SymbolBirth], paths: list[str]) -> dict[str, str]:
-    """The input dim that each symbol was made for, in the user's terms.
-
-    Args:
-        births: symbols with torch's name of their source, `L['x'].size()[0]`; in strict mode
-            `L['flat_args'][0].size()[0]`, which counts the flat inputs.
-        paths: the flat user inputs' paths, in order.
-    """
-    found: dict[str, str] = {}
-    for birth in births:
-        match = _SOURCE.fullmatch(birth.source)
-        if match is None:
-            continue
-        keys = [bracket or dotted for bracket, dotted in _KEY.findall(match["path"])]
-        path = ".".join([match["root"], *keys])
-        if match["root"] == "flat_args" and keys and int(keys[0]) < len(paths):
-            path = paths[int(keys[0])]
-        found.setdefault(str(birth.symbol), f"{path}.shape[{match['dim']}]")
-    return found
+    """The input dim that each symbol was made for, in the user's terms: `x.shape[0]`."""
+    return {symbol: str(place) for symbol, place in birth_dims(births, paths).items()}
 
 
 def user_names(leaves: list[Leaf], dims: Callable[[str, int], str | None]) -> dict[str, str]:

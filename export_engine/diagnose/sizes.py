@@ -1,0 +1,142 @@
+"""Failures about sizes: the shapes asked for do not hold, or the example lies outside them.
+
+Told from the symbols, ranges and guards that the trace left behind, not from torch's message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.place import chain, failing_stack
+from export_engine.diagnosis import Diagnosis, Kind, Link, Related
+from export_engine.shapes import Bounds, Named
+from export_engine.shapes.spec import Auto, Dynamic
+from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
+from export_engine.sizes.solution import name_of
+from export_engine.torch_internals import is_constraint_violation
+
+_LINKS = {
+    "range": Link("exportdb", "dynamic_shape_if_guard", "A branch on a size limits the size"),
+    "fixed": Link("exportdb", "dynamic_shape_constructor", "Sizes read off the input vary"),
+    "tied": Link("exportdb", "dynamic_shape_round", "A rounded size cannot be a Dim"),
+}
+
+
+def sizes(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of a constraint violation; None for other failures.
+
+    `facts` holds `problems` (of `export_engine.sizes`), and for a size of 0 or 1 `dims`: pairs of
+    an input's path and a dim's position.
+    """
+    if not any(is_constraint_violation(error) for error in chain(attempt.error)):
+        return None
+    facts = size_facts(attempt)
+    if facts is None:
+        return None
+    outside = _outside(facts)
+    if outside is not None:
+        return _example_outside(facts, *outside)
+    problems = _in_order(solve(facts).problems)
+    if not problems:
+        return None
+    zero_one = [each for each in problems if each.kind == "zero-one"]
+    return _zero_one(zero_one) if zero_one else _violated(attempt, problems)
+
+
+def _outside(facts: SizeFacts) -> tuple[InputDim, Bounds] | None:
+    """The first dim whose size in the example is not in the range asked for."""
+    for dim in facts.dims:
+        wanted = dim.wanted
+        if isinstance(wanted, Named):
+            low, high = facts.shapes.bounds.get(wanted.name, Bounds())
+            size, rest = divmod(dim.example - wanted.offset, wanted.scale)
+            bad = rest != 0
+        elif isinstance(wanted, Auto | Dynamic):
+            low, high, size, bad = wanted.low, wanted.high, dim.example, False
+        else:
+            continue
+        if bad or (low is not None and size < low) or (high is not None and size > high):
+            return dim, Bounds(low, high)
+    return None
+
+
+def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnosis:
+    low = bounds.low or 0
+    high = "∞" if bounds.high is None else str(bounds.high)
+    return Diagnosis(
+        kind=Kind.EXAMPLE_OUT_OF_RANGE,
+        sentence=f"{name_of(dim)} is {dim.example} in the example, and the range asked for is "
+        f"{low} to {high}.",
+        why="A program is traced with the example, so the example must be one of the inputs that "
+        "the program is for.",
+        facts={"dim": dim, "bounds": bounds},
+    )
+
+
+def _in_order(problems: Sequence[Problem]) -> list[Problem]:
+    """What matters most first."""
+    order = ("zero-one", "fixed", "multiple", "range", "equal", "derived", "tied")
+    return sorted(problems, key=lambda problem: order.index(problem.kind))
+
+
+def _zero_one(problems: list[Problem]) -> Diagnosis:
+    dims = [dim for problem in problems for dim in problem.dims]
+    names = _listed([name_of(dim) for dim in dims])
+    size = dims[0].example
+    many = len({name_of(dim) for dim in dims}) > 1
+    return Diagnosis(
+        kind=Kind.ZERO_ONE,
+        sentence=f"{names} {'are' if many else 'is'} {size} in the example, so the trace cannot "
+        f"tell that {'they' if many else 'it'} may vary.",
+        why="Tensors of size 1 broadcast and those of size 0 are empty, so torch takes these two "
+        "sizes for constants. An example of size 2 or more shows that the size varies; the program "
+        "then often takes size 1 too.",
+        facts={"dims": [(dim.place.path, dim.place.position) for dim in dims]},
+    )
+
+
+def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
+    first = problems[0]
+    others = [each for each in problems[1:] if each.kind != "tied" and each.text != first.text]
+    texts = list(dict.fromkeys(each.text for each in others))
+    more = f" Also: {'; '.join(texts)}." if texts else ""
+    related = [Related(_asks(each), each.stack) for each in problems if each.stack]
+    return Diagnosis(
+        kind=Kind.SHAPES_VIOLATED,
+        sentence=f"{first.text}{_because(first)}.{more}",
+        why=_WHY[first.kind],
+        stack=first.stack or failing_stack(attempt.error),
+        related=tuple(related),
+        links=(_LINKS[first.kind],) if first.kind in _LINKS else (),
+        facts={"problems": tuple(problems)},
+    )
+
+
+_WHY = {
+    "fixed": "The code does something with this size that works for one value only, such as "
+    "comparing it with a number or building a tensor of a fixed size.",
+    "zero-one": "",
+    "multiple": "The code divides this size and needs it to come out even, so not every size "
+    "works.",
+    "range": "The code takes one way for some sizes and another for the rest; the trace follows "
+    "the way of the example, and is right for those sizes only.",
+    "equal": "Two names were given to sizes that the code needs to be the same.",
+    "derived": "Two names were given to sizes of which the code computes one from the other.",
+    "tied": "The code needs several sizes to fit each other in a way that a Dim cannot say.",
+}
+
+
+def _because(problem: Problem) -> str:
+    if not problem.condition or problem.kind in ("equal", "derived", "tied"):
+        return ""
+    return f": the code relies on {problem.condition}"
+
+
+def _asks(problem: Problem) -> str:
+    return f"relies on {problem.condition}" if problem.condition else problem.text
+
+
+def _listed(names: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"

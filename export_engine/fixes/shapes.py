@@ -1,0 +1,208 @@
+"""Fixes of the shapes asked for: solved from what traces found out, then confirmed by an export.
+
+The failed trace has told which sizes are equal, derived, bounded or fixed, so that the first
+confirming export mostly succeeds; where torch refuses a Dim that holds but that it cannot prove,
+the dim is left to torch (`*`), which keeps the condition as a check of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.diagnose.place import chain
+from export_engine.diagnosis import Kind
+from export_engine.fix import Fix
+from export_engine.fixes.inputs import with_size
+from export_engine.fixes.trying import try_request
+from export_engine.shapes import Bounds, Named, Shapes
+from export_engine.shapes.spec import Auto, Dynamic
+from export_engine.sizes import InputDim, Problem, size_facts, solve
+from export_engine.sizes.facts import shapes_of
+from export_engine.sizes.solution import name_of
+from export_engine.torch_internals import is_constraint_violation, violated_dims
+from export_engine.tracing import Progress
+
+Report = Callable[[Progress], None]
+_MOST_ROUNDS = 5
+_SHOWN = 3
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """Fixes of shapes for an attempt that has its diagnosis."""
+    if attempt.diagnosis is None:
+        return
+    if attempt.diagnosis.kind is Kind.EXAMPLE_OUT_OF_RANGE:
+        yield from _widened(attempt)
+    elif attempt.diagnosis.kind in (Kind.SHAPES_VIOLATED, Kind.ZERO_ONE):
+        yield from _solved(attempt, progress)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Shapes that were tried, and why they are as they are."""
+
+    shapes: Shapes
+    problems: tuple[Problem, ...]
+    attempt: Attempt
+
+
+def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
+    before = shapes_of(attempt.request) if attempt.request else None
+    answer = _search(attempt, progress)
+    if answer is None or before is None:
+        return
+    lost = [problem for problem in answer.problems if problem.lossy]
+    exported = answer.attempt if isinstance(answer.attempt, Exported) else None
+    verdict = exported.agreement.verdict if exported and exported.agreement else ""
+    shapes = answer.shapes
+    yield Fix(
+        kind="shapes",
+        title=_title(answer, lost),
+        why=_why(answer),
+        lossy=bool(lost) or verdict in ("differs", "refused"),
+        gives_up=_given_up(answer, lost),
+        change=lambda request: request.with_changes(shapes=shapes),
+        before=str(before),
+        after=str(shapes),
+        stack=next((each.stack for each in (*lost, *answer.problems) if each.stack), ()),
+        leads_to=exported,
+    )
+
+
+def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
+    """Solves, exports to confirm, and solves again with what that export found out."""
+    request = attempt.request
+    facts = size_facts(attempt)
+    if request is None or facts is None:
+        return None
+    problems: dict[str, Problem] = {}
+    tried: set[Shapes] = {facts.shapes}
+    automatic: set[str] = set()
+    for _ in range(_MOST_ROUNDS):
+        solution = solve(facts, automatic)
+        for problem in solution.problems:
+            problems.setdefault(problem.text, problem)
+        if solution.shapes in tried:  # it holds, as far as we can tell, yet torch refuses it
+            refused = (violated_dims(attempt.error) or set(facts.shapes.dims())) - automatic
+            if not refused:
+                return None
+            automatic |= refused
+            continue
+        tried.add(solution.shapes)
+        if progress:
+            progress(Progress(0, 0, f"trying {solution.shapes}"))
+        found = try_request(request.with_changes(shapes=solution.shapes))
+        facts = size_facts(found) or facts
+        if isinstance(found, Exported):
+            problems |= {each.text: each for each in solve(facts).problems if each.lossy}
+            return _Answer(solution.shapes, tuple(problems.values()), found)
+        assert isinstance(found, Failed)
+        if not any(is_constraint_violation(error) for error in chain(found.error)):
+            return _Answer(solution.shapes, tuple(problems.values()), found)
+        attempt = found
+    return None
+
+
+def _title(answer: _Answer, lost: list[Problem]) -> str:
+    """What it does to the shapes, in a few words."""
+    if lost:
+        names = list(dict.fromkeys(name_of(dim) for each in lost for dim in each.dims))
+        return f"Keep {', '.join(names)} at the size of the example"
+    texts = [each.text for each in answer.problems if each.kind != "tied"]
+    if not texts:
+        return "Let torch keep the condition as a check of the program"
+    first, *others = dict.fromkeys(texts)
+    said = first.replace(" must be ", " be ", 1)
+    more = f", and {len(others)} more" if others else ""
+    return f"Say that {said.replace(' be ', ' is ', 1)}{more}"
+
+
+def _why(answer: _Answer) -> str:
+    texts = dict.fromkeys(each.text for each in answer.problems if each.kind != "tied")
+    said = "; ".join(texts)
+    return f"What the model asks of these sizes: {said}." if said else ""
+
+
+def _given_up(answer: _Answer, lost: list[Problem]) -> str:
+    """Sizes that the program will not take, and the conditions that stay checks."""
+    said = []
+    for each in lost:
+        because = f", since the code relies on {each.condition}" if each.condition else ""
+        said.append(f"{each.text}{because}")
+    tied = [each.condition for each in answer.problems if each.kind == "tied"]
+    if tied:
+        shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")
+        said.append(f"The program checks when it runs: {shown}")
+    agreement = answer.attempt.agreement if isinstance(answer.attempt, Exported) else None
+    if agreement is not None and agreement.verdict in ("differs", "refused"):
+        trial = next(each for each in agreement.trials if each.outcome == agreement.verdict)
+        verb = "differs from eager" if trial.outcome == "differs" else "is refused by the program"
+        sizes = ", ".join(f"{name} = {size}" for name, size in trial.sizes.items())
+        said.append(f"{sizes} {verb}: {trial.detail}" if trial.detail else f"{sizes} {verb}")
+    return ". ".join(said)
+
+
+def _widened(attempt: Failed) -> Iterator[Fix]:
+    """The range made wide enough for the example, or an example from within the range."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    shapes = shapes_of(request) if request else None
+    if request is None or diagnosis is None or shapes is None:
+        return
+    dim: InputDim = diagnosis.facts["dim"]
+    name = name_of(dim)
+    wider = _including(shapes, dim)
+    if wider is not None:
+        yield Fix(
+            kind="shapes",
+            title=f"Let {name} be {dim.example} too",
+            why=f"The example is one of the inputs that the program is for: {name} is "
+            f"{dim.example} in it.",
+            change=lambda request: request.with_changes(shapes=wider),
+            before=str(shapes),
+            after=str(wider),
+        )
+    size = _nearest(dim, diagnosis.facts["bounds"])
+    if size is not None:
+        yield Fix(
+            kind="inputs",
+            title=f"Use an example where {name} is {size}",
+            why="The range stays as asked for, and the program is traced with an input from it.",
+            change=lambda request: with_size(request, [tuple(dim.place)], size),
+            before=f"{name} = {dim.example}",
+            after=f"{name} = {size}",
+        )
+
+
+def _including(shapes: Shapes, dim: InputDim) -> Shapes | None:
+    """The shapes with the example inside; None for a derived dim that misses it altogether."""
+    wanted = dim.wanted
+    if isinstance(wanted, Named):
+        size, rest = divmod(dim.example - wanted.offset, wanted.scale)
+        if rest:
+            return None
+        bounds = dict(shapes.bounds)
+        bounds[wanted.name] = _stretched(shapes.bounds.get(wanted.name, Bounds()), size)
+        return Shapes(shapes.leaves, bounds)
+    if not isinstance(wanted, Auto | Dynamic):
+        return None
+    stretched = type(wanted)(*_stretched(Bounds(wanted.low, wanted.high), dim.example))
+    specs = list(shapes.leaves[dim.place.path])
+    specs[max(dim.place.position, 0)] = stretched
+    return Shapes({**shapes.leaves, dim.place.path: tuple(specs)}, shapes.bounds)
+
+
+def _stretched(bounds: Bounds, size: int) -> Bounds:
+    low, high = bounds
+    return Bounds(low if low is None else min(low, size), high if high is None else max(high, size))
+
+
+def _nearest(dim: InputDim, bounds: Bounds) -> int | None:
+    """The size in the range that is nearest to the example's."""
+    wanted = dim.wanted
+    scale, offset = (wanted.scale, wanted.offset) if isinstance(wanted, Named) else (1, 0)
+    size = max(round((dim.example - offset) / scale), bounds.low or 0)
+    size = size if bounds.high is None else min(size, bounds.high)
+    found = scale * size + offset
+    return found if found > 1 else None

@@ -1,0 +1,373 @@
+"""SizeFacts → the complete Shapes that the trace allows, and what in the wanted ones does not hold.
+
+Lossless where it can be: equal dims share a name, derived ones are formulas of it, ranges are as
+wide as the conditions let them be. A dim that the trace fixed becomes static, and the problem says
+so. Conditions that tie several sizes together in a way that no Dim can say stay checks of the
+program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from export_engine.shapes import Auto, Bounds, Dynamic, Named, Shapes, Spec, Static
+from export_engine.sizes.facts import InputDim, SizeCondition, SizeFacts
+from export_engine.sizes.ranges import Progression, compiled, solve_sizes
+from export_engine.stacks import Stack
+from export_engine.torch_internals import linear_in, symbol_printer
+
+_LEAST = 2
+"""torch takes sizes 0 and 1 apart: a size that varies is 2 or more while tracing."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something asked for that does not hold."""
+
+    kind: Literal["fixed", "zero-one", "equal", "derived", "multiple", "range", "tied"]
+    text: str
+    """A clause in the user's terms: `batch must be at most 16`."""
+    dims: tuple[InputDim, ...]
+    stack: Stack = ()
+    """The line that makes it so."""
+    condition: str = ""
+    """What that line asks, in the user's terms."""
+
+    @property
+    def lossy(self) -> bool:
+        """Whether a wanted dim cannot vary at all."""
+        return self.kind in ("fixed", "zero-one")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The Shapes that the trace allows, and the problems of those that were asked for."""
+
+    shapes: Shapes
+    problems: tuple[Problem, ...]
+
+
+def solve(facts: SizeFacts, automatic: Collection[str] = ()) -> Solution:
+    """The solution.
+
+    Args:
+        facts: what a trace found out.
+        automatic: names of Dims that are to be left to torch (`*`), since torch refuses them.
+    """
+    loose = {
+        root
+        for dim in facts.dims
+        if isinstance(dim.wanted, Named) and dim.wanted.name in automatic
+        for root in getattr(dim.value, "free_symbols", ())
+    }
+    roots = {root: _sizes_of(facts, root) for root in facts.ranges}
+    names = _root_names(facts, roots, loose)
+    return Solution(_shapes(facts, roots, names), tuple(_problems(facts, roots)))
+
+
+def _sizes_of(facts: SizeFacts, root: Any) -> Progression:
+    """The sizes that a root may have, by its range and every condition on it alone."""
+    example = facts.examples.get(root)
+    low, high = facts.ranges[root]
+    if example is None:
+        return Progression(low or 0, high)
+    conditions = [_function(each.condition, root) for each in _alone(facts, root)]
+    conditions.append(lambda size: (low or 0) <= size and (high is None or size <= high))
+    return solve_sizes(conditions, example, least=min(_LEAST, example))
+
+
+def _alone(facts: SizeFacts, root: Any) -> list[SizeCondition]:
+    return [each for each in facts.conditions if each.condition.free_symbols == {root}]
+
+
+def _function(condition: Any, root: Any) -> Any:
+    return compiled(symbol_printer({str(root): "size"})(condition), "size")
+
+
+@dataclass(frozen=True)
+class _Root:
+    """How a root symbol is written: `scale * name + offset`; without a name it is automatic."""
+
+    name: str | None
+    scale: int = 1
+    offset: int = 0
+
+
+def _root_names(
+    facts: SizeFacts, roots: Mapping[Any, Progression], loose: set[Any]
+) -> dict[Any, _Root]:
+    taken = {
+        spec.name
+        for specs in facts.shapes.leaves.values()
+        for spec in specs
+        if isinstance(spec, Named)
+    }
+    found: dict[Any, _Root] = {}
+    for root, sizes in roots.items():
+        name = None if root in loose else _name_for(facts, root, taken)
+        if name is None or sizes.step == 1:
+            found[root] = _Root(name)
+            continue
+        inner = _fresh(f"_{name.lstrip('_')}", taken)
+        found[root] = _Root(inner, sizes.step, sizes.first % sizes.step)
+    return found
+
+
+def _name_for(facts: SizeFacts, root: Any, taken: set[str]) -> str | None:
+    """The user's own name where some dim is the root itself, else one made from such a dim's."""
+    made: str | None = None
+    for dim in facts.dims:
+        spec = dim.wanted
+        line = linear_in(dim.value, root)
+        if not isinstance(spec, Named) or line is None:
+            continue
+        if line == (spec.scale, spec.offset):
+            return spec.name
+        made = made or f"_{spec.name.lstrip('_')}"
+    return _fresh(made, taken) if made else None
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"_{name}"
+    taken.add(name)
+    return name
+
+
+def _shapes(
+    facts: SizeFacts, roots: Mapping[Any, Progression], names: Mapping[Any, _Root]
+) -> Shapes:
+    leaves = {path: list(specs) for path, specs in facts.shapes.leaves.items()}
+    bounds: dict[str, Bounds] = {}
+    for dim in facts.dims:
+        spec = _spec(facts, dim, roots, names)
+        leaves[dim.place.path][max(dim.place.position, 0)] = spec
+    for root, written in names.items():
+        if written.name is not None:
+            bounds[written.name] = _bounds(facts, roots[root], written)
+    return Shapes({path: tuple(specs) for path, specs in leaves.items()}, bounds)
+
+
+def _spec(
+    facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression], names: Mapping[Any, _Root]
+) -> Spec:
+    if dim.fixed:
+        return Static()
+    symbols = dim.value.free_symbols
+    if len(symbols) == 1:
+        (root,) = symbols
+        if roots[root].single:
+            return Static()
+        line, written = linear_in(dim.value, root), names[root]
+        if line is not None and written.name is not None:
+            scale, offset = line
+            return Named(written.name, scale * written.scale, scale * written.offset + offset)
+        if line is not None:
+            return _automatic(dim.wanted, line, roots[root])
+    return Auto()
+
+
+def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
+    """A dim that torch decides on, with the bounds that are known; `!` stays `!`."""
+    scale, offset = line
+    low = scale * sizes.first + offset
+    high = None if sizes.last is None else scale * sizes.last + offset
+    kind = Dynamic if isinstance(wanted, Dynamic) else Auto
+    return kind(low if low > _LEAST else None, high)
+
+
+def _bounds(facts: SizeFacts, sizes: Progression, written: _Root) -> Bounds:
+    low = (sizes.first - written.offset) // written.scale
+    high = None if sizes.last is None else (sizes.last - written.offset) // written.scale
+    asked = facts.shapes.bounds.get(written.name or "", Bounds())
+    if written.scale == 1:  # what the user asked for, where it is narrower
+        low = max(low, asked.low or 0)
+        high = min((each for each in (high, asked.high) if each is not None), default=None)
+        return Bounds(low if low > _LEAST or low == asked.low else None, high)
+    return Bounds(low or None, high)
+
+
+def _problems(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
+    groups: dict[Any, InputDim] = {}
+    for dim in facts.dims:
+        if dim.fixed or _is_fixed_root(dim, roots):
+            yield _fixed(facts, dim, roots)
+            continue
+        yield from _joined(facts, dim, groups)
+    for root, sizes in roots.items():
+        if not sizes.single:
+            yield from _narrowed(facts, root, sizes)
+    yield from _tied(facts)
+
+
+def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
+    symbols = dim.value.free_symbols
+    return len(symbols) == 1 and all(roots[root].single for root in symbols)
+
+
+def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) -> Problem:
+    name = name_of(dim)
+    if dim.example in (0, 1) and not getattr(dim.value, "free_symbols", None):
+        text = f"{name} is {dim.example} in the example, and torch takes 0 and 1 as fixed sizes"
+        return Problem("zero-one", text, (dim,))
+    cause = _cause(facts, dim)
+    return _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
+
+
+def _cause(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
+    """The condition that fixed a dim: the last that is about it alone and holds for one size."""
+    symbol = next((s for s, place in facts.places.items() if place == dim.place), None)
+    about = [
+        each
+        for each in facts.conditions
+        if symbol in {str(each) for each in each.recorded.free_symbols}
+    ]
+    fixing = [each for each in about if not each.condition.free_symbols]
+    found = fixing or about
+    return found[-1] if found else None
+
+
+def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Iterable[Problem]:
+    """A dim that must be equal to, or a formula of, one before it that has another name."""
+    if len(dim.value.free_symbols) != 1:
+        return
+    (root,) = dim.value.free_symbols
+    first = groups.setdefault(root, dim)
+    if first is dim or _says_so(first, dim):
+        return
+    base, line = linear_in(first.value, root), linear_in(dim.value, root)
+    cause = _joining(facts, first, dim)
+    if base is None or line is None:
+        return
+    if base == line:
+        text = f"{name_of(dim)} must be equal to {name_of(first)}"
+        yield _with_cause(facts, "equal", text, (first, dim), cause)
+    else:
+        text = f"{name_of(dim)} must be {_formula(base, line, name_of(first))}"
+        yield _with_cause(facts, "derived", text, (first, dim), cause)
+
+
+def _says_so(first: InputDim, dim: InputDim) -> bool:
+    """Whether the Shapes asked for say already how the two are related."""
+    one, other = first.wanted, dim.wanted
+    return not (isinstance(one, Named) and isinstance(other, Named)) or one.name == other.name
+
+
+def _formula(base: tuple[int, int], line: tuple[int, int], name: str) -> str:
+    """`line` in terms of `base`, where it comes out whole; else in words."""
+    (scale, offset), (other_scale, other_offset) = base, line
+    if other_scale % scale == 0:
+        factor = other_scale // scale
+        rest = other_offset - factor * offset
+        head = name if factor == 1 else f"{factor} * {name}"
+        return head if rest == 0 else f"{head} {'+' if rest > 0 else '-'} {abs(rest)}"
+    return f"tied to {name}"
+
+
+def _joining(facts: SizeFacts, first: InputDim, dim: InputDim) -> SizeCondition | None:
+    wanted = {str(first.place), str(dim.place)}
+    for each in facts.conditions:
+        places = {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
+        if str(dim.place) in places and (wanted <= places) and not each.condition.free_symbols:
+            return each
+    about = (
+        each
+        for each in facts.conditions
+        if str(dim.place) in {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
+        and len(each.recorded.free_symbols) > 1
+    )
+    return next(about, None)
+
+
+def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Problem]:
+    """Conditions that refuse some of the sizes asked for, one problem per line that asks."""
+    dims = tuple(dim for dim in facts.dims if dim.value == root) or tuple(
+        dim for dim in facts.dims if root in getattr(dim.value, "free_symbols", ())
+    )
+    if not dims:
+        return
+    asked = _asked(facts, dims[0])
+    low = max(asked.low or 0, _LEAST)
+    refuses_low = sizes.first > low
+    refuses_high = sizes.last is not None and (asked.high is None or asked.high > sizes.last)
+    if not (refuses_low or refuses_high or sizes.step > 1):
+        return
+    name = name_of(dims[0])
+    if linear_in(dims[0].value, root) != (1, 0):
+        name = facts.text(root)
+    text = f"{name} must be {described(sizes, low)}"
+    kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
+    beyond = _just_outside(sizes, low, asked.high)
+    seen: set[Stack] = set()
+    for each in _alone(facts, root):
+        holds = _function(each.condition, root)
+        if each.stack not in seen and not all(holds(size) for size in beyond):
+            seen.add(each.stack)
+            yield _with_cause(facts, kind, text, dims, each)
+    if not seen:
+        yield _with_cause(facts, kind, text, dims, None)
+
+
+def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
+    """Sizes asked for that are refused: those between two that hold, else those next to an end."""
+    first, last, step = sizes
+    if step > 1:
+        return [first + each for each in range(1, step)]
+    below = [first - 1] if first > low else []
+    above = [last + 1] if last is not None and (high is None or last < high) else []
+    return below + above
+
+
+def _asked(facts: SizeFacts, dim: InputDim) -> Bounds:
+    if isinstance(dim.wanted, Named):
+        return facts.shapes.bounds.get(dim.wanted.name, Bounds())
+    return Bounds(getattr(dim.wanted, "low", None), getattr(dim.wanted, "high", None))
+
+
+def _tied(facts: SizeFacts) -> Iterable[Problem]:
+    """Conditions on several sizes at once, which no Dim can say."""
+    for each in facts.conditions:
+        if len(each.condition.free_symbols) > 1 and each.condition.free_symbols <= set(
+            facts.ranges
+        ):
+            dims = tuple(
+                d
+                for d in facts.dims
+                if getattr(d.value, "free_symbols", set()) & each.condition.free_symbols
+            )
+            text = f"{facts.text(each.condition)} must hold"
+            yield Problem("tied", text, dims, each.stack, facts.text(each.condition))
+
+
+def _with_cause(
+    facts: SizeFacts, kind: Any, text: str, dims: tuple[InputDim, ...], cause: SizeCondition | None
+) -> Problem:
+    if cause is None:
+        return Problem(kind, text, dims)
+    return Problem(kind, text, dims, cause.stack, facts.text(cause.recorded))
+
+
+def name_of(dim: InputDim) -> str:
+    """What to call a dim: its Dim's name, else `x.shape[0]`."""
+    spec = dim.wanted
+    if isinstance(spec, Named) and not spec.derived:
+        return spec.name
+    return str(dim.place)
+
+
+def described(sizes: Progression, low: int) -> str:
+    """Sizes in words: `at most 16`, `a multiple of 4`, `from 2 to 16`."""
+    first, last, step = sizes
+    parts = []
+    if step > 1:
+        rest = first % step
+        parts.append(f"a multiple of {step}" + (f" plus {rest}" if rest else ""))
+    if last is not None and first > low and step == 1:
+        parts.append(f"from {first} to {last}")
+    elif last is not None:
+        parts.append(f"at most {last}")
+    elif first > max(low, step + first % step):
+        parts.append(f"at least {first}")
+    return ", ".join(parts) or "any size"
