@@ -4,6 +4,7 @@
     ex = explorer.explore(model, (x,), dynamic_shapes="x: batch, _")
     ex            # shows it
     ex.program    # the ExportedProgram
+    ex.fixes      # of an export that failed; ex.apply(0) applies one, ex.autofix() all it takes
 
 Importing this package imports neither torch nor IPython.
 """
@@ -11,8 +12,9 @@ Importing this package imports neither torch nor IPython.
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration, ExportFailed, View, explore, load
+from explorer.session import FixError
 
 if TYPE_CHECKING:
     from export_engine import Progress as Progress
 
-__all__ = ["Exploration", "ExportFailed", "View", "explore", "load"]
+__all__ = ["Exploration", "ExportFailed", "FixError", "View", "explore", "load"]

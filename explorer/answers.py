@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from explorer.session import Entry, Session
+from explorer.session import Entry, FixError, Session
 from widgets import Answer, Refusal
+
+if TYPE_CHECKING:
+    from export_engine import Progress
 
 
 class Answers:
@@ -18,16 +22,24 @@ class Answers:
             session: whose attempts are asked about.
         """
         self._session = session
+        self.progress: Callable[[int, int, str], None] | None = None
+        """Told how far an action is: done, total (0: not known), what it is at."""
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer. Raises Refusal with a sentence."""
-        answers = {"record": self._record, "source": self._source, "code": self._code}
-        if ask not in answers:
+        views = {"record": self._record, "source": self._source, "code": self._code}
+        actions = {"apply": self._apply, "autofix": self._autofix, "use": self._use}
+        number = _number(request, "attempt", len(self._session.entries))
+        if ask in views:
+            return views[ask](self._session.entries[number], request)
+        if ask not in actions:
             raise Refusal(f"This kernel does not know the question {ask!r}. Reload the page.")
-        return answers[ask](self._entry(request), request)
-
-    def _entry(self, request: dict[str, Any]) -> Entry:
-        return self._session.entries[_number(request, "attempt", len(self._session.entries))]
+        try:
+            return actions[ask](number, request), []
+        except FixError as error:
+            raise Refusal(str(error)) from error
+        except KeyboardInterrupt as interrupt:
+            raise Refusal("Interrupted. Nothing has changed.") from interrupt
 
     def _record(self, entry: Entry, _: dict[str, Any]) -> Answer:
         return None, [entry.encoded]
@@ -48,6 +60,26 @@ class Answers:
         graph = _number(request, "graph", len(entry.record.graphs))
         printed = printed_graph(entry.record, graph)
         return {"lines": python_lines("\n".join(printed.lines)), "nodes": printed.nodes}, []
+
+    def _apply(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
+        fixes = request.get("fixes")
+        if not isinstance(fixes, list) or not all(isinstance(fix, int) for fix in fixes):
+            raise Refusal("Which fixes to apply is not said. Reload the page.")
+        return {"attempt": self._session.apply(number, fixes, self._report)}
+
+    def _autofix(self, number: int, _: dict[str, Any]) -> dict[str, Any]:
+        before = len(self._session.entries)
+        report = self._session.autofix(number, self._report)
+        added = len(self._session.entries) > before
+        last = len(self._session.entries) - 1 if added else number
+        return {"attempt": last, "report": report.sentence}
+
+    def _use(self, number: int, _: dict[str, Any]) -> None:
+        self._session.use(number)
+
+    def _report(self, progress: Progress) -> None:
+        if self.progress is not None:
+            self.progress(progress.done, progress.total, progress.label or progress.what)
 
 
 def _number(request: dict[str, Any], key: str, count: int) -> int:

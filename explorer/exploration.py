@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from explorer.escape import harmless
-from explorer.session import Entry, Session
+from explorer.session import Entry, FixError, Session
 
 if TYPE_CHECKING:
     import graphviz
     import torch
 
-    from export_engine import Attempt, Progress, Record
+    from export_engine import Attempt, AutofixReport, Diagnosis, Fix, Progress, Record, Request
 
 
 class ExportFailed(RuntimeError):
@@ -115,6 +116,73 @@ class Exploration:
         return [each.record.verdict for each in self._session.entries if each is not shown]
 
     @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why the export failed; None if it did not."""
+        from export_engine import Failed
+
+        attempt = self._session.entry.attempt
+        return attempt.diagnosis if isinstance(attempt, Failed) else None
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What may help, lossless fixes first; empty if the export succeeded."""
+        from export_engine import Failed
+
+        attempt = self._session.entry.attempt
+        return attempt.fixes if isinstance(attempt, Failed) else ()
+
+    @property
+    def fixed_source(self) -> dict[str, str]:
+        """Per file or cell that code fixes changed, its whole text with the fixes in it.
+
+        The files themselves are as they were.
+        """
+        request = self._session.entry.attempt.request
+        return {edit.file: edit.after for edit in request.edits} if request else {}
+
+    def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
+        """Applies fixes of the current attempt, together, and exports again.
+
+        The new attempt becomes the current one if it exports, or if nothing did before.
+
+        Args:
+            fixes: some of `fixes`, or their numbers there.
+            progress: called while it runs.
+
+        Raises:
+            FixError: they are not this attempt's, or cannot be applied together.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        offered = list(self.fixes)
+        numbers = []
+        for fix in fixes:
+            if not isinstance(fix, int) and fix not in offered:
+                raise FixError(f"{fix.title} is not among the fixes of this attempt: ex.fixes.")
+            numbers.append(fix if isinstance(fix, int) else offered.index(fix))
+        self._session.apply(self._session.current, numbers, progress)
+        return self
+
+    def autofix(self, progress: Callable[[Progress], None] | None = None) -> AutofixReport:
+        """Applies lossless fixes until it exports and agrees with eager, or none is left.
+
+        Raises:
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        return self._session.autofix(self._session.current, progress)
+
+    def undo(self) -> Self:
+        """Goes back to the attempt that the current one was made from.
+
+        Raises:
+            FixError: it is the first.
+        """
+        parent = self._session.entry.parent
+        if parent < 0:
+            raise FixError("There is nothing to undo: this is the first attempt.")
+        self._session.use(parent)
+        return self
+
+    @property
     def graph(self) -> View:
         """The graph alone."""
         return View(self, "graph")
@@ -170,14 +238,13 @@ class Exploration:
         from explorer.answers import Answers
         from widgets import ExplorerWidget
 
-        return ExplorerWidget(
-            attempts=[entry.head() for entry in self._session.entries],
-            current=self._session.current,
-            record=self._session.entry.encoded,
-            answer=Answers(self._session),
-            view=pane,
-            fallback=lambda: dict(fallback),
+        session, answers = self._session, Answers(self._session)
+        widget = ExplorerWidget(
+            **_state(session), answer=answers, view=pane, fallback=lambda: dict(fallback)
         )
+        answers.progress = widget.progress
+        session.watch(lambda: widget.update(**_state(session)))
+        return widget
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return View(self, "all")._repr_mimebundle_(**options)
@@ -196,6 +263,15 @@ class Exploration:
         return raised
 
 
+def _state(session: Session) -> dict[str, Any]:
+    """What a widget shows without asking."""
+    return {
+        "attempts": [entry.head() for entry in session.entries],
+        "current": session.current,
+        "record": session.entry.encoded,
+    }
+
+
 def explore(
     model: Callable[..., Any],
     args: tuple[Any, ...] = (),
@@ -204,6 +280,7 @@ def explore(
     dynamic_shapes: Any = None,
     strict: bool = False,
     both: bool = False,
+    fix: bool = False,
     title: str = "",
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -218,16 +295,17 @@ def explore(
             `torch.export.export` takes.
         strict: trace the bytecode instead of running the Python.
         both: try both modes.
+        fix: if it does not export, apply lossless fixes until it does or none is left.
         title: how to call the call; `model(...)` by default.
         cells: Python's file name of each notebook cell, and the name to show for it.
-        progress: called on each module that tracing enters.
+        progress: called on each module that tracing enters, and as fixes are tried.
 
     Raises:
         TypeError: `model` cannot be called, or not with these arguments.
         ShapesError: `dynamic_shapes` do not fit the call.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine import Request, Shapes, capture
+    from export_engine import Request, Shapes
 
     if not isinstance(args, tuple | list):
         raise TypeError(
@@ -247,7 +325,19 @@ def explore(
     )
     modes = (False, True) if both else (strict,)
     requests = [request.with_changes(strict=mode) for mode in modes]
-    return Exploration(Session([Entry(each.mode, capture(each, progress)) for each in requests]))
+    session = Session([Entry(each.mode, _explained(each, progress)) for each in requests])
+    if fix and not session.entry.ok:
+        with suppress(KeyboardInterrupt):  # the failure and its fixes are worth keeping
+            session.autofix(session.current, progress)
+    return Exploration(session)
+
+
+def _explained(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
+    """An attempt; one that failed comes with its diagnosis and fixes."""
+    from export_engine import Failed, capture, explain
+
+    attempt = capture(request, progress)
+    return explain(attempt, progress) if isinstance(attempt, Failed) else attempt
 
 
 def load(path: str | Path) -> Exploration:

@@ -1,13 +1,28 @@
-"""The Session: the chain of attempts behind one view, each described and encoded once."""
+"""The Session: the attempts behind one view, each made from another by a fix, or the first.
+
+An entry is never changed and none is lost. Which one is current, the one whose program the user
+has, changes only to something better or by the user's own choice.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from export_engine import Attempt, Record
+    from export_engine import Attempt, AutofixReport, Progress, Record
+
+    Report = Callable[[Progress], None]
+
+
+class FixError(RuntimeError):
+    """A fix cannot be applied. What was current still is."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the sentence."""
+        return [str(self)]
 
 
 @dataclass(frozen=True)
@@ -17,6 +32,17 @@ class Entry:
     label: str
     """What tells it from the others: `strict`, `non-strict`."""
     attempt: Attempt
+    parent: int = -1
+    """The entry that it was made from; -1 for a first one."""
+    step: str = ""
+    """What was done to come from there: the titles of the fixes."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the attempt gave a program."""
+        from export_engine import Exported
+
+        return isinstance(self.attempt, Exported)
 
     @cached_property
     def record(self) -> Record:
@@ -38,14 +64,20 @@ class Entry:
 
         return encode(self.record)
 
-    def head(self) -> dict[str, str]:
+    def head(self) -> dict[str, Any]:
         """What a view knows of the attempt before its Record arrives."""
         record = self.record
-        return {"label": self.label, "outcome": record.outcome, "verdict": record.verdict}
+        return {
+            "label": self.label,
+            "outcome": record.outcome,
+            "verdict": record.verdict,
+            "parent": self.parent,
+            "step": self.step,
+        }
 
 
 class Session:
-    """Attempts in the order they were made. Never empty; an entry is never changed."""
+    """Attempts in the order they were made. Never empty."""
 
     def __init__(self, entries: list[Entry]) -> None:
         """Make one.
@@ -54,9 +86,10 @@ class Session:
             entries: the attempts to begin with.
         """
         self._entries = list(entries)
-        exported = [n for n, each in enumerate(entries) if each.record.outcome == "exported"]
+        self._watchers: list[Callable[[], None]] = []
+        exported = [n for n, each in enumerate(entries) if each.ok]
         self.current = exported[0] if exported else 0
-        """The attempt to show: the first that exported, else the first."""
+        """The attempt that the user has: the first that exported, else the first."""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -67,3 +100,75 @@ class Session:
     def entry(self) -> Entry:
         """The current attempt."""
         return self._entries[self.current]
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Calls `changed` whenever an attempt is added or another becomes current."""
+        self._watchers.append(changed)
+
+    def use(self, number: int) -> None:
+        """Makes an attempt the current one."""
+        self.current = number
+        self._tell()
+
+    def apply(self, number: int, fixes: Sequence[int], progress: Report | None = None) -> int:
+        """Applies fixes of a failed attempt together.
+
+        Args:
+            number: the attempt's.
+            fixes: the fixes' numbers among those it offers.
+            progress: called while it runs.
+
+        Returns:
+            The new attempt's number. It is current if it exported, or if nothing had yet.
+
+        Raises:
+            FixError: there are no such fixes, or together they make no sense.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine import Failed, apply_fixes, explain
+
+        attempt = self._entries[number].attempt
+        offered = attempt.fixes if isinstance(attempt, Failed) else ()
+        if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
+            raise FixError(f"This attempt offers {len(offered)} fixes; name some of them.")
+        assert isinstance(attempt, Failed)
+        chosen = [offered[fix] for fix in sorted(set(fixes))]
+        try:
+            found = apply_fixes(attempt, chosen, progress)
+        except Exception as error:
+            titles = "; ".join(fix.title for fix in chosen)
+            raise FixError(f"This cannot be applied ({titles}): {error}") from error
+        if isinstance(found, Failed):
+            found = explain(found, progress)
+        return self._add([(found, "; ".join(fix.title for fix in chosen))], number)
+
+    def autofix(self, number: int, progress: Report | None = None) -> AutofixReport:
+        """Applies lossless fixes to an attempt until it exports or none is left.
+
+        Raises:
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine import autofix
+
+        report = autofix(self._entries[number].attempt, progress)
+        if report.kept:
+            self._add([(step.attempt, step.fix.title) for step in report.kept], number)
+        return report
+
+    def _add(self, made: list[tuple[Attempt, str]], parent: int) -> int:
+        """Appends a chain of attempts, each with what was done; the last may become current."""
+        new: list[Entry] = []
+        for attempt, step in made:
+            entry = Entry(attempt.mode, attempt, parent, step)
+            entry.head()  # one that cannot be described spoils nothing: none is added
+            parent = len(self._entries) + len(new)
+            new.append(entry)
+        self._entries.extend(new)
+        if self._entries[parent].ok or not self.entry.ok:
+            self.current = parent
+        self._tell()
+        return parent
+
+    def _tell(self) -> None:
+        for watcher in self._watchers:
+            watcher()

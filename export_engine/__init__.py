@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load
     from export_engine.attempt import Attempt, Exported, Failed
+    from export_engine.autofix import AutofixReport, autofix
     from export_engine.description import describe
     from export_engine.diagnosis import Diagnosis
     from export_engine.fix import Fix
     from export_engine.fixes import explain
+    from export_engine.fixes.trying import apply_fixes
     from export_engine.record import Record
     from export_engine.request import Request
     from export_engine.shapes import Shapes, ShapesError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArchiveError",
     "Attempt",
+    "AutofixReport",
     "Diagnosis",
     "Exported",
     "Failed",
@@ -35,6 +38,8 @@ __all__ = [
     "Request",
     "Shapes",
     "ShapesError",
+    "apply_fixes",
+    "autofix",
     "capture",
     "decode",
     "describe",
@@ -46,6 +51,7 @@ __all__ = [
 _HOMES = {
     "ArchiveError": "archive",
     "Attempt": "attempt",
+    "AutofixReport": "autofix",
     "Diagnosis": "diagnosis",
     "Exported": "attempt",
     "Failed": "attempt",
@@ -55,6 +61,8 @@ _HOMES = {
     "Request": "request",
     "Shapes": "shapes",
     "ShapesError": "shapes",
+    "apply_fixes": "fixes.trying",
+    "autofix": "autofix",
     "capture": "tracing",
     "decode": "wire",
     "describe": "description",

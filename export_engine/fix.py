@@ -40,4 +40,5 @@ class Fix:
 
     def apply(self, request: Request) -> Request:
         """The changed Request. Fixes compose: apply one to what another gave."""
-        return self.change(request)
+        changed = self.change(request)
+        return changed.with_changes(fixed_by=(*request.fixed_by, self.title))

@@ -343,7 +343,7 @@ class Check(msgspec.Struct, frozen=True):
 
     verdict: Literal["agrees", "differs", "refused", "not checked"]
     sentence: str
-    """`Agrees with eager at 4 other sizes; largest difference 3e-07.`"""
+    """`Agrees with eager at 4 other sizes, with differences up to 3e-07.`"""
     trials: list[TrialRow] = []
 
 

@@ -35,6 +35,8 @@ class Request:
     """Changed source text that the export runs instead of the user's."""
     setups: tuple[Setup, ...] = ()
     """What torch is told before."""
+    fixed_by: tuple[str, ...] = ()
+    """Titles of the fixes that it was made with, in order."""
     title: str = ""
     """The call as the user wrote it, `model(x)`."""
     cells: Mapping[str, str] = field(default_factory=dict)

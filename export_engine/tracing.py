@@ -31,14 +31,16 @@ _CONTAINERS = (
 
 
 class Progress(NamedTuple):
-    """How far tracing is."""
+    """How far tracing, or a search for fixes, is."""
 
     done: int
-    """Modules entered so far, each counted once."""
+    """Modules entered so far, each counted once; or steps of a search."""
     total: int
-    """Modules that a call can enter."""
+    """Modules that a call can enter; or steps at most. 0: not known."""
     label: str
-    """Path of the module being entered; empty for the root."""
+    """Path of the module being entered, empty for the root; or what is being tried."""
+    what: str = "module"
+    """What is counted: `module`, or `fix`."""
 
 
 def capture(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
@@ -73,6 +75,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         try:
             program = run_export(module, request, dynamic_shapes)
             keep()
+            record.graph = None  # the program has it whole
         except Exception as raised:  # noqa: BLE001 - any failure is an outcome
             error = raised
     found: dict[str, Any] = {

@@ -17,6 +17,7 @@ OPTIONS = {
     "--strict": "trace the bytecode; refuse what cannot be proved",
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes and show them side by side",
+    "--fix": "if it does not export, apply lossless fixes until it does",
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
@@ -31,7 +32,7 @@ _VALUED = {
     "--as": "name",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--no-display"}
+FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--no-display"}
 """Options without a value."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
@@ -51,6 +52,7 @@ class Command:
     name: str | None = None
     load: str | None = None
     display: bool = True
+    fix: bool = False
 
 
 def parse_command(line: str) -> Command:
@@ -84,7 +86,7 @@ def parse_command(line: str) -> Command:
 
 
 def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
-    modes = [flag for flag in flags if flag != "--no-display"]
+    modes = [flag for flag in flags if flag not in ("--no-display", "--fix")]
     if len(set(modes)) > 1:
         raise ExportUsageError(f"{' and '.join(modes)} exclude each other; give one of them.")
     if "dynamic" in given and "expression" in given:
@@ -92,7 +94,9 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: that is no name for a variable.")
-    if "load" in given and (call or modes or not {"dynamic", "expression"}.isdisjoint(given)):
+    if "load" in given and (
+        call or modes or "--fix" in flags or not {"dynamic", "expression"}.isdisjoint(given)
+    ):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as and --no-display "
             "only, without a call."
@@ -101,6 +105,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         call=call,
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
+        fix="--fix" in flags,
         **given,
     )
 

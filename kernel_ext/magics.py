@@ -37,7 +37,8 @@ class ExportMagics(Magics):
 
         The arguments are examples: they say which inputs there are and which sizes stay fixed.
         Nothing is run but the export itself; the model is left as it is. If the export fails,
-        the failing line is shown instead, and the last good result stays where it was kept.
+        the failing line is shown instead, why it fails, and fixes that one click applies; the last
+        good result stays where it was kept.
 
         Options, before the call:
 
@@ -46,6 +47,7 @@ class ExportMagics(Magics):
         --strict                 trace the bytecode; refuse what cannot be proved
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes and show them side by side
+        --fix                    if it does not export, apply lossless fixes until it does
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --load FILE.pt2          open a saved program instead; nothing in it is run
@@ -104,6 +106,7 @@ class ExportMagics(Magics):
             dynamic_shapes=shapes,
             strict=command.mode == "strict",
             both=command.mode == "both",
+            fix=command.fix,
             title=" ".join(line.strip() for line in call.text.splitlines()),
             cells=cells,
             progress=progress,

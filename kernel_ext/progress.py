@@ -49,9 +49,11 @@ class ProgressLine:
             return
         self._last = now
         where = progress.label or "the model itself"
-        count = f"module {progress.done} of {progress.total}"
-        text = f"Exporting {self._title}: {count}: {where} ({now - self._started:.0f} s)"
-        bar = f'<progress max="{progress.total}" value="{progress.done}"></progress>'
+        count = f"{progress.what} {progress.done} of {progress.total}: " if progress.total else ""
+        doing = "Exporting" if progress.what == "module" else "Fixing"
+        text = f"{doing} {self._title}: {count}{where} ({now - self._started:.0f} s)"
+        share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""
+        bar = f"<progress{share}></progress>"
         with self._drawing:
             self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
 

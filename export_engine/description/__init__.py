@@ -9,6 +9,7 @@ import torch
 from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.description.check import describe_check
 from export_engine.description.contract import describe_guards, describe_symbols
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
@@ -17,7 +18,7 @@ from export_engine.description.scopes import Scopes
 from export_engine.description.signature import describe_signature, input_paths
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
-from export_engine.record import OPS, Record, Signature, Symbol, Timing
+from export_engine.record import OPS, Check, Failure, Record, Signature, Symbol, Timing
 from export_engine.shapes import Shapes, ShapesError
 
 __all__ = ["describe"]
@@ -48,7 +49,7 @@ def describe(attempt: Attempt) -> Record:
         title=attempt.title,
         outcome="failed" if failure else "exported",
         mode=attempt.mode,  # type: ignore[arg-type]
-        verdict=_verdict(attempt, graphs, described),
+        verdict=_verdict(attempt, graphs, described, failure),
         shapes=_shapes_text(attempt),
         torch_version=str(torch.__version__),
         timing=Timing(attempt.seconds) if attempt.request else None,
@@ -67,7 +68,20 @@ def describe(attempt: Attempt) -> Record:
         symbols=described,
         guards=guards,
         failure=failure,
+        fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
+        fixed_code=_fixed_code(attempt, stacks),
+        check=_check(attempt),
     )
+
+
+def _fixed_code(attempt: Attempt, stacks: Stacks) -> list[str]:
+    edits = attempt.request.edits if attempt.request else ()
+    return [edit.diff(stacks.files.name_of(edit.file)) for edit in edits]
+
+
+def _check(attempt: Attempt) -> Check | None:
+    agreement = attempt.agreement if isinstance(attempt, Exported) else None
+    return describe_check(agreement) if agreement is not None else None
 
 
 def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
@@ -99,10 +113,12 @@ def _shapes_text(attempt: Attempt) -> str:
     return str(shapes) if shapes is not None else ""
 
 
-def _verdict(attempt: Attempt, graphs: Graphs, symbols: list[Symbol]) -> str:
+def _verdict(
+    attempt: Attempt, graphs: Graphs, symbols: list[Symbol], failure: Failure | None
+) -> str:
     """One line that says how it went: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
-    if isinstance(attempt, Failed):
-        return f"not exported, {attempt.mode}: {type(attempt.error).__name__}"
+    if failure is not None:
+        return f"not exported, {attempt.mode}: {failure.kind[:1].lower()}{failure.kind[1:]}"
     ops = sum(count_ops(graph.op) for graph in graphs.entries)
     outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
     ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]

@@ -92,7 +92,7 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
             continue
         tried.add(solution.shapes)
         if progress:
-            progress(Progress(0, 0, f"trying {solution.shapes}"))
+            progress(Progress(0, 0, f"trying {solution.shapes}", "fix"))
         found = try_request(request.with_changes(shapes=solution.shapes))
         facts = size_facts(found) or facts
         if isinstance(found, Exported):

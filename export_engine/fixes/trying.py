@@ -1,12 +1,13 @@
-"""Tries a Request: exports it, and compares what comes out with eager at other sizes."""
+"""Tries a Request, or fixes of a failed one: exports, and compares with eager at other sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from export_engine.attempt import Attempt, Exported
+from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.checking import check
+from export_engine.fix import Fix
 from export_engine.request import Request
 from export_engine.tracing import Progress, capture
 
@@ -21,3 +22,23 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
     if isinstance(attempt, Exported):
         return replace(attempt, agreement=check(attempt))
     return attempt
+
+
+def apply_fixes(
+    attempt: Failed, fixes: Sequence[Fix], progress: Callable[[Progress], None] | None = None
+) -> Attempt:
+    """The attempt that fixes of a failed one lead to, applied together.
+
+    Raises:
+        ValueError: no fix is given, or the attempt has no request.
+        KeyboardInterrupt: the user interrupted.
+    """
+    if not fixes or attempt.request is None:
+        raise ValueError("Name at least one fix of an attempt that was made here.")
+    request = attempt.request
+    for fix in fixes:
+        request = fix.apply(request)
+    known = fixes[0].leads_to if len(fixes) == 1 else None
+    if known is not None:
+        return replace(known, request=request)
+    return try_request(request, progress)

@@ -1,0 +1,149 @@
+"""What a trace tells about sizes: ranges solved by trying, and the Shapes that follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from export_engine import Exported, Failed, Request, Shapes, capture
+from export_engine.sizes import Problem, size_facts, solve
+from export_engine.sizes.ranges import Progression, compiled, solve_sizes
+
+
+def conditions(*texts: str) -> list[Any]:
+    return [compiled(text, "n") for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "example", "expected"),
+    [
+        ([], 8, Progression(2, None)),
+        (["n <= 16"], 8, Progression(2, 16)),
+        (["n >= 16", "n != 16"], 64, Progression(17, None)),
+        (["n % 4 == 0"], 32, Progression(4, None, 4)),
+        (["n == 4*(n // 4)", "(n // 4) != 1"], 32, Progression(8, None, 4)),
+        (["(1 + (n - 1)//32) != 1"], 64, Progression(33, None)),
+        (["n % 3 == 1", "n <= 100"], 10, Progression(4, 100, 3)),
+        (["n == 4"], 4, Progression(4, 4)),
+        (["n <= 131072"], 512, Progression(2, 131072)),
+        (["100 // (n - 3) >= 0"], 8, Progression(4, None)),
+    ],
+)
+def test_a_range_is_solved(texts: list[str], example: int, expected: Progression) -> None:
+    assert solve_sizes(conditions(*texts), example) == expected
+
+
+@given(
+    low=st.integers(2, 60),
+    length=st.integers(0, 60),
+    step=st.integers(1, 12),
+    at=st.integers(0, 59),
+)
+def test_every_size_of_what_is_found_holds_and_the_next_does_not(
+    low: int, length: int, step: int, at: int
+) -> None:
+    high = low + length * step
+    example = low + min(at, length) * step
+    texts = conditions(f"n >= {low}", f"n <= {high}", f"(n - {low}) % {step} == 0")
+    found = solve_sizes(texts, example)
+    assert example in found
+    assert found.last is not None
+    assert all(
+        condition(size)
+        for condition in texts
+        for size in range(found.first, found.last + 1, found.step)
+    )
+    if length >= 2:
+        assert found == Progression(low, high, step)
+
+
+class Sixteen(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] <= 16:  # a limit
+            return x @ y[:, :16]
+        return y
+
+
+class Shifted(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y[1:]
+
+
+class Third(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y[1::3]
+
+
+class Pairs(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.view(x.shape[0] // 2, 2, -1)
+
+
+class Four(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(x.shape[0], 1).expand(4, 1)
+
+
+class Nested(nn.Module):
+    def forward(self, inputs: dict[str, torch.Tensor], *more: torch.Tensor) -> torch.Tensor:
+        return inputs["a"] @ inputs["b"] + more[0]
+
+
+def solved(model: nn.Module, args: tuple[Any, ...], shapes: str, strict: bool) -> Any:
+    request = Request(target=model, args=args, shapes=Shapes.parse(shapes), strict=strict)
+    attempt = capture(request)
+    assert isinstance(attempt, Failed)
+    facts = size_facts(attempt)
+    assert facts is not None
+    solution = solve(facts)
+    confirmed = capture(request.with_changes(shapes=solution.shapes))
+    assert isinstance(confirmed, Exported), confirmed
+    return solution
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("model", "sizes", "shapes", "expected"),
+    [
+        (Sixteen(), [(8, 32), (32, 64)], "x: a, b; y: c, d", "x: a[..16], b; y: b, d[17..]"),
+        (Sixteen(), [(8, 32), (32, 64)], "x: a[2..64], b; y: b, d[..99]",
+         "x: a[2..16], b; y: b, d[17..99]"),
+        (Shifted(), [(5,), (6,)], "x: dx; y: dy", "x: dx; y: dx + 1"),
+        (Third(), [(5,), (16,)], "x: dx; y: dy", "x: dx; y: dy[5..]"),
+        (Pairs(), [(6, 3)], "x: batch, _", "x: 2*_batch[2..], _"),
+        (Four(), [(4, 3)], "x: batch, width", "x: _, width"),
+        (nn.Linear(4, 4), [(1, 4)], "input: batch, _", "input: _, _"),
+    ],
+)  # fmt: skip
+def test_the_shapes_that_the_trace_allows(
+    model: nn.Module, sizes: list[tuple[int, ...]], shapes: str, expected: str, strict: bool
+) -> None:
+    args = tuple(torch.randn(size) for size in sizes)
+    assert str(solved(model, args, shapes, strict).shapes) == expected
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_paths_into_containers(strict: bool) -> None:
+    args = ({"a": torch.randn(3, 4), "b": torch.randn(4, 5)}, torch.randn(3, 5))
+    shapes = "inputs.a: m, k; inputs.b: l, n; more.0: o, p"
+    assert str(solved(Nested(), args, shapes, strict).shapes) == (
+        "inputs.a: m, k; inputs.b: k, n; more.0: m, n"
+    )
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_each_problem_has_the_line_that_makes_it(strict: bool) -> None:
+    args = (torch.randn(8, 32), torch.randn(32, 64))
+    problems: tuple[Problem, ...] = solved(Sixteen(), args, "x: a, b; y: c, d", strict).problems
+    first = Sixteen.forward.__code__.co_firstlineno
+    lines = {each.text: each.stack[-1].line - first for each in problems}
+    assert lines == {
+        "a must be at most 16": 1,
+        "d must be at least 17": 2,
+        "c must be equal to b": 2,
+    }
