@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load
     from export_engine.attempt import Attempt, Exported, Failed
-    from export_engine.autofix import AutofixReport, autofix
+    from export_engine.fixes.autofix import AutofixReport, autofix
     from export_engine.description import describe
     from export_engine.diagnosis import Diagnosis
     from export_engine.fix import Fix
@@ -51,7 +51,7 @@ __all__ = [
 _HOMES = {
     "ArchiveError": "archive",
     "Attempt": "attempt",
-    "AutofixReport": "autofix",
+    "AutofixReport": "fixes.autofix",
     "Diagnosis": "diagnosis",
     "Exported": "attempt",
     "Failed": "attempt",
@@ -62,7 +62,7 @@ _HOMES = {
     "Shapes": "shapes",
     "ShapesError": "shapes",
     "apply_fixes": "fixes.trying",
-    "autofix": "autofix",
+    "autofix": "fixes.autofix",
     "capture": "tracing",
     "decode": "wire",
     "describe": "description",

@@ -113,10 +113,10 @@ def _title(answer: _Answer, lost: list[Problem]) -> str:
     texts = [each.text for each in answer.problems if each.kind != "tied"]
     if not texts:
         return "Let torch keep the condition as a check of the program"
-    first, *others = dict.fromkeys(texts)
-    said = first.replace(" must be ", " be ", 1)
-    more = f", and {len(others)} more" if others else ""
-    return f"Say that {said.replace(' be ', ' is ', 1)}{more}"
+    shown = list(dict.fromkeys(text.replace(" must be ", " is ", 1) for text in texts))
+    left = len(shown) - _SHOWN
+    *others, last = [*shown[:_SHOWN], *([f"{left} more"] if left > 0 else [])]
+    return "Say that " + (f"{', '.join(others)} and {last}" if others else last)
 
 
 def _why(answer: _Answer) -> str:
