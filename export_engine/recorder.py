@@ -34,6 +34,16 @@ class SymbolBirth:
     stack: Stack
 
 
+@dataclass(frozen=True)
+class PartialGraph:
+    """A graph as far as tracing came. It may lack an output, values and stacks."""
+
+    graph: Any
+    """A torch.fx.Graph."""
+    root: Any
+    """The object whose attributes `get_attr` nodes name."""
+
+
 @dataclass
 class Recording:
     """All that one capture recorded, in order."""
@@ -44,3 +54,5 @@ class Recording:
     births: list[SymbolBirth] = field(default_factory=list)
     shape_env: Any = None
     """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
+    graph: PartialGraph | None = None
+    """What was traced until the export failed; None where it did not, or tracing never began."""

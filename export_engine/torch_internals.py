@@ -7,13 +7,16 @@ and the export goes on with what torch itself records. Checked on torch 2.13.0.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import lru_cache
 from itertools import islice
-from types import FrameType
+from pathlib import Path
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -28,7 +31,7 @@ from torch.utils._dtype_abbrs import dtype_abbrs
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
 
-from export_engine.recorder import RecordedGuard, Recording, SymbolBirth
+from export_engine.recorder import PartialGraph, RecordedGuard, Recording, SymbolBirth
 from export_engine.shapes.paths import join_path
 from export_engine.stacks import (
     Location,
@@ -49,10 +52,14 @@ __all__ = [
     "dim_bounds",
     "dim_hint",
     "dynamic_shapes_tree",
+    "exportdb_cases",
     "expression_of",
+    "graph_break",
     "guards_code",
     "int_bound",
     "is_constraint_violation",
+    "is_relation",
+    "is_truth_value",
     "key_text",
     "keywords_apart",
     "known_range",
@@ -82,6 +89,7 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_guards(into))
         hooks.enter_context(_births(into))
         hooks.enter_context(_modules(into))
+        hooks.enter_context(_partial_graph(into))
         hooks.enter_context(_keywords_apart())
         yield
 
@@ -224,6 +232,48 @@ def _modules(into: Recording) -> Iterator[None]:
 
 
 @contextmanager
+def _partial_graph(into: Recording) -> Iterator[None]:
+    """Keeps the graph of the outermost trace, however far it came.
+
+    Strict mode traces twice: Dynamo interprets Python, and clears its graph when that fails; what
+    it made is then traced again as non-strict mode traces the module.
+    """
+    from torch._dynamo import output_graph
+
+    depth = 0
+
+    def traced(original: Any) -> Any:
+        def dispatch_trace(root: Any, tracer: Any, *args: Any, **kwargs: Any) -> Any:
+            nonlocal depth
+            depth += 1
+            try:
+                return original(root, tracer, *args, **kwargs)
+            finally:
+                depth -= 1
+                if not depth and hasattr(tracer, "graph"):
+                    into.graph = PartialGraph(tracer.graph, tracer.root)
+
+        return dispatch_trace
+
+    def interpreted(original: Any) -> Any:
+        def init(self: Any, tracer: Any, error: Any = None) -> None:
+            original(self, tracer, error)
+            if error and not depth:
+                copied = torch.fx.Graph()
+                copied.graph_copy(tracer.output.tracers[0].graph, {})
+                into.graph = PartialGraph(copied, SimpleNamespace(**tracer.output.nn_modules))
+
+        return init
+
+    result = getattr(output_graph, "DynamoTracerOutput", None)
+    with (
+        _replaced(proxy_tensor, "dispatch_trace", traced),
+        _replaced(result, "__init__", interpreted),
+    ):
+        yield
+
+
+@contextmanager
 def _keywords_apart() -> Iterator[None]:
     """Makes torch see each input of `**kwargs` as one of its own, under its keyword.
 
@@ -311,6 +361,10 @@ class _UserTermsPrinter(PythonPrinter):
             for each in others
         )
         return self._term(first) + "".join(rest)
+
+    def _print_Float(self, expr: Any) -> str:  # noqa: N802
+        """`0.5`, where sympy writes all digits that it keeps."""
+        return repr(float(expr))
 
     def _term(self, term: Any) -> str:
         return str(self.parenthesize(term, PRECEDENCE["Add"]))
@@ -503,3 +557,47 @@ def dim_bounds(dim: Any) -> tuple[int | None, int | None]:
     """The bounds that a Dim was made with; None for a side that was left open."""
     low, high = dim.min, dim.max
     return (int(low) if low else None), int_bound(high)
+
+
+@lru_cache(maxsize=1)
+def exportdb_cases() -> frozenset[str]:
+    """The names of torch's example cases, ExportDB; none where this torch has no such library."""
+    try:
+        from torch._export.db.examples import all_examples
+    except ImportError:
+        return frozenset()
+    return frozenset(all_examples())  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=1)
+def _graph_breaks() -> dict[str, tuple[str, list[dict[str, Any]]]]:
+    path = Path(torch.__path__[0], "_dynamo", "graph_break_registry.json")
+    try:
+        registry = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    found: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    for name, versions in registry.items():
+        for version in versions:
+            found.setdefault(version.get("Gb_type", ""), (name, versions))
+    return found
+
+
+def graph_break(kind: str) -> tuple[str, list[dict[str, Any]]] | None:
+    """Of a kind of graph break, its id (`GB0170`) and the versions of torch's entry on it.
+
+    A version has the keys `Gb_type`, `Context`, `Explanation` and `Hints`.
+    """
+    return _graph_breaks().get(kind)
+
+
+def is_truth_value(env: Any, condition: Any) -> bool:
+    """Whether a condition is that a tensor is true: a number computed from data, of 0 and 1, is 1."""
+    symbols = list(getattr(condition, "free_symbols", ()))
+    return len(symbols) == 1 and condition.is_Relational and known_range(env, symbols[0]) == (0, 1)
+
+
+def is_relation(condition: Any) -> bool:
+    """Whether torch wanted to know if something holds, and not what a number is."""
+    return bool(getattr(condition, "is_Relational", False) or getattr(condition, "is_Boolean", 0))
+

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from export_engine.attempt import Failed
+from export_engine.diagnose.data import data
 from export_engine.diagnose.sizes import sizes
 from export_engine.diagnose.unknown import unknown
 from export_engine.diagnosis import Diagnosis
@@ -17,7 +18,7 @@ __all__ = ["diagnose"]
 
 Family = Callable[[Failed], Diagnosis | None]
 
-FAMILIES: tuple[Family, ...] = (sizes,)
+FAMILIES: tuple[Family, ...] = (sizes, data)
 
 
 def diagnose(attempt: Failed) -> Diagnosis:

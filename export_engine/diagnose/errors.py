@@ -1,0 +1,54 @@
+"""Finds torch's errors by the names of their classes, in the chain of those that replaced others.
+
+By name, since most are private and move between releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from export_engine.diagnose.place import chain
+
+
+def is_a(error: BaseException, *names: str) -> bool:
+    """Whether an error's class, or one that it derives from, is torch's and has such a name."""
+    return any(
+        cls.__name__ in names and cls.__module__.partition(".")[0] == "torch"
+        for cls in type(error).__mro__
+    )
+
+
+def find(error: BaseException, *names: str) -> BaseException | None:
+    """The first error of the chain with such a class."""
+    return next((each for each in chain(error) if is_a(each, *names)), None)
+
+
+def cause(error: BaseException) -> BaseException:
+    """The error that started it: the innermost of the chain."""
+    *_, innermost = chain(error)
+    return innermost
+
+
+def break_type(error: BaseException) -> str:
+    """What Dynamo calls the break in the graph; empty where there is none."""
+    for each in chain(error):
+        kind = getattr(each, "gb_type", None)
+        if isinstance(kind, str) and kind:
+            return kind
+    return ""
+
+
+def operator_of(error: BaseException) -> Any:
+    """The operator overload that an error of the fake tensors is about."""
+    return next((f for each in chain(error) if (f := getattr(each, "func", None))), None)
+
+
+def message(error: BaseException) -> str:
+    """An error's text; empty where it cannot be had."""
+    said = getattr(error, "msg", None)
+    if isinstance(said, str):
+        return said.strip()
+    try:
+        return str(error).strip()
+    except Exception:  # noqa: BLE001 - the text of a model's own error is the model's code
+        return ""
