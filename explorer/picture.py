@@ -11,7 +11,14 @@ from explorer.escape import escaped
 from explorer.layered import Point, Size, layered
 from explorer.outline import Block, few_blocks
 from explorer.pane_text import pane_text
-from explorer.text import counted, failing_place, input_rows, output_rows, size_rows
+from explorer.text import (
+    counted,
+    failing_place,
+    fix_lines,
+    input_rows,
+    output_rows,
+    size_rows,
+)
 from export_engine.record import Record
 
 _SIZE = Size(width=210, height=40, gap=18, row=24)
@@ -62,10 +69,13 @@ def _failure(record: Record) -> str:
     place, code = failing_place(record)
     where = f"<p>at <code>{escaped(place)}</code></p>" if place else ""
     line = f"<pre>{escaped(code)}</pre>" if code else ""
-    return f"<p>{escaped(failure.sentence)}</p>{where}{line}"
+    why = f"<p>{escaped(failure.why)}</p>" if failure.why else ""
+    return f"<p>{escaped(failure.sentence)}</p>{where}{line}{why}{_lines(fix_lines(record))}"
 
 
 def _lines(lines: list[str]) -> str:
+    if not lines:
+        return ""
     shown = "\n".join(escaped(line) for line in lines[:_MOST_LINES])
     left = len(lines) - _MOST_LINES
     return f"<pre>{shown}</pre>" + (_small(f"and {left:,} more lines") if left > 0 else "")

@@ -26,7 +26,7 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     """
     lines = [cut(record.title or "program"), cut(f"  {record.verdict}")]
     lines += [cut(f"  also tried: {other}") for other in others]
-    lines += _failure(record) if record.failure else _contents(record)
+    lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
     return "\n".join(lines)
@@ -95,6 +95,20 @@ def cut(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
 
 
+def fix_lines(record: Record) -> list[str]:
+    """The fixes of a failed export, numbered as `ex.apply` takes them."""
+    failure = record.failure
+    lines = []
+    for number, fix in enumerate(failure.fixes if failure else []):
+        marks = " (lossy)" if fix.lossy else ""
+        lines.append(f"{number}: {fix.title}{marks}")
+        if fix.kind == "shapes":
+            lines.append(f"   {fix.before}  →  {fix.after}")
+        if fix.gives_up:
+            lines.append(f"   gives up: {fix.gives_up}")
+    return lines
+
+
 def _failure(record: Record) -> list[str]:
     failure = record.failure
     assert failure is not None
@@ -104,7 +118,14 @@ def _failure(record: Record) -> list[str]:
         shown.append(cut(f"  at {place}"))
     if code:
         shown.append(cut(f"      {code}"))
-    return shown
+    shown += [f"  {line}" for line in textwrap.wrap(harmless(failure.why), WIDTH - 2)]
+    return shown + _section("Fixes: ex.apply(0), or ex.autofix()", fix_lines(record), 3 * _MOST)
+
+
+def _fixed(record: Record) -> list[str]:
+    """How a program came about that did not export at first, and whether it is right."""
+    check = [record.check.sentence] if record.check else []
+    return _section("Fixed by", [*record.fixed_by, *check] if record.fixed_by else check)
 
 
 def _contents(record: Record) -> list[str]:
@@ -125,8 +146,8 @@ def _pairs(rows: list[Row]) -> list[str]:
     ]
 
 
-def _section(title: str, lines: Sequence[str]) -> list[str]:
+def _section(title: str, lines: Sequence[str], most: int = _MOST) -> list[str]:
     if not lines:
         return []
-    shown = [title, *(cut(f"  {line}") for line in lines[:_MOST])]
-    return shown if len(lines) <= _MOST else [*shown, f"  … {len(lines) - _MOST:,} more"]
+    shown = [title, *(cut(f"  {line}") for line in lines[:most])]
+    return shown if len(lines) <= most else [*shown, f"  … {len(lines) - most:,} more"]

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.description.check import check_sentence
 from export_engine.diagnose import diagnose
 from export_engine.fix import Fix
 from export_engine.fixes import explain
-from export_engine.fixes.trying import apply_fixes
+from export_engine.fixes.trying import apply_fixes, try_request
 from export_engine.request import Request
-from export_engine.tracing import Progress, capture
+from export_engine.tracing import Progress
 
 MOST_ATTEMPTS = 10
 _GOOD = ("agrees", "not checked")
@@ -56,10 +57,12 @@ class AutofixReport:
         """How it ended, and what is left to decide."""
         attempt, count = self.attempt, len(self.kept)
         if isinstance(attempt, Exported):
+            checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
             if not count:
-                return "It exports as it is."
+                return f"It exports as it is.{checked}"
             fixes = "one fix" if count == 1 else f"{count} fixes"
-            return f"It exports with {fixes}: {', then '.join(s.fix.title for s in self.kept)}."
+            titles = ", then ".join(step.fix.title for step in self.kept)
+            return f"It exports with {fixes}: {titles}.{checked}"
         assert isinstance(attempt, Failed)
         lossy = [fix for fix in attempt.fixes if fix.lossy]
         reason = attempt.diagnosis.sentence if attempt.diagnosis else ""
@@ -83,7 +86,7 @@ def autofix(
     Raises:
         KeyboardInterrupt: the user interrupted; nothing has changed.
     """
-    first = capture(start, progress) if isinstance(start, Request) else start
+    first = try_request(start, progress) if isinstance(start, Request) else start
     if isinstance(first, Failed) and not first.fixes:
         first = explain(first, progress)
     current, steps = first, list[Step]()
