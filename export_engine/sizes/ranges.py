@@ -7,6 +7,7 @@ algebra undoes. What is found is a progression, all sizes `first + k*step`, whic
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,6 +31,12 @@ class Progression(NamedTuple):
         """Whether it is one size only."""
         return self.first == self.last
 
+    def some(self) -> list[int]:
+        """A few of its sizes: those at its ends, and some between or beyond."""
+        far = self.first + 64 * self.step if self.last is None else self.last
+        inside = [self.first + k * self.step for k in (0, 1, 2, 3, 5, 8, 13, 29)]
+        return [size for size in inside if size < far] + [far]
+
     def __contains__(self, size: object) -> bool:
         return (
             isinstance(size, int)
@@ -39,28 +46,27 @@ class Progression(NamedTuple):
         )
 
 
-Condition = Callable[[int], bool]
+Condition = Callable[..., bool]
+"""Takes the sizes in it, in the order of the names it was compiled with."""
 
 
-def compiled(text: str, name: str) -> Condition:
-    """A condition printed by torch's Python printer, as a function of the one size in it.
+def compiled(text: str, *names: str) -> Condition:
+    """A condition printed by torch's Python printer, as a function of the sizes in it.
 
     Args:
-        text: a Python expression over numbers, operators and `name`, as torch prints sympy; never
+        text: a Python expression over numbers, operators and `names`, as torch prints sympy; never
             text of the user's.
-        name: what the size is called in it.
+        names: what the sizes are called in it.
     """
-    import math
-
     allowed = {"__builtins__": {}, "math": math, "round": round, "max": max, "min": min}
     allowed |= {"abs": abs, "float": float, "int": int, "bool": bool}
-    evaluated: Callable[[int], Any] = eval(  # noqa: S307 - torch's own arithmetic
-        f"lambda {name}: {text}", allowed
+    evaluated: Callable[..., Any] = eval(  # noqa: S307 - torch's own arithmetic
+        f"lambda {', '.join(names)}: {text}", allowed
     )
 
-    def holds(size: int) -> bool:
+    def holds(*sizes: int) -> bool:
         try:
-            return bool(evaluated(size))
+            return bool(evaluated(*sizes))
         except (ArithmeticError, ValueError, TypeError):
             return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any, Literal
 
 from export_engine.shapes import Auto, Bounds, Dynamic, Named, Shapes, Spec, Static
@@ -18,6 +19,7 @@ from export_engine.sizes.ranges import Progression, compiled, solve_sizes
 from export_engine.stacks import Stack
 from export_engine.torch_internals import linear_in, symbol_printer
 
+_MOST_COMBINATIONS = 2000
 _LEAST = 2
 """torch takes sizes 0 and 1 apart: a size that varies is 2 or more while tracing."""
 
@@ -199,7 +201,7 @@ def _problems(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Pr
     for root, sizes in roots.items():
         if not sizes.single:
             yield from _narrowed(facts, root, sizes)
-    yield from _tied(facts)
+    yield from _tied(facts, roots)
 
 
 def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
@@ -326,19 +328,28 @@ def _asked(facts: SizeFacts, dim: InputDim) -> Bounds:
     return Bounds(getattr(dim.wanted, "low", None), getattr(dim.wanted, "high", None))
 
 
-def _tied(facts: SizeFacts) -> Iterable[Problem]:
-    """Conditions on several sizes at once, which no Dim can say."""
+def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
+    """Conditions on several sizes at once, which no Dim can say, and which refuse some of them."""
+    seen: set[str] = set()
     for each in facts.conditions:
-        if len(each.condition.free_symbols) > 1 and each.condition.free_symbols <= set(
-            facts.ranges
-        ):
-            dims = tuple(
-                d
-                for d in facts.dims
-                if getattr(d.value, "free_symbols", set()) & each.condition.free_symbols
-            )
-            text = f"{facts.text(each.condition)} must hold"
-            yield Problem("tied", text, dims, each.stack, facts.text(each.condition))
+        symbols = sorted(each.condition.free_symbols, key=str)
+        text = facts.text(each.condition)
+        if len(symbols) < 2 or text in seen or not roots.keys() >= set(symbols):
+            continue
+        seen.add(text)
+        if _always_holds(each.condition, symbols, roots):
+            continue
+        about = each.condition.free_symbols
+        dims = tuple(d for d in facts.dims if getattr(d.value, "free_symbols", set()) & about)
+        yield Problem("tied", f"{text} must hold", dims, each.stack, text)
+
+
+def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progression]) -> bool:
+    """Whether a condition holds for the combinations tried of sizes that are each allowed."""
+    names = {str(symbol): f"size{number}" for number, symbol in enumerate(symbols)}
+    holds = compiled(symbol_printer(names)(condition), *names.values())
+    tried = product(*(roots[symbol].some() for symbol in symbols))
+    return all(holds(*sizes) for sizes in islice(tried, _MOST_COMBINATIONS))
 
 
 def _with_cause(
