@@ -5,15 +5,18 @@ Told from the symbols, ranges and guards that the trace left behind, not from to
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 from export_engine.attempt import Failed
 from export_engine.diagnose.place import chain, failing_stack
-from export_engine.diagnosis import Diagnosis, Kind, Link, Related
+from export_engine.diagnosis import Diagnosis, Kind, Link, Related, Span
 from export_engine.shapes import Bounds, Named
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
 from export_engine.sizes.solution import name_of
+from export_engine.stacks import Stack
+from export_engine.syntax import code_of
 from export_engine.torch_internals import is_constraint_violation
 
 _LINKS = {
@@ -101,18 +104,47 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
     others = [each for each in problems[1:] if each.kind != "tied" and each.text != first.text]
     texts = list(dict.fromkeys(each.text for each in others))
     more = f" Also: {'; '.join(texts)}." if texts else ""
-    related = [Related(_asks(each), each.stack) for each in problems if each.stack]
+    stack = first.stack or failing_stack(attempt.error)
+    because, why, span = _reason(first, stack)
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"{first.text}{_because(first)}.{more}",
-        why=_WHY[first.kind],
-        stack=first.stack or failing_stack(attempt.error),
-        related=tuple(related),
+        sentence=f"{first.text}{because}.{more}",
+        why=why,
+        stack=stack,
+        span=span,
+        related=tuple(Related(_asks(each), each.stack) for each in problems if each.stack),
         links=(_LINKS[first.kind],) if first.kind in _LINKS else (),
         facts={"problems": tuple(problems)},
     )
 
 
+def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
+    """Why a problem is one: a clause for the sentence, more for a newcomer, and where it stands."""
+    why = _WHY[problem.kind]
+    if problem.kind in ("equal", "derived", "tied"):
+        return "", why, None
+    code = code_of(stack[-1].file) if stack else None
+    statement = code.statement(stack[-1].line) if code else None
+    if code is not None and problem.kind == "fixed":
+        if isinstance(statement, ast.For):
+            loop = f"for {code.text(statement.target)} in {code.text(statement.iter)}"
+            said = f": the loop `{loop}` is unrolled while tracing"
+            return said, _LOOP, code.span(statement.iter)
+        if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
+            said = f": for other sizes the model raises an error, `if {code.text(statement.test)}`"
+            return said, _REFUSAL, code.span(statement.test)
+    span = (
+        code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
+    )
+    return (f": the code relies on {problem.condition}" if problem.condition else ""), why, span
+
+
+_LOOP = (
+    "Tracing runs a Python loop and records what each round does, so that the number of rounds "
+    "becomes part of the program. A loop over a size that varies has to be an operator over the "
+    "whole tensor, or torch's scan or while_loop."
+)
+_REFUSAL = "The size cannot vary in eager either: the model itself refuses other values."
 _WHY = {
     "fixed": "The code does something with this size that works for one value only, such as "
     "comparing it with a number or building a tensor of a fixed size.",
@@ -125,12 +157,6 @@ _WHY = {
     "derived": "Two names were given to sizes of which the code computes one from the other.",
     "tied": "The code needs several sizes to fit each other in a way that a Dim cannot say.",
 }
-
-
-def _because(problem: Problem) -> str:
-    if not problem.condition or problem.kind in ("equal", "derived", "tied"):
-        return ""
-    return f": the code relies on {problem.condition}"
 
 
 def _asks(problem: Problem) -> str:

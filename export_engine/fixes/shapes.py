@@ -20,7 +20,7 @@ from export_engine.shapes import Bounds, Named, Shapes
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, size_facts, solve
 from export_engine.sizes.facts import shapes_of
-from export_engine.sizes.solution import name_of
+from export_engine.sizes.solution import name_of, shortened
 from export_engine.torch_internals import is_constraint_violation, violated_dims
 from export_engine.tracing import Progress
 
@@ -131,7 +131,7 @@ def _given_up(answer: _Answer, lost: list[Problem]) -> str:
     for each in lost:
         because = f", since the code relies on {each.condition}" if each.condition else ""
         said.append(f"{each.text}{because}")
-    tied = [each.condition for each in answer.problems if each.kind == "tied"]
+    tied = [shortened(each.condition) for each in answer.problems if each.kind == "tied"]
     if tied:
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")
         said.append(f"The program checks when it runs: {shown}")

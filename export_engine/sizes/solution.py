@@ -20,6 +20,7 @@ from export_engine.stacks import Stack
 from export_engine.torch_internals import linear_in, symbol_printer
 
 _MOST_COMBINATIONS = 2000
+_LONGEST = 90
 _LEAST = 2
 """torch takes sizes 0 and 1 apart: a size that varies is 2 or more while tracing."""
 
@@ -357,7 +358,7 @@ def _with_cause(
 ) -> Problem:
     if cause is None:
         return Problem(kind, text, dims)
-    return Problem(kind, text, dims, cause.stack, facts.text(cause.recorded))
+    return Problem(kind, text, dims, cause.stack, shortened(facts.text(cause.recorded)))
 
 
 def name_of(dim: InputDim) -> str:
@@ -366,6 +367,11 @@ def name_of(dim: InputDim) -> str:
     if isinstance(spec, Named) and not spec.derived:
         return spec.name
     return str(dim.place)
+
+
+def shortened(condition: str) -> str:
+    """A condition as far as it can be read at a glance."""
+    return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
 
 
 def described(sizes: Progression, low: int) -> str:
