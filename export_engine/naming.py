@@ -48,12 +48,10 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
         place = places.get(symbol)
         if place is not None and place.path in paths:
             names[symbol] = dims.get(place, str(place))
-        elif not birth.source:
-            name = computed_name(birth, sizes.get(symbol))
+        else:  # of an operand of torch.cond, whose branches are traced on their own, it is a size
+            name = "size" if birth.source else computed_name(birth, sizes.get(symbol))
             taken[name] = taken.get(name, 0) + 1
             names[symbol] = name if taken[name] == 1 else f"{name}_{taken[name]}"
-        else:
-            names[symbol] = "a size"
     return names
 
 

@@ -76,7 +76,7 @@ class Code:
         text = " ".join((ast.get_source_segment(self._text, node) or "").split())
         return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
-    def span(self, node: ast.expr | ast.stmt) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
         """Where a node stands, its columns in characters."""
         end_line = node.end_lineno or node.lineno
         return Span(

@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import lru_cache
@@ -22,6 +23,7 @@ from typing import Any
 import torch
 from sympy.printing.precedence import PRECEDENCE
 from torch._guards import TracingContext
+from torch._library.custom_ops import CustomOpDef
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import _trace, dynamic_shapes
@@ -47,7 +49,9 @@ __all__ = [
     "FakeTensor",
     "HigherOrderOperator",
     "OpOverload",
+    "branch_mismatch",
     "call_leaves",
+    "control_flow_operator",
     "derived_dim",
     "dim_bounds",
     "dim_hint",
@@ -58,15 +62,19 @@ __all__ = [
     "guards_code",
     "int_bound",
     "is_constraint_violation",
+    "is_input_type",
     "is_relation",
     "is_truth_value",
     "key_text",
     "keywords_apart",
     "known_range",
     "linear_in",
+    "operator_without_fake",
     "pytree",
+    "raised_in",
     "recording",
     "replaced_sizes",
+    "returned_views",
     "short_dtype",
     "specs_of_leaves",
     "symbol_hint",
@@ -74,7 +82,9 @@ __all__ = [
     "symbol_value",
     "symbols_left",
     "torch_options",
+    "unknown_output",
     "violated_dims",
+    "writing_nodes",
 ]
 
 _one_capture = threading.RLock()
@@ -592,7 +602,7 @@ def graph_break(kind: str) -> tuple[str, list[dict[str, Any]]] | None:
 
 
 def is_truth_value(env: Any, condition: Any) -> bool:
-    """Whether a condition is that a tensor is true: a number computed from data, of 0 and 1, is 1."""
+    """Whether a condition is that a tensor is true: a number of 0 and 1, from data, is 1."""
     symbols = list(getattr(condition, "free_symbols", ()))
     return len(symbols) == 1 and condition.is_Relational and known_range(env, symbols[0]) == (0, 1)
 
@@ -601,3 +611,120 @@ def is_relation(condition: Any) -> bool:
     """Whether torch wanted to know if something holds, and not what a number is."""
     return bool(getattr(condition, "is_Relational", False) or getattr(condition, "is_Boolean", 0))
 
+
+
+def operator_without_fake(error: BaseException) -> tuple[str, str] | None:
+    """The operator that an error says has no fake kernel: `ns::name` and its overload.
+
+    An operator of torch.library is on the error; one made by `custom_op` only in the frame that
+    raised, as the definition that has no function to call there.
+    """
+    operator = getattr(error, "func", None)
+    if isinstance(operator, OpOverload) and "UnsupportedOperator" in type(error).__name__:
+        overload = operator._overloadname
+        return operator._schema.name, "" if overload == "default" else overload
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        definition = frame.f_locals.get("self")
+        if isinstance(definition, CustomOpDef) and definition._abstract_fn is None:
+            return str(definition._qualname), ""
+    return None
+
+
+def unknown_output(error: BaseException) -> tuple[type | None, list[Any]] | None:
+    """The class of an output that torch does not know, and the keys that lead to it.
+
+    In non-strict mode the function that flattens the outputs holds them all; in strict mode there
+    are Dynamo's stand-ins, and the number of the output takes the place of keys. None for other
+    errors; None for the class where Dynamo does not know it either.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not frames:
+        return None
+    known = frames[-1].f_locals
+    if frames[-1].f_code.co_name == "flat_fn" and "tree_out" in known and "i" in known:
+        leaves = pytree.tree_flatten_with_path(known["tree_out"])[0]
+        keys = [path for path, leaf in leaves if leaf is known["i"]]
+        return type(known["i"]), list(keys[0]) if keys else []
+    if frames[-1].f_code.co_name == "compile_subgraph" and "vt" in known and "idx" in known:
+        try:
+            return known["vt"].python_type(), [known["idx"]]
+        except NotImplementedError:
+            return None, [known["idx"]]
+    return None
+
+
+def raised_in(error: BaseException, functions: Iterable[str]) -> bool:
+    """Whether the innermost frame of an error's traceback is one of these functions of torch's."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(frames) and frames[-1].f_code.co_name in set(functions)
+
+
+def is_input_type(value: Any) -> bool:
+    """Whether a leaf of a call's inputs is of a class that an exported program can take."""
+    plain = (torch.Tensor, bool, int, float, complex, str, type(None), torch.ScriptObject)
+    symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    return isinstance(value, plain + symbolic)
+
+
+def control_flow_operator(errors: Iterable[BaseException]) -> str:
+    """The control-flow operator that errors came through: `torch.cond`, `map`; empty for none.
+
+    Dynamo notes it on the error; a check before that is known by the file it is in.
+    """
+    for error in errors:
+        noted = getattr(error, "_hop_name", None)
+        if isinstance(noted, str):
+            return noted.removeprefix("torch.ops.higher_order.").removesuffix("_impl")
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            path = Path(frame.f_code.co_filename)
+            if path.parent.name == "_higher_order_ops" and path.stem in ("cond", "while_loop"):
+                return f"torch.{path.stem}"
+    return ""
+
+
+def branch_mismatch(error: BaseException) -> tuple[str, Any, Any] | None:
+    """What differs between the tensors that two branches return, and both values: `dtype`."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        known = frame.f_locals
+        if frame.f_code.co_name == "check_tensor_meta_match" and "lattr" in known:
+            return str(known["attr_name"]), known["lattr"], known["rattr"]
+    return None
+
+
+def writing_nodes(errors: Iterable[BaseException]) -> list[str]:
+    """The stack texts of the nodes that write to an input of a branch, while Dynamo refuses it."""
+    for error in errors:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_name == "check_aliasing_and_input_mutation":
+                graph = frame.f_locals.get("graph")
+                nodes = graph.nodes if isinstance(graph, torch.fx.Graph) else ()
+                return [node.meta.get("stack_trace") or "" for node in nodes if _writes(node)]
+    return []
+
+
+def returned_views(errors: Iterable[BaseException]) -> list[str]:
+    """The stack texts of the nodes of a branch that return a view of an input of it."""
+    for error in errors:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            graph = frame.f_locals.get("graph")
+            if frame.f_code.co_name == "check_aliasing_and_input_mutation" and graph is not None:
+                inputs = {_storage(n) for n in graph.nodes if n.op == "placeholder"} - {None}
+                returned = [n for out in graph.find_nodes(op="output") for n in out.all_input_nodes]
+                views = [n for n in returned if n.op != "placeholder" and _storage(n) in inputs]
+                return [node.meta.get("stack_trace") or "" for node in views]
+    return []
+
+
+def _storage(node: torch.fx.Node) -> Any:
+    """What tells the memory of a traced tensor from others; None for other values."""
+    value = node.meta.get("example_value")
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+def _writes(node: torch.fx.Node) -> bool:
+    """Whether an op works in place, by its name: `add_`, `iadd`, `setitem`."""
+    if not node.op.startswith("call"):
+        return False
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    in_place = name.endswith("_") and not name.endswith("__")
+    return in_place or name in ("setitem", "iadd", "isub", "imul", "itruediv", "copy_")

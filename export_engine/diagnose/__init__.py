@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from export_engine.attempt import Failed
+from export_engine.diagnose.containers import not_a_module, unknown_input, unknown_result
+from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data import data
+from export_engine.diagnose.graph_breaks import graph_break
+from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
+from export_engine.diagnose.own_error import own_error
+from export_engine.diagnose.python import data_write, numpy, plain_value
 from export_engine.diagnose.sizes import sizes
 from export_engine.diagnose.unknown import unknown
 from export_engine.diagnosis import Diagnosis
@@ -18,7 +24,22 @@ __all__ = ["diagnose"]
 
 Family = Callable[[Failed], Diagnosis | None]
 
-FAMILIES: tuple[Family, ...] = (sizes, data)
+FAMILIES: tuple[Family, ...] = (
+    sizes,
+    not_a_module,
+    unknown_input,
+    unknown_result,
+    control_flow,
+    data,
+    no_fake_kernel,
+    device_mismatch,
+    numpy,
+    data_write,
+    plain_value,
+    own_error,
+    refused,
+    graph_break,
+)
 
 
 def diagnose(attempt: Failed) -> Diagnosis:

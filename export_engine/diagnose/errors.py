@@ -5,9 +5,11 @@ By name, since most are private and move between releases.
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 from export_engine.diagnose.place import chain
+from export_engine.stacks import is_shown
 
 
 def is_a(error: BaseException, *names: str) -> bool:
@@ -52,3 +54,14 @@ def message(error: BaseException) -> str:
         return str(error).strip()
     except Exception:  # noqa: BLE001 - the text of a model's own error is the model's code
         return ""
+
+
+def passed_through(error: BaseException, *functions: str) -> bool:
+    """Whether the error came through such a function of torch's, called from the user's code."""
+    names: list[str] = []
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if is_shown(frame.f_code.co_filename):
+            names.clear()
+        else:
+            names.append(frame.f_code.co_name)
+    return any(name in functions for name in names)

@@ -99,13 +99,18 @@ def failing_place(error: BaseException) -> Place:
     return _place([*before, *inner, *behind])
 
 
+def is_torch(file: str) -> bool:
+    """Whether a file is one of torch's own."""
+    return file.startswith(_TORCH)
+
+
 _Frame = tuple[Location, Position | None]
 
 
 def _place(frames: list[_Frame]) -> Place:
     """The place of the innermost frame that is not torch's own."""
     stack = list(without_repeats(location for location, _ in frames))
-    while len(stack) > 1 and stack[-1].file.startswith(_TORCH):
+    while len(stack) > 1 and is_torch(stack[-1].file):
         stack.pop()
     if not stack:
         return Place()

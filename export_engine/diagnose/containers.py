@@ -1,0 +1,143 @@
+"""Failures because of a class: of an input, of an output, or of what is to be exported."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.errors import cause
+from export_engine.diagnose.links import exportdb
+from export_engine.diagnosis import Diagnosis, Kind, Span
+from export_engine.shapes.inputs import leaves_of
+from export_engine.stacks import Location, Stack
+from export_engine.syntax import Code, code_of
+from export_engine.targets import signature_of
+from export_engine.torch_internals import is_input_type, key_text, raised_in, unknown_output
+
+_INPUT_CHECKS = ("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec")
+_PLAIN = "torch.export flattens what goes in and out into tensors and plain values. "
+
+
+def unknown_input(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of an input of a class that torch does not know.
+
+    `facts` holds `type`, the class, and `path`, the argument's path: `batch`, `options.0`.
+    """
+    request = attempt.request
+    if request is None or not raised_in(cause(attempt.error), _INPUT_CHECKS):
+        return None
+    leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    bad = [leaf for leaf in leaves if not is_input_type(leaf.value)]
+    if not bad:
+        return None
+    path, cls = bad[0].path, type(bad[0].value)
+    stack, span = _parameter_of(request.target, path.partition(".")[0])
+    return Diagnosis(
+        kind=Kind.UNKNOWN_INPUT_TYPE,
+        sentence=f"The input `{path}` is a `{cls.__name__}`, a class that torch.export cannot "
+        "take as an input.",
+        why=_PLAIN + "It knows lists, tuples, dicts, tensors, numbers and strings; of another "
+        "class it has to be told how to take it apart, or that it is a constant.",
+        stack=stack,
+        span=span,
+        links=exportdb("pytree_flatten", "How containers are taken apart"),
+        facts={"type": cls, "path": path},
+    )
+
+
+def unknown_result(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of an output of a class that torch does not know.
+
+    `facts` holds `type`, the class, or None where torch does not tell, and `path`, where it is in
+    what the call returns: `0`, `logits.1`; empty for all of it.
+    """
+    found = unknown_output(cause(attempt.error))
+    if found is None or attempt.request is None:
+        return None
+    cls, keys = found
+    stack, span = _return_of(attempt.request.target)
+    path = ".".join(key_text(key) for key in keys)
+    name = f"a `{cls.__name__}`" if cls is not None else "something"
+    of = f"{name}, a class" if cls is not None else name
+    return Diagnosis(
+        kind=Kind.UNKNOWN_OUTPUT_TYPE,
+        sentence=f"The model returns {of} that torch.export cannot take apart into tensors.",
+        why=_PLAIN + "Of this class it has to be told how.",
+        stack=stack,
+        span=span,
+        links=exportdb("pytree_flatten", "How containers are taken apart"),
+        facts={"type": cls, "path": path},
+    )
+
+
+def _parameter_of(target: Any, name: str) -> tuple[Stack, Span | None]:
+    """Where the function that is exported names a parameter."""
+    file, code, function = _definition(target)
+    if code is None or function is None:
+        return (), None
+    given = function.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    for each in every:
+        if each is not None and each.arg == name:
+            return (Location(file, each.lineno, function.name),), code.span(each)
+    return (Location(file, function.lineno, function.name),), None
+
+
+def _return_of(target: Any) -> tuple[Stack, Span | None]:
+    """The `return` of the function that is exported; of several, where the function begins."""
+    file, code, function = _definition(target)
+    if code is None or function is None:
+        return (), None
+    returns = list(_returns(function))
+    if len(returns) != 1:
+        return (Location(file, function.lineno, function.name),), None
+    value = returns[0].value
+    stack = (Location(file, returns[0].lineno, function.name),)
+    return stack, code.span(value) if value is not None else None
+
+
+def _definition(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None]:
+    """The file, its code and the definition of the function that a call of the target runs."""
+    called = target.forward if isinstance(target, torch.nn.Module) else target
+    function = inspect.unwrap(getattr(called, "__func__", called))
+    compiled = getattr(function, "__code__", None)
+    if compiled is None:
+        return "", None, None
+    code = code_of(compiled.co_filename)
+    for node in ast.walk(code.tree) if code is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == compiled.co_name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first == compiled.co_firstlineno:
+                return compiled.co_filename, code, node
+    return compiled.co_filename, code, None
+
+
+def _returns(function: ast.AST) -> Iterator[ast.Return]:
+    """The `return` statements of a function, without those of functions in it."""
+    for child in ast.iter_child_nodes(function):
+        if isinstance(child, ast.Return):
+            yield child
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _returns(child)
+
+
+def not_a_module(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of a target that torch.export refuses whatever it is called with.
+
+    `facts` holds `type`, the target's class.
+    """
+    target = attempt.request.target if attempt.request else None
+    if not isinstance(target, torch.jit.ScriptModule):
+        return None
+    return Diagnosis(
+        kind=Kind.NOT_A_MODULE,
+        sentence=f"`{type(target).__name__}` is TorchScript, and torch.export traces Python.",
+        why="A scripted or traced module has no Python source left to follow. Export the module "
+        "that it was made from.",
+        facts={"type": type(target)},
+    )

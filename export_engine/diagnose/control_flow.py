@@ -1,0 +1,268 @@
+"""Failures by the rules of control-flow operators: torch.cond, while_loop, map, scan.
+
+A branch or a body must only compute: write to nothing, return new tensors, and the same kind of
+them on every way. What fails inside of one for another reason is for the other families.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.errors import break_type, cause, find, message
+from export_engine.diagnose.links import exportdb, graph_break_page
+from export_engine.diagnose.place import Place, chain, failing_place
+from export_engine.diagnose.words import difference, explanation, plain
+from export_engine.diagnosis import Diagnosis, Kind, Link, Related
+from export_engine.naming import symbol_names
+from export_engine.stacks import Location, parse_stack_trace, without_repeats
+from export_engine.syntax import Code
+from export_engine.torch_internals import (
+    branch_mismatch,
+    control_flow_operator,
+    returned_views,
+    writing_nodes,
+)
+
+_WHY = (
+    "Each branch becomes a graph of its own, which is run with its inputs and nothing else. So it "
+    "must only compute: "
+)
+_CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "non torch.Tensor")
+
+
+def control_flow(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of a broken rule.
+
+    `facts` holds `operator`: `torch.cond`, `torch.while_loop`, `map`.
+    """
+    error = attempt.error
+    operator = control_flow_operator(chain(error))
+    if not operator:
+        return None
+    broken = break_type(error)
+    if "input mutation during higher order" in broken:
+        return _mutates(attempt, operator)
+    if "aliasing during higher order" in broken:
+        return _aliases(attempt, operator)
+    if "side effect" in broken.lower() or broken == "nn.Module mutation in HigherOrderOp":
+        return _side_effect(attempt, operator)
+    return _differ(attempt, operator) or _called_wrongly(attempt, operator)
+
+
+def _part(operator: str) -> str:
+    """What the operator runs."""
+    return f"A branch of `{operator}`" if operator == "torch.cond" else f"The body of `{operator}`"
+
+
+def _mutates(attempt: Failed, operator: str) -> Diagnosis:
+    place = failing_place(attempt.error)
+    stacks = [parse_stack_trace(text) for text in writing_nodes(chain(attempt.error))]
+    inner = next((stack for stack in stacks if stack), ())
+    written = _with_inner(place, inner)
+    text = written.text if inner else ""
+    return Diagnosis(
+        kind=Kind.COND_MUTATES,
+        sentence=f"{_part(operator)} writes to its input" + (f": `{text}`." if text else "."),
+        why=_WHY + "a write to an input would be seen outside on one way and not on the other.",
+        stack=written.stack,
+        span=written.span,
+        related=_calls(place, operator) if inner else (),
+        links=_links(attempt, "cond_operands", "What a branch may read"),
+        facts={"operator": operator},
+    )
+
+
+def _with_inner(place: Place, inner: tuple[Location, ...]) -> Place:
+    """The place of a line that is run by the operator's call."""
+    if not inner:
+        return place
+    whole = inner if inner[0] in place.stack else (*place.stack, inner[-1])
+    return Place(without_repeats(whole))
+
+
+def _calls(place: Place, operator: str) -> tuple[Related, ...]:
+    return (Related(f"calls {operator}", place.stack),)
+
+
+def _aliases(attempt: Failed, operator: str) -> Diagnosis:
+    place = failing_place(attempt.error)
+    views = [parse_stack_trace(text) for text in returned_views(chain(attempt.error))]
+    viewed = next((stack for stack in views if stack), ())
+    found = None if viewed else _returned_inputs(place)
+    where = _with_inner(place, viewed) if viewed else place
+    if found is not None:
+        where = Place((*place.stack, found[0]))
+    text = found[1] if found else where.text if viewed else ""
+    what = "a view of its input" if viewed else "its input" if found else "its input, or a view"
+    return Diagnosis(
+        kind=Kind.COND_ALIASES,
+        sentence=f"{_part(operator)} returns {what}"
+        + (f", `{text}`," if text else ",")
+        + " where it must return a new tensor.",
+        why=_WHY + "what it returns may not share memory with what it was given. A copy, "
+        "`.clone()`, is a new tensor.",
+        stack=where.stack,
+        span=where.span,
+        related=_calls(place, operator) if where is not place else (),
+        links=_links(attempt, "cond_operands", "What a branch may read"),
+        facts={"operator": operator, "returned": text},
+    )
+
+
+def _returned_inputs(place: Place) -> tuple[Location, str] | None:
+    """The `return` of a branch that gives back a parameter as it is, where the syntax shows it."""
+    code, call = place.code, place.expression
+    if code is None or not isinstance(call, ast.Call) or not place.stack:
+        return None
+    for argument in call.args:
+        function = _function_of(code, call, argument)
+        if function is None:
+            continue
+        parameters = {each.arg for each in function.args.args}
+        for returned, line in _results(function):
+            if isinstance(returned, ast.Name) and returned.id in parameters:
+                name = getattr(function, "name", "<lambda>")
+                return Location(place.stack[-1].file, line, name), returned.id
+    return None
+
+
+def _function_of(
+    code: Code, call: ast.Call, argument: ast.expr
+) -> ast.FunctionDef | ast.Lambda | None:
+    """The function that an argument names: defined around the call, or a method of its class."""
+    if isinstance(argument, ast.Lambda):
+        return argument
+    name = argument.id if isinstance(argument, ast.Name) else getattr(argument, "attr", None)
+    for around in code.ancestors(call):
+        body = getattr(around, "body", None)
+        for node in body if isinstance(body, list) else ():
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return node
+    return None
+
+
+def _results(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, int]]:
+    """What a function returns, the elements of a tuple each, with their lines."""
+    values = (
+        [function.body]
+        if isinstance(function, ast.Lambda)
+        else [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
+    )
+    flat = [each for value in values for each in getattr(value, "elts", [value])]
+    return [(each, each.lineno) for each in flat]
+
+
+def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
+    place = failing_place(attempt.error)
+    text = _statement(place)
+    return Diagnosis(
+        kind=Kind.COND_SIDE_EFFECT,
+        sentence=f"{_part(operator)} changes something outside of it"
+        + (f": `{text}`." if text else "."),
+        why=_WHY + "a list, an attribute or a variable outside would change on one way and not on "
+        "the other.",
+        stack=place.stack,
+        span=place.span,
+        links=_links(attempt, "cond_branch_nonlocal_variables", "What a branch may read"),
+        facts={"operator": operator},
+    )
+
+
+def _statement(place: Place) -> str:
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
+    if place.code is None or statement is None or not simple:
+        return place.text
+    return place.code.text(statement)
+
+
+def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
+    """Ways that return different things."""
+    error = cause(attempt.error)
+    said = _difference(error, operator, attempt)
+    if not said:
+        return None
+    place = failing_place(attempt.error)
+    return Diagnosis(
+        kind=Kind.COND_BRANCHES_DIFFER if operator == "torch.cond" else Kind.OPERATOR_FAILED,
+        sentence=said,
+        why="What comes after must not depend on the way that was taken, so all ways return the "
+        "same number of tensors, of the same dtype, device and number of dims.",
+        stack=place.stack,
+        span=place.span,
+        related=_branches(place) if operator == "torch.cond" else (),
+        links=_links(attempt, "cond_predicate", "Two branches that fit"),
+        facts={"operator": operator},
+    )
+
+
+def _difference(error: BaseException, operator: str, attempt: Failed) -> str:
+    mismatch = branch_mismatch(error)
+    names = symbol_names(attempt)
+    if mismatch is not None:
+        what, left, right = mismatch
+        called = {"dim": "number of dims", "is_sparse": "sparsity"}.get(what, what)
+        left, right = (str(each).removeprefix("torch.") for each in (left, right))
+        return (
+            f"The branches of `{operator}` return tensors of different {called}: {left} and "
+            f"{right}."
+        )
+    broken = break_type(error)
+    if "differing branch outputs" in broken or "branch return type" in broken:
+        return f"The branches of `{operator}` differ: {plain(explanation(message(error)), names)}."
+    found = difference(message(error))
+    if found is not None:
+        what, left, right = (plain(each, names) for each in found)
+        return f"`{operator}` carries a value whose {what} changes: {left} and {right}."
+    if "same number of outputs" in message(error):
+        return f"`{operator}` carries another number of values than its body returns."
+    return ""
+
+
+def _branches(place: Place) -> tuple[Related, ...]:
+    """Where the branches return."""
+    code, call = place.code, place.expression
+    if code is None or not isinstance(call, ast.Call) or not place.stack:
+        return ()
+    found = []
+    for argument in call.args[1:3]:
+        function = _function_of(code, call, argument)
+        for returned, line in _results(function)[:1] if function is not None else ():
+            name = getattr(function, "name", "<lambda>")
+            at = Location(place.stack[-1].file, line, name)
+            found.append(Related(f"returns `{code.text(returned)}`", (*place.stack, at)))
+    return tuple(found)
+
+
+def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
+    """A predicate or operands that the operator cannot take."""
+    broken = break_type(attempt.error)
+    validated = _validated(cause(attempt.error))
+    if not validated and not any(rule in broken for rule in _CALL_RULES):
+        return None
+    error = find(attempt.error, "Unsupported") or cause(attempt.error)
+    said = plain(explanation(message(error)) or message(error), symbol_names(attempt))
+    place = failing_place(attempt.error)
+    return Diagnosis(
+        kind=Kind.OPERATOR_FAILED,
+        sentence=f"`{operator}` cannot be called like this: {said}.",
+        why="The predicate is a bool or a tensor with one element; the operands are a tuple or "
+        "list of tensors, which are what the functions are called with.",
+        stack=place.stack,
+        span=place.span,
+        links=_links(attempt, "cond_predicate", "How torch.cond is called"),
+        facts={"operator": operator},
+    )
+
+
+def _validated(error: Any) -> bool:
+    tb = error.__traceback__
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb is not None and tb.tb_frame.f_code.co_name == "_validate_input"
+
+
+def _links(attempt: Failed, case: str, text: str) -> tuple[Link, ...]:
+    return exportdb(case, text) + graph_break_page(break_type(attempt.error))

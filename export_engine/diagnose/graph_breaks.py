@@ -1,0 +1,42 @@
+"""Failures of strict mode: Python that Dynamo cannot follow, of all the kinds that it knows."""
+
+from __future__ import annotations
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.errors import break_type, find, message
+from export_engine.diagnose.links import graph_break_page
+from export_engine.diagnose.place import failing_place
+from export_engine.diagnose.words import explanation, hints, plain
+from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.naming import symbol_names
+
+
+def graph_break(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of a graph break that no other family knows more about.
+
+    `facts` holds `gb_type`, torch's name of the kind, and `hints`, torch's own advice.
+    """
+    kind = break_type(attempt.error)
+    if not kind:
+        return None
+    place = failing_place(attempt.error)
+    said = message(find(attempt.error, "Unsupported", "TorchRuntimeError") or attempt.error)
+    names = symbol_names(attempt)
+    called = f"`{place.text}`" if place.text else "this line"
+    return Diagnosis(
+        kind=Kind.GRAPH_BREAK,
+        sentence=f"Strict mode cannot follow {called}: {_lowered(plain(kind, names))}.",
+        why=plain(explanation(said), names)
+        or "Strict mode interprets Python by itself, to be sure that nothing is missed, and does "
+        "not know all of it.",
+        stack=place.stack,
+        span=place.span,
+        links=graph_break_page(kind),
+        facts={"gb_type": kind, "hints": hints(said)},
+    )
+
+
+def _lowered(text: str) -> str:
+    """A heading as a clause: names in capitals, and names of code, stay."""
+    first = text.partition(" ")[0]
+    return text[:1].lower() + text[1:] if first.isalpha() and not first.isupper() else text

@@ -1,0 +1,107 @@
+"""Failures of operators: no fake kernel, mixed devices, inputs that an operator refuses."""
+
+from __future__ import annotations
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.errors import (
+    break_type,
+    cause,
+    find,
+    message,
+    operator_of,
+    passed_through,
+)
+from export_engine.diagnose.links import exportdb, graph_break_page
+from export_engine.diagnose.place import Place, failing_place
+from export_engine.diagnose.words import plain
+from export_engine.diagnosis import Diagnosis, Kind, Link
+from export_engine.naming import symbol_names
+from export_engine.torch_internals import operator_without_fake
+
+_CUSTOM_OPS = Link(
+    "docs",
+    "Custom operators",
+    "How to give an operator a fake kernel",
+    "https://docs.pytorch.org/tutorials/advanced/custom_ops_landing_page.html",
+)
+_BREAKS = ("RuntimeError when making fake tensor call", "TypeError when making fake tensor call")
+
+
+def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of an operator that torch cannot run on tensors without data.
+
+    `facts` holds `op`, its qualified name `ns::name`, and `overload`, empty for the default one.
+    """
+    found = operator_without_fake(cause_of_missing(attempt.error))
+    if found is None:
+        return None
+    name, overload = found
+    place = failing_place(attempt.error)
+    said = f"what `{place.text}` returns" if place.text else "what it returns"
+    return Diagnosis(
+        kind=Kind.NO_FAKE_KERNEL,
+        sentence=f"`{name}` has no fake kernel, so nothing tells the shape and dtype of {said}.",
+        why="While tracing, tensors have shapes but no data, so an operator's own kernel cannot "
+        "run. Its fake kernel stands in: it computes the shape and dtype of the result.",
+        stack=place.stack,
+        span=place.span,
+        links=(
+            *exportdb("unsupported_operator", "An operator that cannot be exported"),
+            _CUSTOM_OPS,
+        ),
+        facts={"op": name, "overload": overload},
+    )
+
+
+def cause_of_missing(error: BaseException) -> BaseException:
+    """The error that names the operator."""
+    return find(error, "UnsupportedOperatorException") or cause(error)
+
+
+def device_mismatch(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of an operator whose tensors are on different devices.
+
+    `facts` holds `devices`, two names, and `operator`, `aten::add`.
+    """
+    error = find(attempt.error, "FakeTensorDeviceMismatchError")
+    if error is None:
+        return None
+    place = failing_place(attempt.error)
+    operator = operator_of(attempt.error)
+    devices = [str(getattr(error, key, "?")) for key in ("common_device", "device")]
+    said = f"`{place.text}`" if place.text else f"`{operator}`"
+    return Diagnosis(
+        kind=Kind.DEVICE_MISMATCH,
+        sentence=f"{said} mixes tensors on {devices[0]} and {devices[1]}.",
+        why="One operator runs on one device: inputs, parameters and buffers have to be on the "
+        "same. A buffer that is a plain attribute does not move with the module.",
+        stack=place.stack,
+        span=place.span,
+        links=graph_break_page(break_type(attempt.error)),
+        facts={"devices": devices, "operator": operator.name() if operator is not None else ""},
+    )
+
+
+def refused(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of an operator that raised an error about its inputs; `facts` is empty."""
+    error = cause(attempt.error)
+    fake_call = break_type(attempt.error) in _BREAKS
+    if not fake_call and not passed_through(error, "__torch_dispatch__", "__torch_function__"):
+        return None
+    place = failing_place(attempt.error)
+    if not place.stack:
+        return None
+    return Diagnosis(
+        kind=Kind.OPERATOR_FAILED,
+        sentence=_refusal(place, plain(message(error), symbol_names(attempt))),
+        why="Tracing runs the model once, on tensors with shapes and without data, and this "
+        "operator cannot take what it was given. Where the model runs without export, the shapes "
+        "asked for or a value that tracing does not know make the difference.",
+        stack=place.stack,
+        span=place.span,
+    )
+
+
+def _refusal(place: Place, said: str) -> str:
+    called = f"`{place.text}` fails" if place.text else "An operator failed"
+    return f"{called}: {said}." if said else f"{called}, and gives no reason."

@@ -1,0 +1,122 @@
+"""Failures that are none of torch's doing: the model's own code raised an exception."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.errors import break_type, cause, find, is_a, message, passed_through
+from export_engine.diagnose.place import Place, chain, failing_place, is_torch
+from export_engine.diagnose.words import explanation, observed, plain
+from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.naming import symbol_names
+from export_engine.stacks import is_shown
+from export_engine.torch_internals import raised_in
+
+_BREAKS = {
+    "failed to bind arguments when attempting to inline": "TypeError",
+    "failed to find name in frame builtins": "NameError",
+    "Data-dependent assertion failed (cannot compile partial graph)": "AssertionError",
+    "Attempted to read undefined local variable": "UnboundLocalError",
+    "TypeError from user code": "TypeError",
+}
+# Functions of torch's that stand between a call in the model and what is called, or that raise what
+# the model asks them to.
+_BETWEEN = frozenset(
+    {
+        "_call_impl",
+        "_wrapped_call_impl",
+        "__getattr__",
+        "module_call_wrapper",
+        "module_getattr_wrapper",
+        "call_module",
+        "forward",
+        "_check",
+        "_check_with",
+        "_check_value",
+        "_check_index",
+        "_check_is_size",
+        "_assert",
+    }
+)
+
+
+def own_error(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of an exception that the model raised.
+
+    `facts` holds `exception`, the name of its class.
+    """
+    found = _interpreted(attempt.error) or _raised(attempt)
+    if found is None:
+        return None
+    name, said = found
+    said = plain(said, symbol_names(attempt))
+    place = failing_place(attempt.error)
+    return Diagnosis(
+        kind=Kind.OWN_ERROR,
+        sentence=f"The model itself raised {name}" + (f": {said}." if said else "."),
+        why="The exception comes from the model's code and not from torch.export. Where the model "
+        "runs without export, a size or a value that is different while tracing leads here.",
+        stack=place.stack,
+        span=place.span,
+        facts={"exception": name},
+    )
+
+
+def _interpreted(error: BaseException) -> tuple[str, str] | None:
+    """What Dynamo saw the model raise."""
+    for each in chain(error):
+        if is_a(each, "ObservedException") and type(each).__name__ != "ObservedException":
+            return observed(type(each).__name__, message(each))
+    name = _BREAKS.get(break_type(error))
+    inner = cause(error)
+    python = type(inner).__name__ == "TypeError"
+    if name is None:
+        refused = python and break_type(error) and raised_in(inner, ("run_node",))
+        return ("TypeError", message(inner)) if refused else None
+    if python:
+        return name, message(inner)
+    return name, _source_says(failing_place(error)) or explanation(
+        message(find(error, "Unsupported") or error)
+    )
+
+
+def _source_says(place: Place) -> str:
+    """What Python would say, where Dynamo says something about itself instead."""
+    match place.question.node if place.question else place.expression:
+        case ast.Assert(msg=ast.Constant(value=str(said))):
+            return said
+        case ast.Assert():
+            return f"`{place.text}` does not hold"
+        case ast.Name(id=name):
+            return f"name '{name}' is not defined"
+    return ""
+
+
+def _raised(attempt: Failed) -> tuple[str, str] | None:
+    """What the user's code really raised."""
+    error = attempt.error if not break_type(attempt.error) else cause(attempt.error)
+    place = failing_place(error)
+    if type(error).__module__.startswith("torch") or not place.stack or not _by_the_model(error):
+        return None
+    name = type(error).__name__
+    said = message(error)
+    if isinstance(error, AssertionError) and not said:
+        return name, _source_says(place)
+    return name, said
+
+
+def _by_the_model(error: BaseException) -> bool:
+    """Whether it was raised by the model's code, or a library's, and not inside of an operator."""
+    if isinstance(error, RecursionError):
+        return True
+    if passed_through(error, "__torch_dispatch__", "__torch_function__"):
+        return False
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for code in reversed(frames):
+        if is_shown(code.co_filename):
+            return True
+        if is_torch(code.co_filename) and code.co_name not in _BETWEEN:
+            return False
+    return False

@@ -1,0 +1,135 @@
+"""Failures because of Python around the tensors: NumPy, `.data`, leaked tensors, number formats."""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.attempt import Failed
+from export_engine.diagnose.errors import break_type, cause, message
+from export_engine.diagnose.links import exportdb, graph_break_page
+from export_engine.diagnose.place import Place, failing_place
+from export_engine.diagnose.words import FORMATTED, LEAKED, NO_MEMORY, NUMPY_REFUSED, leaked_names
+from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.stacks import Stack, parse_stack_trace
+from export_engine.torch_internals import raised_in
+
+_DATA_BREAKS = ("Failed to mutate tensor data attribute",)
+
+
+def numpy(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of a detour through NumPy; `facts` is empty."""
+    broken = break_type(attempt.error)
+    said = message(cause(attempt.error))
+    in_break = "numpy" in broken.lower() or "ndarray" in broken
+    if not in_break and not any(words in said for words in NUMPY_REFUSED):
+        return None
+    place = failing_place(attempt.error)
+    called = f"`{place.text}`" if place.text else "This line"
+    return Diagnosis(
+        kind=Kind.NUMPY,
+        sentence=f"{called} takes a tensor to NumPy, which computes with values at once, and while "
+        "tracing there are none.",
+        why="NumPy's functions are not operators of torch, so they cannot be recorded in a graph. "
+        "torch has most of them itself; strict mode can translate some.",
+        stack=place.stack,
+        span=place.span,
+        links=graph_break_page(broken),
+    )
+
+
+def data_write(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of a write through `.data`, or of a tensor that left the trace.
+
+    `facts` holds `expression`, the source of what reaches for `.data`, where there is one.
+    """
+    if break_type(attempt.error).startswith(_DATA_BREAKS):
+        return _through_data(attempt, failing_place(attempt.error))
+    said = message(cause(attempt.error))
+    if LEAKED not in said:
+        return None
+    place = Place(_where_leaked(attempt, leaked_names(said)))
+    if _data_in(place) is not None:
+        return _through_data(attempt, place)
+    return Diagnosis(
+        kind=Kind.TENSOR_LEAK,
+        sentence="A tensor here was made where torch.export does not see it, so it has no values "
+        "to keep in the program."
+        if place.stack
+        else "The program would hold a tensor that was made while tracing and has no values.",
+        why="All that a program computes comes from its inputs, its parameters or constants. A "
+        "tensor that is made or changed behind torch's back, or kept from an earlier trace, is "
+        "none of these.",
+        stack=place.stack,
+        span=place.span,
+    )
+
+
+def _through_data(attempt: Failed, place: Place) -> Diagnosis:
+    node = _data_in(place)
+    text = place.text_of(node)
+    return Diagnosis(
+        kind=Kind.DATA_WRITE,
+        sentence=f"What is done here through `{text or '.data'}` goes past torch.export.",
+        why="`.data` is the same memory as another tensor that nothing keeps track of, so a write "
+        "to it cannot become a part of the program.",
+        stack=place.stack,
+        span=place.span_of(node) or place.span,
+        links=exportdb("model_attr_mutation", "How a module's state may change")
+        + graph_break_page(break_type(attempt.error)),
+        facts={"expression": text},
+    )
+
+
+def _data_in(place: Place) -> ast.Attribute | None:
+    """The part of the statement that reaches for `.data`."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            return node
+    return None
+
+
+def _where_leaked(attempt: Failed, names: set[str]) -> Stack:
+    """The first line that reads one of the constants that torch found to be without values."""
+    graph = attempt.recording.graph
+    for node in graph.graph.nodes if graph is not None else ():
+        constant = any(str(node.name).endswith(name) for name in names or ("lifted_tensor",))
+        if node.op not in ("placeholder", "get_attr") or not constant:
+            continue
+        for user in node.users:
+            stack = parse_stack_trace(user.meta.get("stack_trace") or "")
+            if stack:
+                return stack
+    return ()
+
+
+def plain_value(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of Python code that needs values which only tensors hold.
+
+    Told by what the innermost call refuses: the memory of a tensor without data, or the text or
+    hash of a number computed from data. `facts` as in `export_engine.diagnose.data`.
+    """
+    error = cause(attempt.error)
+    said = message(error)
+    number = any(words in said for words in FORMATTED) or raised_in(error, ("__hash__",))
+    if not number and not any(words in said for words in NO_MEMORY):
+        return None
+    place = failing_place(attempt.error)
+    text = place.text
+    called = f"`{text}`" if text else "This line"
+    sentence = (
+        f"Python needs the number behind {called} here, and it is computed from the values of a "
+        "tensor."
+        if number
+        else f"{called} copies values out of tensors, and while tracing there are none."
+    )
+    return Diagnosis(
+        kind=Kind.OUTPUT_FROM_DATA,
+        sentence=sentence,
+        why="torch.export records the operations once, with tensors that have shapes but no "
+        "values. What is not an operator of torch cannot take them.",
+        stack=place.stack,
+        span=place.span,
+        links=exportdb("constrain_as_value_example", "A number computed from data, with its range"),
+        facts={"construct": "", "expression": text, "condition": ""},
+    )

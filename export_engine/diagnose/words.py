@@ -1,0 +1,113 @@
+"""All that is read out of the words of torch's messages, where torch keeps it nowhere else.
+
+Also makes such words fit to be read: sizes under the user's names, fake tensors as tensors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_LONGEST = 300
+
+NUMPY_REFUSED = (".numpy() is not supported", "Can't call numpy()")
+LEAKED = "fake tensor in the exported program constant"
+NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
+FORMATTED = ("SymInt.__format__", "SymFloat.__format__", "SymBool.__format__")
+
+_FAKE = re.compile(r"FakeTensor\(\.\.\., size=(\([^)]*\))(?:, [^()]*(?:\([^()]*\))?)?\)")
+_PARAMETER = re.compile(r"Parameter\((a tensor of shape \([^)]*\))\)")
+_SIZES = re.compile(r"torch\.Size\((\[[^\]]*\])\)")
+_SYMBOL = re.compile(r"\b(?:s|u|zf|zuf)\d+\b")
+_RAISED = re.compile(r"raised exception (?P<cls>\w+)\((?P<said>.*)\)", re.DOTALL)
+_CONSTANT = re.compile(r"ConstantVariable\(\w+: (?P<said>.*)\)", re.DOTALL)
+_OBSERVED = re.compile(r"Observed(?P<cls>\w+?)(?:Error)?Error")
+_LEAKED_NAME = re.compile(r"\blifted_tensor_\d+\b")
+_DIFFER = re.compile(r"differ in '(?P<what>\w+): (?P<left>.*?) vs (?P<right>.*?)'", re.DOTALL)
+_BAD_OUTPUT = re.compile(r"unrecognized type (?P<kind>.*) at output (?P<number>\d+)", re.DOTALL)
+
+
+def plain(text: str, names: Mapping[str, str]) -> str:
+    """The first paragraph of a message, as a reader knows the things in it.
+
+    Args:
+        text: torch's words.
+        names: torch's name of a symbol to the user's.
+    """
+    first = " ".join(text.strip().split("\n\n", maxsplit=1)[0].split())
+    first = _FAKE.sub(r"a tensor of shape \1", first)
+    first = _PARAMETER.sub(r"a parameter, \1", first)
+    first = _SIZES.sub(r"\1", first).replace("FakeTensor", "Tensor").replace("L['self'].", "self.")
+    first = _with_names(first, names)
+    first = first.rstrip(".")
+    return first if len(first) <= _LONGEST else first[: _LONGEST - 1] + "…"
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    """Symbols under the user's names; a symbol inside of an operator's own trace under a letter."""
+    letters = iter("mnpqrtvw")
+    given: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        if found[0] in names:
+            return names[found[0]]
+        return given.setdefault(found[0], next(letters, "k"))
+
+    return _SYMBOL.sub(name, text)
+
+
+def explanation(message: str) -> str:
+    """The explanation in a graph break's message; empty where it has none."""
+    _, found, rest = message.partition("\n  Explanation: ")
+    ends = [rest.find(mark) for mark in ("\n  Hint: ", "\n  Developer debug context:", "\n\n")]
+    end = min((each for each in ends if each >= 0), default=len(rest))
+    return " ".join(rest[:end].split()) if found else ""
+
+
+def hints(message: str) -> list[str]:
+    """The hints in a graph break's message."""
+    body = message.partition("\n  Developer debug context:")[0]
+    return [" ".join(each.split()) for each in body.split("\n  Hint: ")[1:]]
+
+
+def observed(cls: str, message: str) -> tuple[str, str]:
+    """An exception of the model that Dynamo saw: the name of its class, and what it said.
+
+    Args:
+        cls: the name of Dynamo's own class for it: `ObservedKeyError`.
+        message: `raised exception ValueError('no')`, or `ConstantVariable(str: 'no')`.
+    """
+    raised = _RAISED.match(message)
+    if raised is not None:
+        return raised["cls"], _unquoted(raised["said"])
+    name = _OBSERVED.fullmatch(cls)
+    kind = name["cls"] if name else "an exception"
+    if name and not kind.endswith(("Error", "Exception", "Iteration", "Exit")):
+        kind += "Error"
+    said = _CONSTANT.fullmatch(message)
+    if said is None:
+        return kind, ""
+    return kind, said["said"] if kind == "KeyError" else _unquoted(said["said"])
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip().removesuffix(",")
+    quoted = len(text) >= 2 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def leaked_names(message: str) -> set[str]:
+    """The constants that torch found to be fake tensors: `lifted_tensor_1`."""
+    return set(_LEAKED_NAME.findall(message))
+
+
+def difference(message: str) -> tuple[str, str, str] | None:
+    """In what a loop's body returns something else than it was given: what, and both values."""
+    found = _DIFFER.search(message)
+    return (found["what"], found["left"], found["right"]) if found else None
+
+
+def bad_output(message: str) -> tuple[str, int] | None:
+    """The kind, as Dynamo prints it, and the number of an output that it does not know."""
+    found = _BAD_OUTPUT.search(message)
+    return (found["kind"], int(found["number"])) if found else None
