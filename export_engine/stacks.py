@@ -75,6 +75,14 @@ def is_shown(path: str) -> bool:
     return not standard and not path.startswith(_ENGINE)
 
 
+def outside_torch(stack: Stack) -> Stack:
+    """The stack up to the innermost line that is not one of torch's own modules'; all, if none."""
+    end = len(stack)
+    while end > 1 and stack[end - 1].file.startswith(_TORCH):
+        end -= 1
+    return stack[:end]
+
+
 def without_repeats(locations: Iterable[Location]) -> Stack:
     """The stack without a path that is walked twice.
 

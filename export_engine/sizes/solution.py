@@ -16,7 +16,7 @@ from typing import Any, Literal
 from export_engine.shapes import Auto, Bounds, Dynamic, Named, Shapes, Spec, Static
 from export_engine.sizes.facts import InputDim, SizeCondition, SizeFacts
 from export_engine.sizes.ranges import Progression, compiled, solve_sizes
-from export_engine.stacks import Stack
+from export_engine.stacks import Stack, outside_torch
 from export_engine.torch_internals import linear_in, symbol_printer
 
 _MOST_COMBINATIONS = 2000
@@ -306,8 +306,9 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     seen: set[Stack] = set()
     for each in _alone(facts, root):
         holds = _function(each.condition, root)
-        if each.stack not in seen and not all(holds(size) for size in beyond):
-            seen.add(each.stack)
+        line = outside_torch(each.stack)
+        if line not in seen and not all(holds(size) for size in beyond):
+            seen.add(line)
             yield _with_cause(facts, kind, text, dims, each)
     if not seen:
         yield _with_cause(facts, kind, text, dims, None)
@@ -342,7 +343,7 @@ def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Proble
             continue
         about = each.condition.free_symbols
         dims = tuple(d for d in facts.dims if getattr(d.value, "free_symbols", set()) & about)
-        yield Problem("tied", f"{text} must hold", dims, each.stack, text)
+        yield Problem("tied", f"{text} must hold", dims, outside_torch(each.stack), text)
 
 
 def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progression]) -> bool:
@@ -358,7 +359,8 @@ def _with_cause(
 ) -> Problem:
     if cause is None:
         return Problem(kind, text, dims)
-    return Problem(kind, text, dims, cause.stack, shortened(facts.text(cause.recorded)))
+    condition = shortened(facts.text(cause.recorded))
+    return Problem(kind, text, dims, outside_torch(cause.stack), condition)
 
 
 def name_of(dim: InputDim) -> str:
