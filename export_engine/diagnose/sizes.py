@@ -6,6 +6,7 @@ Told from the symbols, ranges and guards that the trace left behind, not from to
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from export_engine.attempt import Failed
@@ -123,6 +124,9 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     why = _WHY[problem.kind]
     if problem.kind in ("equal", "derived", "tied"):
         return "", why, None
+    inner = _BECOMES_ONE.fullmatch(problem.condition)
+    if problem.kind == "range" and inner:
+        return f": for others a size inside the model, {inner['size']}, becomes 1", _INNER_ONE, None
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
     if code is not None and problem.kind == "fixed":
@@ -139,6 +143,11 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     return (f": the code relies on {problem.condition}" if problem.condition else ""), why, span
 
 
+_BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
+_INNER_ONE = (
+    "Tensors of size 1 broadcast, so torch takes a size of 1 for a constant, also inside the model. "
+    "The program is right for the sizes where none of them is 1."
+)
 _LOOP = (
     "Tracing runs a Python loop and records what each round does, so that the number of rounds "
     "becomes part of the program. A loop over a size that varies has to be an operator over the "
