@@ -145,8 +145,8 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
 
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
-    "Tensors of size 1 broadcast, so torch takes a size of 1 for a constant, also inside the model. "
-    "The program is right for the sizes where none of them is 1."
+    "Tensors of size 1 broadcast, so torch takes a size of 1 for a constant, also inside the "
+    "model. The program is right for the sizes where none of them is 1."
 )
 _LOOP = (
     "Tracing runs a Python loop and records what each round does, so that the number of rounds "
