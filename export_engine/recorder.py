@@ -54,5 +54,8 @@ class Recording:
     births: list[SymbolBirth] = field(default_factory=list)
     shape_env: Any = None
     """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
+    traces: int = 0
+    """How many traces run just now, one inside the other: a branch of torch.cond is traced on its
+    own, with symbols of its own."""
     graph: PartialGraph | None = None
     """What was traced until the export failed; None where it did not, or tracing never began."""

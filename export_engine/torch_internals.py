@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -183,7 +183,8 @@ def _births(into: Recording) -> Iterator[None]:
 
     def backed(original: Any) -> Any:
         def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
-            into.shape_env = self
+            if not into.traces:
+                into.shape_env = self
             expression = original(self, val, source, *args, **kwargs)
             if getattr(expression, "is_Symbol", False) and expression not in known:
                 known.add(expression)
@@ -250,35 +251,34 @@ def _partial_graph(into: Recording) -> Iterator[None]:
     """
     from torch._dynamo import output_graph
 
-    depth = 0
-
     def traced(original: Any) -> Any:
         def dispatch_trace(root: Any, tracer: Any, *args: Any, **kwargs: Any) -> Any:
-            nonlocal depth
-            depth += 1
+            into.traces += 1
             try:
                 return original(root, tracer, *args, **kwargs)
             finally:
-                depth -= 1
-                if not depth and hasattr(tracer, "graph"):
+                into.traces -= 1
+                if not into.traces and hasattr(tracer, "graph"):
                     into.graph = PartialGraph(tracer.graph, tracer.root)
 
         return dispatch_trace
 
     def interpreted(original: Any) -> Any:
-        def init(self: Any, tracer: Any, error: Any = None) -> None:
-            original(self, tracer, error)
-            if error and not depth:
-                copied = torch.fx.Graph()
-                copied.graph_copy(tracer.output.tracers[0].graph, {})
-                into.graph = PartialGraph(copied, SimpleNamespace(**tracer.output.nn_modules))
+        def cleanup(self: Any) -> None:
+            error = sys.exc_info()[1]
+            again = "RestartAnalysis" in (each.__name__ for each in type(error).__mro__)
+            if error is not None and not again and not into.traces:
+                with suppress(Exception):  # the error that ended the trace is the one to tell of
+                    copied = torch.fx.Graph()
+                    copied.graph_copy(self.tracers[0].graph, {})
+                    into.graph = PartialGraph(copied, SimpleNamespace(**self.nn_modules))
+            original(self)
 
-        return init
+        return cleanup
 
-    result = getattr(output_graph, "DynamoTracerOutput", None)
     with (
         _replaced(proxy_tensor, "dispatch_trace", traced),
-        _replaced(result, "__init__", interpreted),
+        _replaced(output_graph.OutputGraph, "cleanup", interpreted),
     ):
         yield
 
@@ -610,7 +610,6 @@ def is_truth_value(env: Any, condition: Any) -> bool:
 def is_relation(condition: Any) -> bool:
     """Whether torch wanted to know if something holds, and not what a number is."""
     return bool(getattr(condition, "is_Relational", False) or getattr(condition, "is_Boolean", 0))
-
 
 
 def operator_without_fake(error: BaseException) -> tuple[str, str] | None:

@@ -14,10 +14,12 @@ from export_engine.description.contract import describe_guards, describe_symbols
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
 from export_engine.description.graph import Graphs
+from export_engine.description.partial import add_partial, module_paths
 from export_engine.description.scopes import Scopes
 from export_engine.description.signature import describe_signature, input_paths
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
+from export_engine.naming import symbol_names
 from export_engine.record import OPS, Check, Failure, Record, Signature, Symbol, Timing
 from export_engine.shapes import Shapes, ShapesError
 
@@ -33,7 +35,10 @@ def describe(attempt: Attempt) -> Record:
     paths = input_paths(program, attempt.request) if program is not None else []
     places = birth_places(attempt.recording.births, paths)
     symbols = Symbols(_names(program, paths, attempt), places)
-    modules = [call.fqn for call in program.module_call_graph] if program is not None else []
+    if program is None:
+        modules = module_paths(attempt)
+    else:
+        modules = [call.fqn for call in program.module_call_graph]
     graphs = Graphs(symbols, Scopes(attempt.title, modules), strings, stacks)
     signature = Signature([], [])
     if program is not None:
@@ -41,6 +46,8 @@ def describe(attempt: Attempt) -> Record:
         signature = describe_signature(
             program, graphs.entries[0], strings.entries, graphs.values, paths
         )
+    else:
+        add_partial(graphs, attempt)
     guards = describe_guards(program, attempt, symbols, stacks)
     described = describe_symbols(program, attempt, signature, symbols, graphs.values, stacks)
     failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
@@ -85,9 +92,9 @@ def _check(attempt: Attempt) -> Check | None:
 
 
 def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
-    """The user's names of torch's symbols; none where there is no program to read them off."""
+    """The user's names of torch's symbols."""
     if program is None:
-        return {}
+        return symbol_names(attempt)
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     user_inputs = program.graph_signature.user_inputs
     leaves = [

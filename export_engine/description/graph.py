@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from array import array
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,11 +17,12 @@ from export_engine.description.symbols import Symbols
 from export_engine.description.tables import Stacks, Strings, ragged
 from export_engine.description.values import Values
 from export_engine.record import OPS, Column, Graph, NestedGraph
+from export_engine.recorder import PartialGraph
 from export_engine.stacks import Stack, parse_stack_trace, without_repeats
 
 _OP_NUMBERS = {op: number for number, op in enumerate(OPS)}
-_PLACEHOLDER, _GET_ATTR, _CALL_FUNCTION, _OUTPUT = (
-    _OP_NUMBERS[op] for op in ("placeholder", "get_attr", "call_function", "output")
+_PLACEHOLDER, _GET_ATTR, _CALL_FUNCTION, _CALL_METHOD, _OUTPUT = (
+    _OP_NUMBERS[op] for op in ("placeholder", "get_attr", "call_function", "call_method", "output")
 )
 
 
@@ -47,20 +49,39 @@ class Graphs:
         self._stacks = stacks
         self._stack_numbers: dict[tuple[str, Stack], int] = {}
 
-    def add(self, module: GraphModule, title: str, within: Within = OUTERMOST) -> int:
-        """Describes a graph and all that it nests; returns its number."""
+    def add(
+        self,
+        graph_of: GraphModule | PartialGraph,
+        title: str,
+        within: Within = OUTERMOST,
+        names: Mapping[str, str] | None = None,
+    ) -> int:
+        """Describes a graph and all that it nests; returns its number.
+
+        Args:
+            graph_of: a graph with the object whose attributes its nodes name.
+            title: what to call it.
+            within: where the node stands that runs it.
+            names: what to call nodes whose own name tells a reader nothing.
+        """
         number = len(self.entries)
-        nodes = list(module.graph.nodes)
+        nodes = list(graph_of.graph.nodes)
+        root = graph_of.root if isinstance(graph_of, PartialGraph) else graph_of
         positions = {node: position for position, node in enumerate(nodes)}
-        graph = self._columns(nodes, positions, title, within)
+        graph = self._columns(nodes, positions, title, within, names or {})
         self.entries.append(graph)
-        for node, name, inner in _nested(module, nodes, positions):
+        for node, name, inner in _nested(root, nodes, positions):
             below = Within(graph.scope[node], self._stacks.stack(graph.stack[node]))
             graph.nested.append(NestedGraph(node, self.add(inner, name, below), name))
         return number
 
     def _columns(
-        self, nodes: list[Node], positions: dict[Node, int], title: str, within: Within
+        self,
+        nodes: list[Node],
+        positions: dict[Node, int],
+        title: str,
+        within: Within,
+        called: Mapping[str, str],
     ) -> Graph:
         ops, targets, types, scopes, stacks, names, args = (array("i") for _ in range(7))
         inputs: list[list[int]] = []
@@ -68,10 +89,12 @@ class Graphs:
             meta = node.meta
             op = _OP_NUMBERS[node.op]
             ops.append(op)
-            names.append(self._strings.number(node.name))
+            names.append(self._strings.number(called.get(node.name, node.name)))
             targets.append(self._target(node, op))
             # Only a loaded program keeps a value on its output node; what it returns is its inputs.
-            types.append(self.values.number(None if op == _OUTPUT else meta.get("val")))
+            # Dynamo calls it otherwise.
+            value = meta.get("val", meta.get("example_value"))
+            types.append(self.values.number(None if op == _OUTPUT else value))
             scopes.append(self._scope(meta.get("nn_module_stack"), op, within))
             stacks.append(self._stack(meta.get("stack_trace"), within))
             template, read = self._arguments.template(node)
@@ -96,6 +119,8 @@ class Graphs:
             return self.operators.number(node.target)
         if op in (_PLACEHOLDER, _OUTPUT, _GET_ATTR):
             return -1
+        if op == _CALL_METHOD:
+            return self.operators.method(str(node.target))
         return self.operators.submodule(str(node.target))
 
     def _scope(self, module_stack: Any, op: int, within: Within) -> int:
@@ -129,14 +154,14 @@ class Graphs:
 
 
 def _nested(
-    module: GraphModule, nodes: list[Node], positions: dict[Node, int]
+    root: Any, nodes: list[Node], positions: dict[Node, int]
 ) -> list[tuple[int, str, GraphModule]]:
     """The graphs that nodes of this graph run: (node, what it calls the graph, the graph)."""
     found: list[tuple[int, str, GraphModule]] = []
     for node in nodes:
         if node.op not in ("get_attr", "call_module"):
             continue
-        inner = attribute(module, str(node.target))
+        inner = attribute(root, str(node.target))
         if not isinstance(inner, GraphModule):
             continue
         if node.op == "call_module":

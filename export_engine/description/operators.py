@@ -48,9 +48,15 @@ class Operators:
         return number
 
     def submodule(self, name: str) -> int:
-        """The number of a call_module or call_method node's target."""
+        """The number of a call_module node's target."""
         known = self.table.find(name)
         return known if known is not None else self.table.add(name, Target(name, name, "module"))
+
+    def method(self, name: str) -> int:
+        """The number of a call_method node's target; only an unfinished graph has such nodes."""
+        known = self.table.find(("method", name))
+        entry = Target(f"Tensor.{name}", name, "python")
+        return known if known is not None else self.table.add(("method", name), entry)
 
     def is_housekeeping(self, number: int) -> bool:
         """Whether an op only checks or computes sizes, whatever it is applied to."""
@@ -68,7 +74,7 @@ def _describe(target: Any) -> Target:
         name = str(target.name())  # type: ignore[no-untyped-call]
         return Target(f"higher_order.{name}", name, "higher_order")
     name = getattr(target, "__name__", str(target))
-    module = getattr(target, "__module__", "").lstrip("_")
+    module = (getattr(target, "__module__", "") or "").lstrip("_")
     return Target(f"{module}.{name}" if module else name, name, "python")
 
 
