@@ -233,6 +233,22 @@ class Exploration:
             raise self._no("graph")
         return save_graph(self.record, path, full)
 
+    def save(self, path: str | Path) -> Path:
+        """Writes the program into a `.pt2` file, with the Record and the source text beside it.
+
+        `explorer.load` shows it as it is shown here; torch and other tools read it as any other.
+
+        Raises:
+            ArchiveError: torch cannot save this program, or the file cannot be written.
+            ExportFailed: there is no program, since the export failed.
+        """
+        from export_engine import Exported, save
+
+        attempt = self._session.entry.attempt
+        if not isinstance(attempt, Exported):
+            raise self._no("program")
+        return save(attempt, self.record, path)
+
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
         """A widget of the current attempt. `fallback` is shown where no widget runs."""
         from explorer.answers import Answers

@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from export_engine.archive import ArchiveError, load
+    from export_engine.archive import ArchiveError, load, save
     from export_engine.attempt import Attempt, Exported, Failed
-    from export_engine.fixes.autofix import AutofixReport, autofix
     from export_engine.description import describe
     from export_engine.diagnosis import Diagnosis
     from export_engine.fix import Fix
     from export_engine.fixes import explain
+    from export_engine.fixes.autofix import AutofixReport, autofix
     from export_engine.fixes.trying import apply_fixes
     from export_engine.record import Record
     from export_engine.request import Request
@@ -46,6 +46,7 @@ __all__ = [
     "encode",
     "explain",
     "load",
+    "save",
 ]
 
 _HOMES = {
@@ -69,6 +70,7 @@ _HOMES = {
     "encode": "wire",
     "explain": "fixes",
     "load": "archive",
+    "save": "archive",
 }
 
 

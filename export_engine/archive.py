@@ -1,7 +1,9 @@
-"""`.pt2` files → Attempt. Opening one never runs code from it without being asked.
+"""Attempt ↔ `.pt2` files. Opening one never runs code from it without being asked.
 
 A `.pt2` is a zip file. torch reads the graph from JSON; tensors that are no plain bytes and example
-inputs are pickles, which torch unpickles with its restricted loader (`weights_only`).
+inputs are pickles, which torch unpickles with its restricted loader (`weights_only`). Beside
+torch's own members, `save` puts the Record into it, with the text of the source files: what a
+program alone does not keep, such as guards with their lines. Other tools read the file as it is.
 """
 
 from __future__ import annotations
@@ -9,12 +11,26 @@ from __future__ import annotations
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from export_engine.attempt import Exported
 from export_engine.quiet import quiet
+from export_engine.record import OPS, Record
+from export_engine.record_check import check_record
 from export_engine.recorder import Recording
+from export_engine.source import with_sources
+from export_engine.wire import from_json, to_json
+
+RECORD = "export_explorer/record.json"
+"""The member that holds the Record, under torch's folder for extra files."""
+_PLAIN = (
+    "The file holds the program alone: guards have no lines, and source text is shown only where "
+    "the files are on this machine. `ex.save(path)` keeps them."
+)
+_UNREADABLE = "What Export Explorer kept in the file cannot be read"
+_OTHER = "What Export Explorer kept in the file is about another program."
 
 
 class ArchiveError(ValueError):
@@ -29,23 +45,86 @@ def load(path: str | os.PathLike[str]) -> Exported:
     """
     file = Path(path)
     _check_readable(file)
+    extra: dict[str, Any] = {RECORD: ""}
     try:
         with quiet() as heard:
-            program = torch.export.load(file)
+            program = torch.export.load(file, extra_files=extra)
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise ArchiveError(
             f"{file.name} is a zip file but torch {torch.__version__} cannot read a program from "
             f"it: {reason} If another version of torch saved it, open it with that version."
         ) from error
+    kept, missing = _kept(program, extra.get(RECORD))
     return Exported(
         request=None,
         recording=Recording(),
         program=program,
-        warnings=heard.warnings,
+        kept=kept,
+        warnings=[*heard.warnings, *missing],
         printed=heard.printed,
         title=file.name,
     )
+
+
+def save(attempt: Exported, record: Record, path: str | os.PathLike[str]) -> Path:
+    """Writes a program and what is known of it into a `.pt2` file.
+
+    A file that is there already is replaced once the new one is whole.
+
+    Args:
+        attempt: whose program.
+        record: the attempt, described.
+        path: where to.
+
+    Returns:
+        The path.
+
+    Raises:
+        ArchiveError: torch cannot save this program, or the file cannot be written.
+    """
+    file = Path(path)
+    unfinished = file.with_name(f".{file.name}.unfinished.pt2")
+    text = to_json(with_sources(record)).decode()
+    try:
+        with quiet():
+            torch.export.save(attempt.program, unfinished, extra_files={RECORD: text})
+        unfinished.replace(file)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ArchiveError(f"{file} cannot be written: {reason}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return file
+
+
+def _kept(program: torch.export.ExportedProgram, text: Any) -> tuple[Record | None, list[str]]:
+    """The Record in a file, if it is one of this program; else what is missing, as a sentence."""
+    if not text or not isinstance(text, str):
+        return None, [_PLAIN]
+    try:
+        record = from_json(text)
+        check_record(record)
+    except ValueError as error:
+        return None, [f"{_UNREADABLE} ({error}). {_PLAIN}"]
+    if record.outcome != "exported" or _nodes(record) != _program_nodes(program):
+        return None, [f"{_OTHER} {_PLAIN}"]
+    return record, []
+
+
+def _nodes(record: Record) -> list[str]:
+    """Names of the main graph's nodes. torch renames nested graphs when it saves them."""
+    if not record.graphs:
+        return []
+    graph = record.graphs[0]
+    nested = OPS.index("get_attr")
+    return [
+        record.strings[name] for name, op in zip(graph.name, graph.op, strict=True) if op != nested
+    ]
+
+
+def _program_nodes(program: torch.export.ExportedProgram) -> list[str]:
+    return [node.name for node in program.graph.nodes if node.op != "get_attr"]
 
 
 def _check_readable(file: Path) -> None:

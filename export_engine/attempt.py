@@ -9,6 +9,7 @@ import torch
 from export_engine.agreement import Agreement
 from export_engine.diagnosis import Diagnosis
 from export_engine.fix import Fix
+from export_engine.record import Record
 from export_engine.recorder import Recording
 from export_engine.request import Request
 
@@ -41,6 +42,8 @@ class Exported(Attempt):
     program: torch.export.ExportedProgram
     agreement: Agreement | None = None
     """How it compares with eager at other sizes, where that was looked at."""
+    kept: Record | None = None
+    """Of a program from a file: what was known of it when it was saved."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ drawn. Strings that repeat, call stacks, value types and operators are kept once
 top; a graph's nodes are columns of small integers that point into those tables. `-1` in a column
 means "none".
 
-`wire.py` turns a Record into bytes, `typescript.py` turns this schema into TypeScript types.
+`wire.py` turns a Record into bytes and into JSON, `typescript.py` turns this schema into
+TypeScript types.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class Scope(msgspec.Struct, frozen=True):
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """A file or notebook cell that a line of some stack is in. Its text is fetched on demand."""
+    """A file or notebook cell that a line of some stack is in."""
 
     path: str
     """As Python knows it; for a cell this is no real file."""
@@ -108,6 +109,8 @@ class SourceFile(msgspec.Struct, frozen=True):
     """As shown: `Cell In[3]`, `bert/modeling_bert.py`."""
     origin: Literal["cell", "user", "library", "torch", "generated"]
     """`user`: a file outside site-packages and the standard library."""
+    text: str = ""
+    """Its text, in a Record that was saved for reading elsewhere; else fetched on demand."""
 
 
 class Frames(msgspec.Struct, frozen=True):

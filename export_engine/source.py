@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import linecache
+from functools import lru_cache
+
+import msgspec
 
 from export_engine.coloured import Token, python_lines
 from export_engine.record import Record, SourceFile
@@ -29,6 +32,8 @@ def source_lines(record: Record, file: int) -> list[list[Token]]:
 def source_text(record: Record, file: int) -> str:
     """A file of the Record as plain text. Raises SourceMissing."""
     entry = record.files[file]
+    if entry.text:
+        return entry.text
     if not _may_open(entry):
         raise SourceMissing(f"{entry.name} is not a Python file, so it is not shown.")
     lines = linecache.getlines(entry.path)
@@ -43,7 +48,27 @@ def source_text(record: Record, file: int) -> str:
 def source_line(record: Record, file: int, line: int) -> str:
     """One line of a file, stripped; empty where it is not to be had."""
     entry = record.files[file]
+    if entry.text:
+        lines = _lines(entry.text)
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
     return linecache.getline(entry.path, line).strip() if _may_open(entry) else ""
+
+
+def with_sources(record: Record) -> Record:
+    """The Record with the text of its files inside, where it is to be had; torch's own left out."""
+    files = []
+    for number, entry in enumerate(record.files):
+        try:
+            text = source_text(record, number) if entry.origin != "torch" else ""
+        except SourceMissing:
+            text = ""
+        files.append(msgspec.structs.replace(entry, text=text))
+    return msgspec.structs.replace(record, files=files)
+
+
+@lru_cache(maxsize=32)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
 
 
 def _may_open(entry: SourceFile) -> bool:

@@ -1,5 +1,7 @@
 """Bytes of a Record: a JSON header, and every column behind it as a little-endian typed array.
 
+`to_json` is the other form, for files and other tools: plain JSON, with columns as lists.
+
 Layout: 4 bytes header length (unsigned, little-endian), the header as UTF-8 JSON padded with spaces
 to a multiple of 4, then the columns, each aligned to 4 bytes. In the header a column is
 `{"type": "i1" | "i2" | "i4", "start": bytes from the end of the header, "count": entries}`: the
@@ -14,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from export_engine.record import Record
+from export_engine.record import SCHEMA_VERSION, Record
 
 _CODES = {"i1": "b", "i2": "h", "i4": "i"}
 _ALIGN = 4
@@ -75,6 +77,32 @@ def decode(data: bytes | memoryview) -> Record:
         return msgspec.json.Decoder(Record, dec_hook=column).decode(view[4 : 4 + size])
     except (msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError) as error:
         raise ValueError(f"not a Record of this version: {error}") from error
+
+
+def to_json(record: Record) -> bytes:
+    """The Record as one JSON object, in UTF-8. Its `schema` field is the version of its fields."""
+    return msgspec.json.Encoder(enc_hook=list).encode(record)
+
+
+def from_json(data: bytes | str) -> Record:
+    """The Record that `to_json` wrote.
+
+    Raises:
+        ValueError: the text is not a Record, or one of another version of the schema.
+    """
+
+    def column(kind: type, value: Any) -> Any:
+        if not issubclass(kind, array) or not isinstance(value, list):
+            raise ValueError(f"a Record holds no {kind.__name__}")
+        return array("i", value)
+
+    try:
+        record = msgspec.json.Decoder(Record, dec_hook=column).decode(data)
+    except (msgspec.DecodeError, msgspec.ValidationError, OverflowError, TypeError) as error:
+        raise ValueError(f"not a Record of this version: {error}") from error
+    if record.schema != SCHEMA_VERSION:
+        raise ValueError(f"a Record of schema {record.schema}; this reads {SCHEMA_VERSION}")
+    return record
 
 
 def _narrowest(values: array[int]) -> str:

@@ -5,6 +5,7 @@ Works on any ExportedProgram, also one loaded from a file that lacks stacks, sco
 
 from __future__ import annotations
 
+import msgspec
 import torch
 from torch.export import ExportedProgram
 
@@ -28,6 +29,8 @@ __all__ = ["describe"]
 
 def describe(attempt: Attempt) -> Record:
     """The Record of an attempt."""
+    if isinstance(attempt, Exported) and attempt.kept is not None:
+        return _loaded(attempt, attempt.kept)
     strings = Strings()
     cells = attempt.request.cells if attempt.request else {}
     stacks = Stacks(strings, FileNames(cells))
@@ -78,6 +81,17 @@ def describe(attempt: Attempt) -> Record:
         fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
         fixed_code=_fixed_code(attempt, stacks),
         check=_check(attempt),
+    )
+
+
+def _loaded(attempt: Exported, kept: Record) -> Record:
+    """What a file says of its program: as it was when it was exported, but for where it is from."""
+    return msgspec.structs.replace(
+        kept,
+        title=attempt.title,
+        mode=attempt.mode,
+        verdict=kept.verdict.replace(f"exported, {kept.mode}", "loaded", 1),
+        warnings=list(dict.fromkeys([*kept.warnings, *attempt.warnings])),
     )
 
 

@@ -53,6 +53,7 @@ export interface SourceFile {
   path: string;
   name: string;
   origin: "cell" | "generated" | "library" | "torch" | "user";
+  text: string;
 }
 
 export interface Frames {

@@ -1,0 +1,94 @@
+"""Whether a Record from a file holds together: every number in it points at something.
+
+A Record that this program made does. One that was read from a file may say anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from export_engine.record import OPS, Graph, Ragged, Record
+
+
+class BrokenRecord(ValueError):
+    """A Record that points outside itself."""
+
+
+def check_record(record: Record) -> None:
+    """Checks every index.
+
+    Raises:
+        BrokenRecord: one points at nothing.
+    """
+    frames = record.frames
+    count = len(frames.file)
+    _same(count, len(frames.line), len(frames.function))
+    _inside(frames.file, len(record.files), least=0)
+    _inside(frames.function, len(record.strings), least=0)
+    _ragged(record.stacks, count)
+    _inside((each.parent for each in record.scopes), len(record.scopes))
+    if any(each.parent >= number for number, each in enumerate(record.scopes)):
+        raise BrokenRecord("a scope comes before the one it is in")
+    for kind in record.types:
+        _inside(kind.items, len(record.types), least=0)
+    for expression in record.expressions:
+        _inside(expression.symbols, len(record.symbols), least=0)
+    for number, graph in enumerate(record.graphs):
+        _graph(record, graph)
+        _inside((each.graph for each in graph.nested), len(record.graphs), least=number + 1)
+    _signature(record)
+    _inside(_stacks(record), len(record.stacks.starts) - 1)
+    for guard in record.guards:
+        _inside(guard.symbols, len(record.symbols), least=0)
+
+
+def _graph(record: Record, graph: Graph) -> None:
+    nodes = len(graph.name)
+    columns = (graph.op, graph.target, graph.type, graph.scope, graph.stack, graph.args)
+    _same(nodes, *map(len, columns), len(graph.housekeeping), len(graph.inputs.starts) - 1)
+    _inside(graph.name, len(record.strings), least=0)
+    _inside(graph.args, len(record.strings), least=0)
+    _inside(graph.op, len(OPS), least=0)
+    _inside(graph.target, len(record.targets))
+    _inside(graph.type, len(record.types))
+    _inside(graph.scope, len(record.scopes))
+    _inside(graph.stack, len(record.stacks.starts) - 1)
+    _ragged(graph.inputs, nodes)
+    _inside((each.node for each in graph.nested), nodes, least=0)
+
+
+def _signature(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    inputs, outputs = record.signature.inputs, record.signature.outputs
+    _inside((each.node for each in (*inputs, *outputs)), nodes)
+    _inside((each.type for each in (*inputs, *outputs)), len(record.types))
+    for symbol in record.symbols:
+        for place in symbol.places:
+            _inside([place.entry], len(inputs if place.io == "input" else outputs), least=0)
+
+
+def _stacks(record: Record) -> Iterable[int]:
+    yield from (each.stack for each in record.symbols)
+    yield from (each.stack for each in record.guards)
+    if record.failure:
+        yield record.failure.stack
+        yield from (each.stack for each in record.failure.related)
+        yield from (each.stack for each in record.failure.fixes)
+
+
+def _ragged(lists: Ragged, count: int) -> None:
+    starts = list(lists.starts)
+    if not starts or starts[0] != 0 or starts[-1] != len(lists.items) or starts != sorted(starts):
+        raise BrokenRecord("the lists of a table do not fit it")
+    _inside(lists.items, count, least=0)
+
+
+def _same(*counts: int) -> None:
+    if len(set(counts)) > 1:
+        raise BrokenRecord("columns of one table differ in length")
+
+
+def _inside(numbers: Iterable[int] | Sequence[int], count: int, least: int = -1) -> None:
+    for number in numbers:
+        if not least <= number < count:
+            raise BrokenRecord(f"{number} points at nothing: there are {count}")

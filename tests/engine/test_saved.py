@@ -1,0 +1,170 @@
+"""Saving a program with what is known of it, and opening it again."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+
+from export_engine import ArchiveError, Exported, Request, Shapes, capture, describe, load, save
+from export_engine.archive import RECORD
+from export_engine.record import Record
+from export_engine.source import SourceMissing, source_text, with_sources
+from export_engine.wire import from_json, to_json
+
+from .. import models
+
+
+class Derived(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y[1:]
+
+
+def exported(case: models.Case) -> tuple[Exported, Record]:
+    attempt = capture(
+        Request(
+            target=case.model,
+            args=case.args,
+            kwargs=dict(case.kwargs),
+            shapes=Shapes.parse(case.shapes),
+            title="model(…)",
+        )
+    )
+    assert isinstance(attempt, Exported), attempt
+    return attempt, describe(attempt)
+
+
+def derived() -> models.Case:
+    return models.Case(Derived(), (torch.randn(5), torch.randn(6)), shapes="x: n; y: n + 1")
+
+
+@pytest.mark.parametrize(
+    "make", [models.bert2, models.gpt2_12, lambda: models.llama(4), models.branching, derived]
+)
+def test_what_is_saved_is_what_is_loaded(make: Callable[[], Any], tmp_path: Path) -> None:
+    attempt, record = exported(make())
+    path = save(attempt, record, tmp_path / "model.pt2")
+    loaded = load(path)
+    again = describe(loaded)
+    same = msgspec.structs.replace(
+        again, title=record.title, mode=record.mode, verdict=record.verdict
+    )
+    assert same == with_sources(record)
+    assert (again.title, again.mode) == ("model.pt2", "loaded")
+    assert again.verdict.startswith("loaded, ")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    attempt, record = exported(derived())
+    return save(attempt, record, tmp_path / "derived.pt2")
+
+
+def rewritten(path: Path, change: Callable[[Any], Any]) -> Path:
+    """The file with another Record in it."""
+    other = path.with_name("changed.pt2")
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as target:
+        for entry in source.infolist():
+            data = source.read(entry)
+            if entry.filename.endswith(RECORD):
+                data = change(data)
+            target.writestr(entry.filename, data)
+    return other
+
+
+def changed(**fields: Any) -> Callable[[bytes], bytes]:
+    return lambda data: json.dumps({**json.loads(data), **fields}).encode()
+
+
+def deep(path: list[Any], value: Any) -> Callable[[bytes], bytes]:
+    """Sets one field somewhere inside."""
+
+    def change(data: bytes) -> bytes:
+        record = json.loads(data)
+        inside = record
+        for key in path[:-1]:
+            inside = inside[key]
+        inside[path[-1]] = value
+        return json.dumps(record).encode()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: b"",
+        lambda data: data[:100],
+        lambda data: b"[1, 2]",
+        changed(schema=99),
+        changed(outcome="failed"),
+        changed(graphs=[]),
+        changed(strings=[]),
+        deep(["graphs", 0, "type"], [9999]),
+        deep(["graphs", 0, "inputs", "starts"], [0, 5, 2]),
+        deep(["graphs", 0, "nested"], [{"node": 0, "graph": 0, "argument": "f"}]),
+        deep(["guards", 0, "stack"], 12345),
+        deep(["symbols", 0, "places", 0, "entry"], -7),
+        deep(["frames", "file"], ["<script>"]),
+    ],
+)
+def test_a_record_that_does_not_hold_together_is_left_aside(
+    saved: Path, change: Callable[[Any], Any]
+) -> None:
+    attempt = load(rewritten(saved, change))
+    assert attempt.kept is None
+    record = describe(attempt)
+    assert record.graphs
+    assert any("holds the program alone" in warning for warning in record.warnings)
+
+
+def test_the_record_of_another_program_is_left_aside(saved: Path, tmp_path: Path) -> None:
+    _, record = exported(models.branching())
+    other = to_json(record)
+    loaded = load(rewritten(saved, lambda data: other))
+    assert loaded.kept is None
+    assert any("about another program" in warning for warning in loaded.warnings)
+
+
+def test_the_text_of_the_files_travels_along(saved: Path) -> None:
+    record = describe(load(saved))
+    number = next(n for n, file in enumerate(record.files) if file.name == "test_saved.py")
+    assert "class Derived" in source_text(record, number)
+    assert record.guards[0].stack >= 0
+
+
+def test_no_file_is_opened_for_a_path_that_an_archive_names(saved: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    files = [{"path": str(secret), "name": "secret.txt", "origin": "user"}]
+    record = describe(load(rewritten(saved, changed(files=files * 9))))
+    with pytest.raises(SourceMissing, match="not a Python file"):
+        source_text(record, 0)
+
+
+def test_a_save_that_fails_leaves_the_file_that_was_there(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt, record = exported(derived())
+    before = saved.read_bytes()
+
+    def broken(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("disk full")
+
+    monkeypatch.setattr(torch.export, "save", broken)
+    with pytest.raises(ArchiveError, match="disk full"):
+        save(attempt, record, saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_a_record_is_json_and_back() -> None:
+    _, record = exported(derived())
+    assert from_json(to_json(record)) == record
+    assert json.loads(to_json(record))["symbols"][0]["name"] == "n"
