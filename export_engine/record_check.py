@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from export_engine.record import OPS, Graph, Ragged, Record
+from export_engine.record import OPS, Graph, InputEntry, OutputEntry, Ragged, Record
 
 
 class BrokenRecord(ValueError):
@@ -60,8 +60,10 @@ def _graph(record: Record, graph: Graph) -> None:
 def _signature(record: Record) -> None:
     nodes = len(record.graphs[0].name) if record.graphs else 0
     inputs, outputs = record.signature.inputs, record.signature.outputs
-    _inside((each.node for each in (*inputs, *outputs)), nodes)
-    _inside((each.type for each in (*inputs, *outputs)), len(record.types))
+    entries: list[InputEntry | OutputEntry] = [*inputs, *outputs]
+    for entry in entries:
+        _inside([entry.node], nodes)
+        _inside([entry.type], len(record.types))
     for symbol in record.symbols:
         for place in symbol.places:
             _inside([place.entry], len(inputs if place.io == "input" else outputs), least=0)

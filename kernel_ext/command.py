@@ -22,6 +22,7 @@ OPTIONS = {
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
     "--as": "keep the result under this name",
+    "--save": "write the program into this .pt2 file, with what is shown of it",
     "--load": "open a .pt2 file instead of exporting a call",
     "--no-display": "export, but show nothing",
 }
@@ -30,6 +31,7 @@ _VALUED = {
     "--dynamic": "dynamic",
     "-D": "expression",
     "--as": "name",
+    "--save": "save",
     "--load": "load",
 }
 FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--no-display"}
@@ -50,6 +52,7 @@ class Command:
     expression: str | None = None
     """Python source of `dynamic_shapes`."""
     name: str | None = None
+    save: str | None = None
     load: str | None = None
     display: bool = True
     fix: bool = False
@@ -94,9 +97,8 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: that is no name for a variable.")
-    if "load" in given and (
-        call or modes or "--fix" in flags or not {"dynamic", "expression"}.isdisjoint(given)
-    ):
+    exports = bool(call or modes or "--fix" in flags)
+    if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as and --no-display "
             "only, without a call."

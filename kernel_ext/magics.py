@@ -50,6 +50,8 @@ class ExportMagics(Magics):
         --fix                    if it does not export, apply lossless fixes until it does
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
+        --save FILE.pt2          write the program into a file, with what is shown of it; as any
+                                 .pt2 file, it is read by torch and other tools too
         --load FILE.pt2          open a saved program instead; nothing in it is run
         --no-display             export, but show nothing
 
@@ -78,6 +80,8 @@ class ExportMagics(Magics):
             else:
                 exploration = explorer.load(command.load or "")
             self._keep(exploration, command.name, call.assigned if call else None)
+            if command.save and exploration.ok:
+                exploration.save(command.save)
             if command.display:
                 shown.result(*_bundle(exploration))
         except KeyboardInterrupt:

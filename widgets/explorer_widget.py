@@ -29,7 +29,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     view = traitlets.Unicode("all").tag(sync=True)
     """`all`, or the one pane to show: graph, signature, source, shapes, code."""
     attempts = traitlets.List(traitlets.Dict()).tag(sync=True)
-    """Per attempt: label, outcome, verdict."""
+    """Per attempt: label, outcome, verdict, parent, step."""
     current = traitlets.Int(0).tag(sync=True)
     """The attempt whose Record is in `record`."""
     record = traitlets.Bytes(b"").tag(sync=True)
@@ -42,7 +42,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     def __init__(
         self,
         *,
-        attempts: list[dict[str, str]],
+        attempts: list[dict[str, Any]],
         current: int,
         record: bytes,
         answer: Callable[[str, dict[str, Any]], Answer],
@@ -71,6 +71,15 @@ class ExplorerWidget(anywidget.AnyWidget):
             view=view,
         )
         self.on_msg(self._receive)
+
+    def update(self, *, attempts: list[dict[str, Any]], current: int, record: bytes) -> None:
+        """Shows other attempts, or another one of them."""
+        with self.hold_sync():
+            self.attempts, self.current, self.record = attempts, current, record
+
+    def progress(self, done: int, total: int, label: str) -> None:
+        """Tells the page how far the action is that it asked for; total 0: not known."""
+        self.send({"progress": {"done": done, "total": total, "label": label}})
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, and beside it a picture and a text for a saved notebook."""

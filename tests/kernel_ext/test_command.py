@@ -20,6 +20,8 @@ def test_options_take_their_value_after_an_equals_sign_too() -> None:
     assert parse_command("-D my_shapes m(x)").expression == "my_shapes"
     assert parse_command("--load model.pt2").load == "model.pt2"
     assert parse_command("--no-display m(x)").display is False
+    assert parse_command("--fix m(x)").fix
+    assert parse_command("--save a.pt2 m(x)").save == "a.pt2"
 
 
 def test_a_call_may_begin_with_a_minus_only_in_its_arguments() -> None:
@@ -37,6 +39,8 @@ REFUSED = {
     "-d x'b m(x)": "quote is not closed",
     "--load f.pt2 m(x)": "without a call",
     "--load f.pt2 --both": "without a call",
+    "--load f.pt2 --fix": "without a call",
+    "--load f.pt2 --save g.pt2": "without a call",
     "--as class m(x)": "no name for a variable",
     "-d": "-d needs a value",
     "--strict --both m(x)": "exclude each other",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,6 +84,28 @@ def test_the_program_of_a_failure_says_that_there_is_none(shell: InteractiveShel
     assert not result.success
     assert "There is no program: the export failed." in text
     assert "torch/" not in text
+
+
+def test_a_failure_can_be_fixed_by_itself(shell: InteractiveShell) -> None:
+    shape = "x: a, b; y: c, d"
+    run(shell, "def product(x, y): return x @ y\ny = torch.ones(3, 5)")
+    _, text = run(shell, f'%export -d "{shape}" --as ex product(x, y)')
+    assert "Say that c is equal to b" in text
+    result, text = run(shell, f'%export --fix -d "{shape}" --as ex product(x, y)')
+    assert result.success
+    assert "Fixed by" in text
+    assert "f32[a, d]" in text
+    assert shell.user_ns["ex"].ok
+
+
+def test_a_program_is_saved_and_opened(shell: InteractiveShell, tmp_path: Path) -> None:
+    path = tmp_path / "doubled.pt2"
+    run(shell, f'%export --save {path} -d "x: batch, _" model(x)')
+    _, text = run(shell, f"%export --load {path}")
+    assert "loaded, 2 ops, batch in [0, ∞)" in text
+    result, text = run(shell, f"%export --save {tmp_path}/no/folder.pt2 model(x)")
+    assert not result.success
+    assert "cannot be written" in text
 
 
 def test_nothing_is_shown_when_asked(shell: InteractiveShell) -> None:

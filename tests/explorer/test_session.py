@@ -1,0 +1,184 @@
+"""The chain of attempts: fixes applied, undone, interrupted; what the user has never gets worse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import explorer
+from explorer.answers import Answers
+from export_engine import Exported, Failed
+from widgets import Refusal
+
+
+class Limit(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] <= 16:
+            return x @ y[:, :16]
+        return y
+
+
+def failing() -> explorer.Exploration:
+    args = (torch.randn(8, 32), torch.randn(32, 64))
+    return explorer.explore(Limit(), args, dynamic_shapes="x: a, b; y: c, d", title="limit(x, y)")
+
+
+def outside() -> explorer.Exploration:
+    """An example outside its range: two fixes, neither tried yet."""
+    model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.ReLU())
+    return explorer.explore(model, (torch.randn(10, 4),), dynamic_shapes="input: b[11..18], _")
+
+
+def test_a_failure_has_a_diagnosis_and_fixes() -> None:
+    ex = failing()
+    assert ex.diagnosis is not None
+    assert "d must be at least 17" in ex.diagnosis.sentence
+    assert ex.fixes[0].kind == "shapes"
+    assert ex.record.failure is not None
+    assert ex.record.failure.fixes[0].after == "x: a[..16], b; y: b, d[17..]"
+
+
+def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
+    ex = failing()
+    title = ex.fixes[0].title
+    assert ex.apply(0) is ex
+    assert ex.ok
+    assert ex.record.fixed_by == [title]
+    assert ex.record.check is not None
+    assert ex.record.check.verdict == "agrees"
+    assert [type(attempt) for attempt in ex.attempts] == [Failed, Exported]
+    assert ex.diagnosis is None
+    assert ex.fixes == ()
+
+
+def test_a_fix_is_given_by_itself_too_and_undone() -> None:
+    ex = failing()
+    ex.apply(ex.fixes[0]).undo()
+    assert not ex.ok
+    assert len(ex.attempts) == 2
+    with pytest.raises(explorer.FixError, match="first attempt"):
+        ex.undo()
+
+
+def test_a_branch_off_keeps_the_other_branch() -> None:
+    ex = outside()
+    ex.apply(0).undo().apply(1)
+    heads = [entry.head() for entry in ex._session.entries]
+    assert [head["parent"] for head in heads] == [-1, 0, 0]
+    assert all(head["outcome"] == "exported" for head in heads[1:])
+    assert "b in [10, 18]" in heads[1]["verdict"]
+    assert "b in [11, 18]" in heads[2]["verdict"]
+
+
+@pytest.mark.parametrize("fixes", [(), (7,), (-1,)])
+def test_fixes_that_are_none_are_refused(fixes: tuple[int, ...]) -> None:
+    ex = failing()
+    with pytest.raises(explorer.FixError, match="name some of them"):
+        ex.apply(*fixes)
+    assert len(ex.attempts) == 1
+
+
+def test_fixes_of_another_attempt_are_refused() -> None:
+    with pytest.raises(explorer.FixError, match=r"not among the fixes"):
+        failing().apply(outside().fixes[0])
+
+
+def test_autofix_reports_its_steps() -> None:
+    ex = failing()
+    report = ex.autofix()
+    assert ex.ok
+    assert [step.kept for step in report.steps] == [True]
+    assert report.sentence.startswith("It exports with one fix: Say that ")
+    assert "Agrees with eager" in report.sentence
+
+
+def test_explore_fixes_by_itself() -> None:
+    ex = explorer.explore(
+        Limit(),
+        (torch.randn(8, 32), torch.randn(32, 64)),
+        dynamic_shapes="x: a, b; y: c, d",
+        fix=True,
+    )
+    assert ex.ok
+    assert len(ex.attempts) == 2
+
+
+class Interrupts:
+    """A progress callback that interrupts at its n-th call."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, *progress: Any) -> None:
+        self.left -= 1
+        if self.left <= 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("good_first", [False, True])
+def test_an_interrupted_fix_changes_nothing(good_first: bool) -> None:
+    ex = outside()
+    if good_first:
+        ex.apply(0)
+    before = ex._session.current
+    count = len(ex.attempts)
+    with pytest.raises(KeyboardInterrupt):
+        ex._session.apply(0, [1], Interrupts(at=1))
+    assert (ex._session.current, len(ex.attempts)) == (before, count)
+    assert ex.ok == good_first
+
+
+def test_a_fix_that_fails_leaves_the_good_program_current() -> None:
+    ex = outside()
+    ex.apply(0)
+    program = ex.program
+    first = ex._session.entries[0].attempt
+    assert isinstance(first, Failed)
+
+    def spoil(request: Any) -> Any:
+        return request.with_changes(args=(torch.randn(3, 7),))
+
+    object.__setattr__(first.fixes[1], "change", spoil)
+    number = ex._session.apply(0, [1])
+    assert ex.program is program
+    assert not ex._session.entries[number].ok
+
+
+def test_the_page_applies_goes_back_and_is_refused_with_a_sentence() -> None:
+    ex = failing()
+    answers = Answers(ex._session)
+    told: list[tuple[int, int, str]] = []
+    answers.progress = lambda *each: told.append(each)
+    assert answers("apply", {"attempt": 0, "fixes": [0]}) == ({"attempt": 1}, [])
+    assert ex.ok
+    assert answers("use", {"attempt": 0}) == (None, [])
+    assert not ex.ok
+    value, _ = answers("autofix", {"attempt": 0})
+    assert value["attempt"] == 2
+    assert "one fix" in value["report"]
+    for request in ({"attempt": 0}, {"attempt": 0, "fixes": ["0"]}, {"attempt": 0, "fixes": [9]}):
+        with pytest.raises(Refusal):
+            answers("apply", request)
+    with pytest.raises(Refusal, match="no attempt"):
+        answers("use", {"attempt": 9})
+
+
+def test_an_interrupt_is_told_to_the_page() -> None:
+    ex = outside()
+    answers = Answers(ex._session)
+    answers.progress = Interrupts(at=1)
+    with pytest.raises(Refusal, match=r"Interrupted\. Nothing has changed\."):
+        answers("apply", {"attempt": 0, "fixes": [0]})
+    assert len(ex.attempts) == 1
+
+
+def test_open_views_follow() -> None:
+    ex = failing()
+    widget = ex.widget("all", {})
+    assert widget.current == 0
+    ex.apply(0)
+    assert widget.current == 1
+    assert [head["step"] for head in widget.attempts] == ["", ex.record.fixed_by[0]]
+    assert widget.record == ex._session.entry.encoded
