@@ -1,6 +1,7 @@
 """Call stacks as a user reads them: without torch's plumbing, the outermost call first.
 
-Frames are kept when they are the user's, their libraries', or one of torch's own `nn` modules.
+Frames are kept when they are the user's, their libraries', or one of torch's own `nn` modules or
+example cases.
 Walks live frames, reads and writes the text form that torch stores on nodes; knows nothing of
 torch's private names.
 """
@@ -19,6 +20,7 @@ import torch
 
 _TORCH = torch.__path__[0] + "/"
 _TORCH_NN = _TORCH + "nn/"
+_EXPORTDB = _TORCH + "_export/db/examples/"
 # Stands between any two modules and tells a reader nothing.
 _NN_PLUMBING = _TORCH_NN + "modules/module.py"
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
@@ -66,7 +68,7 @@ def user_stack(innermost: FrameType, behind: Callable[[FrameType], Stack]) -> St
 def is_shown(path: str) -> bool:
     """Whether frames of this file belong in a stack that a user reads."""
     if path.startswith(_TORCH):
-        return path.startswith(_TORCH_NN) and path != _NN_PLUMBING
+        return path.startswith((_TORCH_NN, _EXPORTDB)) and path != _NN_PLUMBING
     if path.startswith("<"):
         return path.startswith(_PROMPTS)
     if path.startswith("torch/"):  # how torch signs the checks that it adds by itself

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -127,13 +128,29 @@ class Code:
         near = [node for node in ast.walk(self.tree) if isinstance(node, ast.expr)]
         exact = [node for node in near if _matches(node, position)]
         if exact:
-            return exact[-1]
+            return self._or_whole(exact[-1])
         # A method call over several lines starts, for the compiler, at the method's name.
         ending = [node for node in near if _ends_at(node, position)]
         if ending:
             return max(ending, key=_size)
         around = [node for node in near if _contains(node, position)]
         return min(around, key=_size, default=_decisive(self.statement(position.line)))
+
+    def _or_whole(self, operand: ast.expr) -> ast.expr:
+        """The operand of `and` and `or`, or all of them where it is not certain which one it was.
+
+        Python 3.11 gives the question after a comparison the comparison's place.
+        """
+        whole = operand
+        for parent in self.ancestors(operand):
+            if not isinstance(parent, ast.BoolOp | ast.UnaryOp):
+                break
+            whole = parent
+        if sys.version_info >= (3, 12) or not isinstance(operand, ast.Compare):
+            return operand
+        operands = list(_operands(whole))
+        following = operands[operands.index(operand) + 1 :] if operand in operands else []
+        return whole if following and not isinstance(following[0], ast.Compare) else operand
 
     def question(self, expression: ast.expr) -> Question | None:
         """What Python asks of the value of an expression; None where it only passes it on."""
@@ -201,6 +218,18 @@ def _decisive(statement: ast.stmt | None) -> ast.expr | None:
         case ast.Return(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
             return _conditional_in(value)
     return None
+
+
+def _operands(test: ast.expr) -> Iterator[ast.expr]:
+    """What `and`, `or` and `not` combine, in order."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _operands(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _operands(operand)
+        case _:
+            yield test
 
 
 def _passes_on(parent: ast.AST) -> bool:

@@ -7,6 +7,7 @@ import traceback
 from export_engine.attempt import Failed
 from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
+from export_engine.diagnose.errors import message
 from export_engine.fix import Fix
 from export_engine.record import Failure, FixCard, Link, Related
 
@@ -21,7 +22,7 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         known=diagnosis.known,
         sentence=diagnosis.sentence,
         why=diagnosis.why,
-        message=str(getattr(error, "msg", None) or error).strip(),
+        message=message(error),
         traceback="".join(traceback.format_exception(error)),
         stack=stacks.number(diagnosis.stack),
         span=list(diagnosis.span or ()),

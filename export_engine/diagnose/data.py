@@ -129,7 +129,7 @@ def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:
         why=_WHY,
         stack=place.stack,
         span=place.span_of(asked),
-        related=origin_of_tensor(attempt, place),
+        related=origin_of_tensor(attempt, place, asked),
         links=_links(attempt, kind),
         facts={"construct": construct, "expression": text, "condition": ""},
     )

@@ -6,6 +6,8 @@ far knows the operator that made it.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,11 +39,17 @@ def _called(birth: SymbolBirth, names: Mapping[str, str]) -> str:
     return f"`{name}` from data" if name else "the number from data"
 
 
-def origin_of_tensor(attempt: Failed, place: Place) -> tuple[Related, ...]:
-    """Where the tensor was computed that was asked for its value: the last one traced."""
-    if not place.stack:
+def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> tuple[Related, ...]:
+    """Where the tensor was computed that is asked for its value and only named at this place.
+
+    Args:
+        attempt: the failure.
+        place: where it is asked.
+        asked: the expression that is asked for its value.
+    """
+    if not place.stack or not isinstance(asked, ast.Name | ast.Attribute):
         return ()
-    stack = _last_computed(attempt, place)
+    stack = _asked_for(attempt, place) or _named(attempt, place.text_of(asked))
     around = {(each.file, each.line) for each in place.stack}
     if not stack or (stack[-1].file, stack[-1].line) in around:
         return ()
@@ -49,16 +57,16 @@ def origin_of_tensor(attempt: Failed, place: Place) -> tuple[Related, ...]:
     return (Related(f"computes the value: `{text}`" if text else "computes the value", stack),)
 
 
-def _last_computed(attempt: Failed, place: Place) -> Stack:
-    """The line of the operator whose result was asked for its value.
+def _asked_for(attempt: Failed, place: Place) -> Stack:
+    """The line of the operator whose result was asked for its value by an operator, `item`.
 
-    Asking may be an operator of its own, `item`, and so may be what the line of the question does
-    with the result before; they are passed over.
+    So it is in non-strict mode. What the line of the question does with the result before is passed
+    over.
     """
-    graph = attempt.recording.graph
-    calls = [n for n in graph.graph.nodes if n.op.startswith("call")] if graph else []
+    node = next(iter(reversed(_calls(attempt))), None)
     asking = (place.stack[-1].file, place.stack[-1].line)
-    node = calls[-1] if calls else None
+    if node is None or _line(node) != asking:
+        return ()
     while node is not None:
         stack = parse_stack_trace(node.meta.get("stack_trace") or "")
         if not stack or (stack[-1].file, stack[-1].line) != asking:
@@ -66,6 +74,23 @@ def _last_computed(attempt: Failed, place: Place) -> Stack:
         read = [each for each in node.all_input_nodes if each.op.startswith("call")]
         node = read[-1] if read else None
     return ()
+
+
+def _named(attempt: Failed, name: str) -> Stack:
+    """The line of the last operator whose result Dynamo named after a variable."""
+    numbered = re.compile(rf"{re.escape(name)}(_\d+)?")
+    found = [node for node in _calls(attempt) if numbered.fullmatch(node.name)]
+    return parse_stack_trace(found[-1].meta.get("stack_trace") or "") if found else ()
+
+
+def _calls(attempt: Failed) -> list[Any]:
+    graph = attempt.recording.graph
+    return [node for node in graph.graph.nodes if node.op.startswith("call")] if graph else []
+
+
+def _line(node: Any) -> tuple[str, int] | None:
+    stack = parse_stack_trace(node.meta.get("stack_trace") or "")
+    return (stack[-1].file, stack[-1].line) if stack else None
 
 
 def _statement_text(stack: Stack) -> str:

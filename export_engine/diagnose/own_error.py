@@ -55,7 +55,8 @@ def own_error(attempt: Failed) -> Diagnosis | None:
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.OWN_ERROR,
-        sentence=f"The model itself raised {name}" + (f": {said}." if said else " and gave no reason."),
+        sentence=f"The model itself raised {name}"
+        + (f": {said}." if said else " and gave no reason."),
         why="The exception comes from the model's code and not from torch.export. Where the model "
         "runs without export, a size or a value that is different while tracing leads here.",
         stack=place.stack,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from traceback import FrameSummary
 from types import TracebackType
 
 import torch
@@ -17,6 +18,7 @@ from export_engine.syntax import Code, Position, Question, code_of
 
 _LONGEST_CHAIN = 50
 _TORCH = torch.__path__[0] + "/"
+_EXPORTDB = _TORCH + "_export/db/examples/"
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ def failing_place(error: BaseException) -> Place:
 
 
 def is_torch(file: str) -> bool:
-    """Whether a file is one of torch's own."""
-    return file.startswith(_TORCH)
+    """Whether a file is one of torch's own, its example cases apart."""
+    return file.startswith(_TORCH) and not file.startswith(_EXPORTDB)
 
 
 _Frame = tuple[Location, Position | None]
@@ -122,8 +124,8 @@ def _interpreted(error: BaseException) -> list[_Frame]:
     """The frames that Dynamo keeps; since 2.13 with columns, without the last line."""
     found: list[_Frame] = []
     for frame in getattr(error, "real_stack", None) or ():
-        line, column = frame.lineno or 0, getattr(frame, "colno", None)
-        if is_shown(frame.filename):
+        if isinstance(frame, FrameSummary) and is_shown(frame.filename):
+            line, column = frame.lineno or 0, getattr(frame, "colno", None)
             position = Position(line, column, None, getattr(frame, "end_colno", None))
             found.append((Location(frame.filename, line, frame.name), position))
     return found

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from export_engine.attempt import Failed
-from export_engine.diagnose.place import failing_stack
+from export_engine.diagnose.errors import message
+from export_engine.diagnose.place import failing_place
+from export_engine.diagnose.words import plain
 from export_engine.diagnosis import Diagnosis, Kind
-
-_LONGEST_SENTENCE = 300
+from export_engine.naming import symbol_names
 
 
 def unknown(attempt: Failed) -> Diagnosis:
     """What can be said of any failure."""
     error = attempt.error
-    message = str(getattr(error, "msg", None) or error).strip()
+    place = failing_place(error)
     return Diagnosis(
         kind=Kind.UNKNOWN,
-        sentence=_sentence(error, message),
-        stack=failing_stack(error),
+        sentence=_sentence(error, plain(message(error), symbol_names(attempt))),
+        why="torch.export gave up in a way that is not among the known ones. Its own message and "
+        "traceback say more.",
+        stack=place.stack,
+        span=place.span,
     )
 
 
-def _sentence(error: BaseException, message: str) -> str:
+def _sentence(error: BaseException, said: str) -> str:
     """The first paragraph of torch's message, or the class of an error that says nothing."""
-    first = " ".join(message.split("\n\n", maxsplit=1)[0].split())
-    if not first:
-        return f"torch.export raised {type(error).__name__} and gave no reason."
-    return first if len(first) <= _LONGEST_SENTENCE else first[: _LONGEST_SENTENCE - 1] + "…"
+    name = type(error).__name__
+    if not said:
+        return f"torch.export raised {name} and gave no reason."
+    return f"torch.export raised {name}, of a kind that is not known here: {said}."

@@ -1,0 +1,451 @@
+"""Diagnosis: what is said of each founding case in both modes, and where; places in odd code."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import linecache
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Attempt, Failed
+from export_engine.diagnose import diagnose
+from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.request import Request
+from export_engine.shapes import Shapes
+from export_engine.tracing import capture
+
+from ..seed_cases import SeedCase, seed_cases
+
+CASES = seed_cases()
+MODES = {"non-strict": False, "strict": True}
+TORCH_NAMES = re.compile(r"\bL\[|\b(?:s|u|zf|zuf)\d+\b|size\(\)\[|FakeTensor|SymInt|<class")
+
+
+@functools.cache
+def attempted(name: str, strict: bool) -> Attempt:
+    case = next(each for each in CASES if each.name == name)
+    shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
+    request = Request(
+        target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
+    )
+    return capture(request)
+
+
+def diagnosed(target: Callable[..., Any], *args: Any, strict: bool, **kwargs: Any) -> Diagnosis:
+    attempt = capture(Request(target=target, args=args, kwargs=kwargs, strict=strict))
+    assert isinstance(attempt, Failed)
+    return diagnose(attempt)
+
+
+def shown(diagnosis: Diagnosis) -> str:
+    """The source that the span of a diagnosis covers."""
+    span = diagnosis.span
+    assert span is not None
+    lines = linecache.getlines(diagnosis.stack[-1].file)[span.line - 1 : span.end_line]
+    lines[-1] = lines[-1][: span.end_column]
+    lines[0] = lines[0][span.column :]
+    return "".join(lines)
+
+
+def marked(mark: str) -> int:
+    """The line of this file that ends in `# <- mark`."""
+    lines = enumerate(linecache.getlines(__file__), start=1)
+    return next(number for number, text in lines if text.rstrip().endswith(f"# <- {mark}"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_founding_case_ends_as_it_must(case: SeedCase, mode: str) -> None:
+    strict = MODES[mode]
+    attempt = attempted(case.name, strict)
+    wanted = case.kind(strict)
+    if wanted is None:
+        assert not isinstance(attempt, Failed)
+        return
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.kind is wanted
+    lines = case.lines(strict)
+    if lines:
+        assert found.stack
+        assert found.stack[-1].file == case.file
+        assert found.stack[-1].line in lines
+    texts = [found.sentence, found.why, *(each.text for each in found.related)]
+    assert not [text for text in texts if TORCH_NAMES.search(text)]
+    assert found.sentence.endswith(".")
+
+
+def test_the_table_of_the_founding_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [_row(case) for case in CASES]
+    header = ("row", "case", "non-strict", "at", "strict", "at")
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    with capsys.disabled():
+        print()
+        for row in [header, *rows]:
+            print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)))
+    assert len(rows) >= 50
+
+
+def _row(case: SeedCase) -> tuple[str, ...]:
+    cells: list[str] = []
+    for strict in MODES.values():
+        attempt = attempted(case.name, strict)
+        found = diagnose(attempt) if isinstance(attempt, Failed) else None
+        cells.append(found.kind.value if found else "exported")
+        line = str(found.stack[-1].line) if found and found.stack else ""
+        cells.append(line)
+    return (case.row, case.name, *cells)
+
+
+def test_spans_are_the_expression_that_decides() -> None:
+    wanted = {
+        "branch": "x.sum() > 0",
+        "branch-chain": "x.mean() > 1",
+        "conditional-expression": "shifted.min() > 0",
+        "flag": "loud",
+        "number": "count > 5",
+        "loop": "range(steps.item())",
+        "cond-mutates": "x.add_(1)",
+        "branch-in-cond": "x.max() > 3",
+        "unfaked-custom-op": "tripled(x.sin())",
+    }
+    for (name, text), strict in itertools.product(wanted.items(), MODES.values()):
+        attempt = attempted(name, strict)
+        assert isinstance(attempt, Failed)
+        assert shown(diagnose(attempt)) == text
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_flag_is_followed_to_where_it_was_computed(strict: bool) -> None:
+    attempt = attempted("flag", strict)
+    assert isinstance(attempt, Failed)
+    related = diagnose(attempt).related
+    assert [each.stack[-1].function for each in related] == ["is_loud"]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
+    attempt = attempted("number", strict)
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert "`count > 5`" in found.sentence
+    assert [each.text for each in found.related] == ["computes `count` from data"]
+    assert found.facts["condition"] == "count > 5"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_links_lead_to_what_this_torch_has(strict: bool) -> None:
+    from torch._export.db.examples import all_examples
+
+    known = all_examples()
+    for case in CASES:
+        attempt = attempted(case.name, strict)
+        links = diagnose(attempt).links if isinstance(attempt, Failed) else ()
+        for link in links:
+            assert link.kind != "exportdb" or link.name in known
+            assert link.kind != "graph-break" or re.fullmatch(r"GB\d{4}", link.name)
+            assert "{" not in link.text
+            assert not link.text.startswith("_")
+
+
+def test_every_link_to_exportdb_has_a_case() -> None:
+    """Also those of families that the cases above do not reach: they are written in the source."""
+    from pathlib import Path
+
+    from torch._export.db.examples import all_examples
+
+    import export_engine.diagnose
+
+    folder = Path(export_engine.diagnose.__file__).parent
+    written = {
+        name
+        for path in folder.glob("*.py")
+        for name in re.findall(r"exportdb\(\s*\"(\w+)\"", path.read_text())
+    }
+    assert written
+    assert written <= set(all_examples())
+
+
+# Places in code of all sorts
+
+
+def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return inner
+
+
+def decide(x: torch.Tensor) -> torch.Tensor:
+    if x.amax() > 2:  # <- helper
+        return x
+    return -x
+
+
+class Inner(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return decide(x)
+
+
+class Outer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 4), Inner())
+
+    @wrapped
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_helpers_in_nested_modules_behind_decorators(strict: bool) -> None:
+    found = diagnosed(Outer(), torch.ones(2, 4), strict=strict)
+    assert found.kind is Kind.BRANCH_ON_DATA
+    assert found.stack[-1].line == marked("helper")
+    assert [each.function for each in found.stack][-2:] == ["forward", "decide"]
+
+
+CELL = """
+import torch
+
+def forward(x):
+    y = x + 1
+    if y.sum() > 0:
+        return y
+    return -y
+"""
+
+
+def cell(text: str) -> Callable[..., Any]:
+    """The function `forward` of a notebook cell: linecache knows its text, and no disk does."""
+    file = f"ipykernel_1/{abs(hash(text))}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    known: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), known)
+    function: Callable[..., Any] = known["forward"]
+    return function
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_cell_that_is_no_file(strict: bool) -> None:
+    function = cell(CELL)
+    found = diagnosed(function, torch.ones(3), strict=strict)
+    assert (found.stack[-1].file, found.stack[-1].line) == (function.__code__.co_filename, 6)
+    assert shown(found) == "y.sum() > 0"
+
+
+MANY_LINES = """
+def forward(x):
+    größe = x * 2
+    return (
+        größe.sin()
+        if größe.is_floating_point() and (größe
+            .sum()
+            .gt(0))
+        else größe.cos()
+    )
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_expressions_over_several_lines_and_letters_of_several_bytes(strict: bool) -> None:
+    found = diagnosed(cell(MANY_LINES), torch.ones(2, 4), strict=strict)
+    assert found.kind is Kind.BRANCH_ON_DATA
+    assert re.sub(r"\s+", "", shown(found)) == "größe.is_floating_point()and(größe.sum().gt(0))"
+
+
+AFTER_A_COMPARISON = """
+def forward(x):
+    flag = x.sum() > 0
+    if x.shape[0] > 1 and flag:
+        return x
+    return -x
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_operand_that_python_misplaces_is_not_taken_for_another(strict: bool) -> None:
+    found = diagnosed(cell(AFTER_A_COMPARISON), torch.ones(2, 4), strict=strict)
+    assert "flag" in shown(found)
+    assert "flag" in found.sentence
+
+
+def test_a_place_without_source_is_still_a_place() -> None:
+    known: dict[str, Any] = {}
+    exec(compile(CELL, "ipykernel_1/gone.py", "exec"), known)
+    found = diagnosed(known["forward"], torch.ones(3), strict=False)
+    assert found.kind is Kind.BRANCH_ON_DATA
+    assert found.stack[-1].line == 6
+    assert found.span is None
+
+
+class Plain:
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_input_of_an_unknown_class_is_named_by_its_path(strict: bool) -> None:
+    def forward(x: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
+        return x + options["parts"][0].tensor
+
+    x = torch.ones(2)
+    found = diagnosed(forward, x, {"parts": [Plain(x)]}, strict=strict)
+    assert found.kind is Kind.UNKNOWN_INPUT_TYPE
+    assert found.facts == {"type": Plain, "path": "options.parts.0"}
+    assert "`options.parts.0` is a `Plain`" in found.sentence
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_output_of_an_unknown_class_is_shown_at_its_return(strict: bool) -> None:
+    def forward(x: torch.Tensor) -> Any:
+        return x, Plain(x + 1)  # <- output
+
+    found = diagnosed(forward, torch.ones(2), strict=strict)
+    assert found.kind is Kind.UNKNOWN_OUTPUT_TYPE
+    assert found.facts["type"] is Plain
+    assert found.stack[-1].line == marked("output")
+
+
+def refuses(x: torch.Tensor) -> torch.Tensor:
+    raise ValueError("not with me")  # <- refuses
+
+
+def divides(x: torch.Tensor) -> torch.Tensor:
+    return x * (1 // 0)  # <- divides
+
+
+def looks_up(x: torch.Tensor) -> torch.Tensor:
+    return {"a": x}["b"]  # <- looks_up
+
+
+def adds_none(x: torch.Tensor) -> torch.Tensor:
+    return x + None  # type: ignore[operator]  # <- adds_none
+
+
+OWN = {
+    refuses: "ValueError: not with me",
+    divides: "ZeroDivisionError: integer division or modulo by zero",
+    looks_up: "KeyError: 'b'",
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("function", OWN, ids=lambda function: function.__name__)
+def test_an_error_of_the_model_is_told_as_the_models(
+    function: Callable[..., Any], strict: bool
+) -> None:
+    found = diagnosed(function, torch.ones(2), strict=strict)
+    assert found.kind is Kind.OWN_ERROR
+    assert found.sentence == f"The model itself raised {OWN[function]}."
+    assert found.stack[-1].line == marked(function.__name__)
+
+
+ASSERTS = """
+def forward(x):
+    assert x.shape[0] == 7
+    return x
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("said", "told"), [(", 'seven!'", "seven!"), ("", "`x.shape[0] == 7` does")]
+)
+def test_an_assert_of_the_models_own_that_fails(strict: bool, said: str, told: str) -> None:
+    found = diagnosed(cell(ASSERTS.replace("== 7", f"== 7{said}")), torch.ones(2), strict=strict)
+    assert found.kind is Kind.OWN_ERROR
+    assert found.sentence.startswith(f"The model itself raised AssertionError: {told}")
+    assert found.stack[-1].line == 3
+
+
+def multiplies(x: torch.Tensor) -> torch.Tensor:
+    return x @ x  # <- multiplies
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_operator_says_what_it_refuses(strict: bool) -> None:
+    found = diagnosed(multiplies, torch.ones(2, 3), strict=strict)
+    assert found.kind is Kind.OPERATOR_FAILED
+    assert "`x @ x`" in found.sentence
+    assert "[2, 3]" in found.sentence
+    assert found.stack[-1].line == marked("multiplies")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_devices_that_differ_are_named(strict: bool) -> None:
+    def forward(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y
+
+    found = diagnosed(forward, torch.ones(2), torch.ones(2, device="meta"), strict=strict)
+    assert found.kind is Kind.DEVICE_MISMATCH
+    assert found.sentence == "`x + y` mixes tensors on cpu and meta."
+
+
+def test_a_graph_break_has_its_page_and_the_advice() -> None:
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x * len(open("nowhere").read())  # noqa: PTH123
+
+    found = diagnosed(forward, torch.ones(2), strict=True)
+    assert found.kind is Kind.GRAPH_BREAK
+    assert '`open("nowhere")`' in found.sentence
+    assert [link.kind for link in found.links] == ["graph-break"]
+    assert found.links[0].url.endswith(f"gb{found.links[0].name[2:]}.html")
+    assert found.facts["hints"]
+
+
+def test_what_torchscript_made_cannot_be_exported() -> None:
+    scripted = torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2))
+    found = diagnosed(scripted, torch.ones(1, 2), strict=False)
+    assert found.kind is Kind.NOT_A_MODULE
+
+
+# Errors that no family knows, and hostile ones
+
+
+def failed(error: Exception) -> Failed:
+    attempt = attempted("branch", False)
+    return Failed(request=attempt.request, recording=attempt.recording, error=error)
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_an_error_whose_text_cannot_be_had() -> None:
+    found = diagnose(failed(Mute()))
+    assert found.kind is Kind.UNKNOWN
+    assert found.sentence == "torch.export raised Mute and gave no reason."
+
+
+def test_a_long_and_a_circular_chain_end() -> None:
+    first = error = RuntimeError("0")
+    for number in range(1, 500):
+        error.__cause__ = RuntimeError(str(number))
+        error = error.__cause__
+    error.__context__ = first
+    assert diagnose(failed(first)).kind is Kind.UNKNOWN
+
+
+def test_an_error_without_frames_has_no_place() -> None:
+    found = diagnose(failed(RuntimeError("out of nowhere")))
+    assert found.kind is Kind.UNKNOWN
+    assert found.stack == ()
+    assert "out of nowhere" in found.sentence
+    assert "not known" in found.sentence
+
+
+def test_attributes_of_the_wrong_kind_do_no_harm() -> None:
+    error = RuntimeError("odd")
+    error.real_stack = [None, 3]  # type: ignore[attr-defined]
+    error.gb_type = object()  # type: ignore[attr-defined]
+    error.func = "no operator"  # type: ignore[attr-defined]
+    assert diagnose(failed(error)).kind is Kind.UNKNOWN
