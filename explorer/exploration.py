@@ -249,6 +249,17 @@ class Exploration:
             raise self._no("program")
         return save(attempt, self.record, path)
 
+    def to_html(self, path: str | Path) -> Path:
+        """Writes one HTML file with the whole view, for reading without a kernel or a network.
+
+        Raises:
+            OSError: the file cannot be written.
+            FrontEndMissing: the front end was not built.
+        """
+        from explorer.report import write_report
+
+        return write_report(self._session, path)
+
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
         """A widget of the current attempt. `fallback` is shown where no widget runs."""
         from explorer.answers import Answers

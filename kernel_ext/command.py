@@ -23,6 +23,7 @@ OPTIONS = {
     "-D": "what may vary, as a Python expression without spaces or in quotes",
     "--as": "keep the result under this name",
     "--save": "write the program into this .pt2 file, with what is shown of it",
+    "--html": "write the whole view into one HTML file, for reading without a kernel",
     "--load": "open a .pt2 file instead of exporting a call",
     "--no-display": "export, but show nothing",
 }
@@ -32,6 +33,7 @@ _VALUED = {
     "-D": "expression",
     "--as": "name",
     "--save": "save",
+    "--html": "html",
     "--load": "load",
 }
 FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--no-display"}
@@ -53,6 +55,7 @@ class Command:
     """Python source of `dynamic_shapes`."""
     name: str | None = None
     save: str | None = None
+    html: str | None = None
     load: str | None = None
     display: bool = True
     fix: bool = False
@@ -100,8 +103,8 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     exports = bool(call or modes or "--fix" in flags)
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
-            "--load opens a program that is exported already: it goes with --as and --no-display "
-            "only, without a call."
+            "--load opens a program that is exported already: it goes with --as, --html and "
+            "--no-display only, without a call."
         )
     return Command(
         call=call,

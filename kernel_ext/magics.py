@@ -52,6 +52,7 @@ class ExportMagics(Magics):
                                  `%export NAME = model(x)` does the same
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
                                  .pt2 file, it is read by torch and other tools too
+        --html FILE.html         write the whole view into one file that needs no kernel
         --load FILE.pt2          open a saved program instead; nothing in it is run
         --no-display             export, but show nothing
 
@@ -82,12 +83,14 @@ class ExportMagics(Magics):
             self._keep(exploration, command.name, call.assigned if call else None)
             if command.save and exploration.ok:
                 exploration.save(command.save)
+            if command.html:
+                exploration.to_html(command.html)
             if command.display:
                 shown.result(*_bundle(exploration))
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OSError) as error:
             shown.clear()
             raise ExportUsageError(str(error)) from error
         finally:

@@ -3,7 +3,7 @@
 It is handed Records as bytes and sends questions back; it knows neither torch nor the engine.
 """
 
-from widgets.bundle import FrontEndMissing
+from widgets.bundle import FrontEndMissing, bundle
 from widgets.explorer_widget import Answer, ExplorerWidget, Refusal
 
-__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "Refusal"]
+__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "Refusal", "bundle"]

@@ -108,6 +108,14 @@ def test_a_program_is_saved_and_opened(shell: InteractiveShell, tmp_path: Path) 
     assert "cannot be written" in text
 
 
+def test_a_view_is_written_as_a_page(shell: InteractiveShell, tmp_path: Path) -> None:
+    run(shell, f"%export --html {tmp_path}/report.html undecided(x)")
+    assert "if x.sum()" in (tmp_path / "report.html").read_text()
+    result, text = run(shell, f"%export --html {tmp_path}/no/report.html model(x)")
+    assert not result.success
+    assert "No such file or directory" in text
+
+
 def test_nothing_is_shown_when_asked(shell: InteractiveShell) -> None:
     _, text = run(shell, "%export --no-display --as ex model(x)")
     assert text == ""

@@ -2,6 +2,7 @@
 
 import { h, render } from "preact";
 import { AnywidgetHost, type Model } from "./anywidget_host";
+import { FrozenHost, unpack } from "./frozen_host";
 import { layouter } from "./graph/layout";
 import type { Host } from "./host";
 import { App } from "./shell/App";
@@ -17,6 +18,13 @@ export function mount({ model, el }: { model: Model; el: HTMLElement }): () => v
     unmount();
     host.dispose();
   };
+}
+
+/** Mounts a view of what a page without a kernel holds, in place of what is there. */
+export async function mountFrozen(packed: string, el: HTMLElement): Promise<() => void> {
+  const frozen = await unpack(packed);
+  el.replaceChildren();
+  return mountHost(new FrozenHost(frozen), el);
 }
 
 /** Mounts a view of any host. */

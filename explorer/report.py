@@ -1,0 +1,131 @@
+"""One HTML file that shows a session's attempts, without a kernel and without a network.
+
+The page holds the same front end as a notebook and what it would ask a kernel for. Everything of
+the model's is data in it: packed, and unpacked by the front end, which sets text as text only.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from explorer.escape import escaped
+from explorer.picture import static_html
+from explorer.session import Entry, Session
+
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob: data:; "
+    "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+"""The browser itself keeps the page from the network."""
+_START = """
+const unpacked = async (id) => {
+  const text = document.getElementById(id).textContent;
+  const bytes = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+};
+const home = document.getElementById("report");
+try {
+  const source = await unpacked("front-end");
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { mountFrozen } = await import(url);
+  await mountFrozen(document.getElementById("held").textContent, home);
+} catch (error) {
+  const note = document.createElement("p");
+  note.textContent = `The interactive view cannot start: ${error}. A still picture stands below.`;
+  home.prepend(note);
+}
+"""
+
+
+def write_report(session: Session, path: str | Path) -> Path:
+    """Writes the page.
+
+    Args:
+        session: whose attempts.
+        path: where to; a file that is there is replaced.
+
+    Returns:
+        The path.
+
+    Raises:
+        OSError: the file cannot be written.
+        FrontEndMissing: the front end was not built.
+    """
+    file = Path(path)
+    file.write_text(report_html(session), encoding="utf-8")
+    return file
+
+
+def report_html(session: Session) -> str:
+    """The page's text. Raises FrontEndMissing."""
+    from widgets import bundle
+
+    record = session.entry.record
+    title = escaped(record.title or "program")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
+<title>{title}</title>
+<style>
+html {{ color-scheme: light dark; }}
+body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color: CanvasText; }}
+#report {{ padding: 8px; --tx-height: calc(100vh - 24px); }}
+</style>
+</head>
+<body>
+<main id="report">{static_html(record, note="")}</main>
+<script type="application/octet-stream" id="front-end">{_packed(bundle())}</script>
+<script type="application/octet-stream" id="held">{_packed(_held(session))}</script>
+<script type="module">{_START}</script>
+</body>
+</html>
+"""
+
+
+def _held(session: Session) -> bytes:
+    """What a frozen page holds; `widgets/frontend/src/frozen_host.ts` says what that is."""
+    entries = session.entries
+    held = {
+        "attempts": [entry.head() for entry in entries],
+        "current": session.current,
+        "records": [base64.b64encode(entry.encoded).decode() for entry in entries],
+        "sources": [_sources(entry) for entry in entries],
+        "codes": [_codes(entry) for entry in entries],
+    }
+    return json.dumps(held).encode()
+
+
+def _sources(entry: Entry) -> list[Any]:
+    from export_engine.source import SourceMissing, source_lines
+
+    found: list[Any] = []
+    for number in range(len(entry.record.files)):
+        try:
+            found.append(source_lines(entry.record, number))
+        except SourceMissing:
+            found.append(None)
+    return found
+
+
+def _codes(entry: Entry) -> list[Any]:
+    from export_engine.coloured import python_lines
+    from export_engine.printed import printed_graph
+
+    printed = (printed_graph(entry.record, number) for number in range(len(entry.record.graphs)))
+    return [
+        {"lines": python_lines("\n".join(each.lines)), "nodes": list(each.nodes)}
+        for each in printed
+    ]
+
+
+def _packed(data: bytes) -> str:
+    """Base64 has no sign that means anything to HTML."""
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()

@@ -1,0 +1,74 @@
+"""The HTML report, opened from disk with the network cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import BrowserContext, expect
+
+import explorer
+
+from ..models import branching, gpt2_12
+from .watch import Watch
+
+MARKUP = "</script><script>document.title = 'run'</script><img src=x onerror=alert(1)>"
+
+
+class Undecided(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:
+            return x.sin()
+        return x.cos()
+
+
+def test_a_report_works_without_kernel_and_network(
+    context: BrowserContext, watch: Watch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = gpt2_12()
+    title = f"gpt2(tokens) {MARKUP}"
+    ex = explorer.explore(
+        case.model, case.args, dict(case.kwargs), dynamic_shapes=case.shapes, title=title
+    )
+    path = ex.to_html(tmp_path / "report.html")
+    with capsys.disabled():
+        print(f"\nreport of GPT-2 with 12 layers: {path.stat().st_size / 1e6:.2f} MB")
+    assert path.stat().st_size < 2e6
+    context.set_offline(True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    expect(page.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
+    assert page.title() == title
+    page.get_by_role("treeitem", name="linear").click()
+    expect(page.get_by_label("Inspector")).to_contain_text("aten.linear.default")
+    expect(page.locator(".tx-code").first).to_contain_text("logits = self.lm_head(hidden_states)")
+    for tab in ("Signature", "Shapes & guards", "Code"):
+        page.get_by_role("tab", name=tab).click()
+    expect(page.get_by_text("torch.ops.aten.linear.default").first).to_be_visible()
+    assert not watch.problems
+
+
+def test_a_report_of_a_failure_shows_the_line(
+    context: BrowserContext, watch: Watch, tmp_path: Path
+) -> None:
+    ex = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
+    page = context.new_page()
+    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    failure = page.get_by_test_id("failure")
+    expect(failure).to_contain_text("if x.sum() > 0:")
+    expect(page.get_by_role("button", name="Apply")).to_have_count(0)
+    assert not watch.problems
+
+
+def test_without_scripts_a_picture_is_left(
+    context: BrowserContext, tmp_path: Path, watch: Watch
+) -> None:
+    case = branching()
+    text = explorer.explore(case.model, case.args).to_html(tmp_path / "report.html").read_text()
+    still = tmp_path / "still.html"
+    still.write_text(text.replace('type="module"', 'type="nothing"'))
+    page = context.new_page()
+    page.goto(still.as_uri())
+    expect(page.locator("svg")).to_be_visible()
+    assert not watch.problems

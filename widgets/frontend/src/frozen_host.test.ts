@@ -1,0 +1,32 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { type Frozen, FrozenHost, unpack } from "./frozen_host";
+
+const FROZEN: Frozen = {
+  attempts: [{ label: "strict", outcome: "exported", verdict: "exported", parent: -1, step: "" }],
+  current: 0,
+  records: [btoa("\x01\x02")],
+  sources: [[[[["k", "def"]]], null]],
+  codes: [[{ lines: [], nodes: [4] }]],
+};
+
+test("a page answers from what it holds", async () => {
+  const host = new FrozenHost(FROZEN);
+  expect((await host.ask("record", { attempt: 0 })).getUint8(1)).toBe(2);
+  expect(await host.ask("source", { attempt: 0, file: 0 })).toEqual({ lines: [[["k", "def"]]] });
+  expect(await host.ask("code", { attempt: 0, graph: 0 })).toEqual({ lines: [], nodes: [4] });
+});
+
+test("what it does not hold is refused with a sentence", async () => {
+  const host = new FrozenHost(FROZEN);
+  await expect(host.ask("source", { attempt: 0, file: 1 })).rejects.toThrow("not in this page");
+  await expect(host.ask("record", { attempt: 7 })).rejects.toThrow("not in this page");
+  await expect(host.ask("apply", { attempt: 0, fixes: [0] })).rejects.toThrow(
+    "open it in a notebook",
+  );
+});
+
+test("a packed page is unpacked", async () => {
+  const packed = gzipSync(JSON.stringify(FROZEN)).toString("base64");
+  expect(await unpack(packed)).toEqual(FROZEN);
+});

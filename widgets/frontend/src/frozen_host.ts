@@ -1,0 +1,72 @@
+/** The Host of a page without a kernel: everything that a view may ask for lies in the page. */
+
+import type { Asks, AttemptHead, Host, Layout, TokenLine } from "./host";
+
+/** What a frozen page holds. Made by `explorer/report.py`. */
+export interface Frozen {
+  attempts: AttemptHead[];
+  current: number;
+  /** Per attempt, the Record's bytes in base64. */
+  records: string[];
+  /** Per attempt, the text of each of its files; null where it is not to be had. */
+  sources: (TokenLine[] | null)[][];
+  /** Per attempt, each of its graphs as text. */
+  codes: Asks["code"]["reply"][][];
+}
+
+export class FrozenHost implements Host {
+  readonly layout: Layout = "all";
+  readonly live = false;
+
+  constructor(private readonly frozen: Frozen) {}
+
+  get attempts(): readonly AttemptHead[] {
+    return this.frozen.attempts;
+  }
+
+  get current(): number {
+    return this.frozen.current;
+  }
+
+  async ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
+    return this.answer(kind, request as Record<string, number>) as Asks[K]["reply"];
+  }
+
+  onChange(): () => void {
+    return () => {};
+  }
+
+  onProgress(): () => void {
+    return () => {};
+  }
+
+  private answer(kind: keyof Asks, { attempt = -1, file = -1, graph = -1 }): unknown {
+    switch (kind) {
+      case "record":
+        return bytes(this.frozen.records[attempt] ?? missing("attempt"));
+      case "source":
+        return { lines: this.frozen.sources[attempt]?.[file] ?? missing("text of this file") };
+      case "code":
+        return this.frozen.codes[attempt]?.[graph] ?? missing("graph");
+      default:
+        throw new Error("This page is a report; to change something, open it in a notebook.");
+    }
+  }
+}
+
+/** Reads what a page holds: JSON, packed with gzip, in base64. */
+export async function unpack(packed: string): Promise<Frozen> {
+  const stream = new Blob([bytes(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as Frozen;
+}
+
+function bytes(text: string): DataView<ArrayBuffer> {
+  const binary = atob(text);
+  const found = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) found[at] = binary.charCodeAt(at);
+  return new DataView(found.buffer);
+}
+
+function missing(what: string): never {
+  throw new Error(`The ${what} is not in this page.`);
+}
