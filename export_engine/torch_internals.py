@@ -629,8 +629,8 @@ def operator_without_fake(error: BaseException) -> tuple[str, str] | None:
     return None
 
 
-def unknown_output(error: BaseException) -> tuple[type | None, list[Any]] | None:
-    """The class of an output that torch does not know, and the keys that lead to it.
+def unknown_output(error: BaseException) -> tuple[type | None, list[Any], str] | None:
+    """The class of an output that torch does not know, the keys to it, and the class of them all.
 
     In non-strict mode the function that flattens the outputs holds them all; in strict mode there
     are Dynamo's stand-ins, and the number of the output takes the place of keys. None for other
@@ -643,12 +643,14 @@ def unknown_output(error: BaseException) -> tuple[type | None, list[Any]] | None
     if frames[-1].f_code.co_name == "flat_fn" and "tree_out" in known and "i" in known:
         leaves = pytree.tree_flatten_with_path(known["tree_out"])[0]
         keys = [path for path, leaf in leaves if leaf is known["i"]]
-        return type(known["i"]), list(keys[0]) if keys else []
+        whole = known["tree_out"]
+        whole = whole[0] if isinstance(whole, tuple) and len(whole) == 1 else whole
+        return type(known["i"]), list(keys[0]) if keys else [], type(whole).__name__
     if frames[-1].f_code.co_name == "compile_subgraph" and "vt" in known and "idx" in known:
         try:
-            return known["vt"].python_type(), [known["idx"]]
+            return known["vt"].python_type(), [known["idx"]], ""
         except NotImplementedError:
-            return None, [known["idx"]]
+            return None, [known["idx"]], ""
     return None
 
 

@@ -59,8 +59,8 @@ def unknown_result(attempt: Failed) -> Diagnosis | None:
     found = unknown_output(cause(attempt.error))
     if found is None or attempt.request is None:
         return None
-    cls, keys = found
-    stack, span = _return_of(attempt.request.target)
+    cls, keys, whole = found
+    stack, span = _return_of(attempt.request.target, whole)
     path = ".".join(key_text(key) for key in keys)
     name = f"a `{cls.__name__}`" if cls is not None else "something"
     of = f"{name}, a class" if cls is not None else name
@@ -88,17 +88,30 @@ def _parameter_of(target: Any, name: str) -> tuple[Stack, Span | None]:
     return (Location(file, function.lineno, function.name),), None
 
 
-def _return_of(target: Any) -> tuple[Stack, Span | None]:
-    """The `return` of the function that is exported; of several, where the function begins."""
+def _return_of(target: Any, returned: str) -> tuple[Stack, Span | None]:
+    """The `return` of the function that is exported; of several, that of the class, or the last.
+
+    Args:
+        target: what is exported.
+        returned: the name of the class that it returned; empty where that is not known.
+    """
     file, code, function = _definition(target)
     if code is None or function is None:
         return (), None
     returns = list(_returns(function))
-    if len(returns) != 1:
+    if not returns:
         return (Location(file, function.lineno, function.name),), None
-    value = returns[0].value
-    stack = (Location(file, returns[0].lineno, function.name),)
+    same = [each for each in returns if _makes(each.value, returned)]
+    value = (same or returns)[-1].value
+    stack = (Location(file, (same or returns)[-1].lineno, function.name),)
     return stack, code.span(value) if value is not None else None
+
+
+def _makes(value: ast.expr | None, cls: str) -> bool:
+    """Whether an expression calls a class."""
+    called = value.func if isinstance(value, ast.Call) else None
+    name = getattr(called, "id", getattr(called, "attr", None))
+    return name == cls and cls not in ("tuple", "list", "dict")
 
 
 def _definition(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None]:

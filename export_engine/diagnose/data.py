@@ -93,6 +93,7 @@ def _number_sentence(
 ) -> str:
     known = [name for name in computed if name in asked]
     where = f"where `{known[0]}` is computed from data" if known else "which is computed from data"
+    number = f"where `{computed[0]}` is computed from data" if computed else where
     if kind is Kind.LOOP_ON_DATA:
         return (
             f"How often this loop runs depends on `{asked}`, which is computed from data, and a "
@@ -107,7 +108,7 @@ def _number_sentence(
         )
     if question is None or question.construct == "call":
         said = f"`{asked}`" if asked else "This line"
-        return f"{said} must know whether `{condition}`, which is computed from data."
+        return f"{said} must know whether `{condition}`, {number}."
     also = f" (whether `{condition}`)" if question.construct == "match" else ""
     return (
         f"{_what_depends(question)} depends on `{asked}`{also}, {where}, and a traced program has "
