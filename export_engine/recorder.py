@@ -5,11 +5,14 @@ A Recording is filled by the hooks of `torch_internals.recording` and read by `d
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from export_engine.stacks import Stack
+
+_MOST_RAISED = 50
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class Recording:
     births: list[SymbolBirth] = field(default_factory=list)
     shape_env: Any = None
     """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
+    raised: deque[BaseException] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
+    """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
+    raised; its own class for them, with the frames it was at."""
     traces: int = 0
     """How many traces run just now, one inside the other: a branch of torch.cond is traced on its
     own, with symbols of its own."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -55,7 +56,9 @@ class Code:
         """Make one. Raises SyntaxError."""
         self._text = text
         self._lines = text.splitlines(keepends=True)
-        self.tree = ast.parse(text)
+        with warnings.catch_warnings():  # Python warned of odd literals when the code was run
+            warnings.simplefilter("ignore")
+            self.tree = ast.parse(text)
 
     @cached_property
     def _parents(self) -> dict[ast.AST, ast.AST]:
@@ -75,7 +78,11 @@ class Code:
     def text(self, node: ast.AST) -> str:
         """The source of a node on one line, shortened where it is long."""
         text = " ".join((ast.get_source_segment(self._text, node) or "").split())
-        return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+        if len(text) <= _LONGEST_TEXT:
+            return text
+        if isinstance(node, ast.Call):
+            return f"{self.text(node.func)}(…)"
+        return text[: _LONGEST_TEXT - 1] + "…"
 
     def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
         """Where a node stands, its columns in characters."""

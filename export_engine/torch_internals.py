@@ -69,6 +69,7 @@ __all__ = [
     "keywords_apart",
     "known_range",
     "linear_in",
+    "map_call_leaves",
     "operator_without_fake",
     "pytree",
     "raised_in",
@@ -100,6 +101,7 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_births(into))
         hooks.enter_context(_modules(into))
         hooks.enter_context(_partial_graph(into))
+        hooks.enter_context(_raised(into))
         hooks.enter_context(_keywords_apart())
         yield
 
@@ -281,6 +283,23 @@ def _partial_graph(into: Recording) -> Iterator[None]:
         _replaced(output_graph.OutputGraph, "cleanup", interpreted),
     ):
         yield
+
+
+def _raised(into: Recording) -> AbstractContextManager[None]:
+    """Records the exceptions that Dynamo sees the model raise.
+
+    One that passes a `finally` or a context manager is raised again there, and has lost its line.
+    """
+    from torch._dynamo import exc
+
+    def make(original: Any) -> Any:
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            into.raised.append(self)
+
+        return init
+
+    return _replaced(getattr(exc, "ObservedException", None), "__init__", make)
 
 
 @contextmanager
@@ -509,6 +528,31 @@ def call_leaves(
     arguments = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
     leaves = pytree.tree_flatten_with_path(arguments, is_leaf=lambda x: x is None)[0]
     return [(join_path(map(key_text, keys)), value) for keys, value in leaves]
+
+
+def map_call_leaves(
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    change: Callable[[str, Any], Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with each leaf of `call_leaves` changed, by path; new containers."""
+    bound = signature.bind(*args, **kwargs)
+    arguments = keywords_apart(signature, bound.arguments)
+    changed = pytree.tree_map_with_path(
+        lambda keys, value: change(join_path(map(key_text, keys)), value),
+        arguments,
+        is_leaf=lambda x: x is None,
+    )
+    named = [p.name for p in signature.parameters.values() if p.kind in _BY_POSITION]
+    rest = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "")
+    extra = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), "")
+    positional = [changed[name] for name in named[: len(args)]]
+    keywords = {**changed.get(extra, {}), **changed}
+    return (*positional, *changed.get(rest, ())), {name: keywords[name] for name in kwargs}
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def key_text(key: Any) -> str:

@@ -76,6 +76,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
             program = run_export(module, request, dynamic_shapes)
             keep()
             record.graph = None  # the program has it whole
+            record.raised.clear()
         except Exception as raised:  # noqa: BLE001 - any failure is an outcome
             error = raised
     found: dict[str, Any] = {
@@ -102,7 +103,11 @@ def run_export(
         dict(request.kwargs),
         dynamic_shapes=dynamic_shapes,
         strict=request.strict,
+        prefer_deferred_runtime_asserts_over_guards=_DEFERRED in request.options,
     )
+
+
+_DEFERRED = "prefer_deferred_runtime_asserts_over_guards"
 
 
 def _check_arguments(request: Request) -> None:

@@ -47,12 +47,15 @@ def own_error(attempt: Failed) -> Diagnosis | None:
 
     `facts` holds `exception`, the name of its class.
     """
-    found = _interpreted(attempt.error) or _raised(attempt)
+    interpreted = _interpreted(attempt.error)
+    found = interpreted or _raised(attempt)
     if found is None:
         return None
     name, said = found
-    said = plain(said, symbol_names(attempt))
     place = failing_place(attempt.error)
+    if interpreted is not None:
+        place = _first_raised(attempt, interpreted, place)
+    said = plain(said, symbol_names(attempt))
     return Diagnosis(
         kind=Kind.OWN_ERROR,
         sentence=f"The model itself raised {name}"
@@ -81,6 +84,18 @@ def _interpreted(error: BaseException) -> tuple[str, str] | None:
     return name, _source_says(failing_place(error)) or explanation(
         message(find(error, "Unsupported") or error)
     )
+
+
+def _first_raised(attempt: Failed, found: tuple[str, str], again: Place) -> Place:
+    """Where an exception was raised before a `finally` or a context manager raised it again."""
+    outer = [(each.file, each.function) for each in again.stack]
+    for error in attempt.recording.raised:
+        place = failing_place(error)
+        inner = [(each.file, each.function) for each in place.stack]
+        same = observed(type(error).__name__, message(error)) == found
+        if same and len(inner) > len(outer) and inner[: len(outer)] == outer:
+            return place
+    return again
 
 
 def _source_says(place: Place) -> str:

@@ -348,6 +348,35 @@ def test_an_error_of_the_model_is_told_as_the_models(
     assert found.stack[-1].line == marked(function.__name__)
 
 
+FINALLY = """
+class Guarded:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        return False
+
+def look_up(x):
+    table = None
+    return table[x]
+
+def forward(x):
+    try:
+        with Guarded():
+            return look_up(x)
+    finally:
+        x = x + 1
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_error_keeps_its_line_when_it_is_raised_again(strict: bool) -> None:
+    found = diagnosed(cell(FINALLY), torch.ones(2), strict=strict)
+    assert found.kind is Kind.OWN_ERROR
+    assert "'NoneType' object is not subscriptable" in found.sentence
+    assert found.stack[-1].function == "look_up"
+
+
 ASSERTS = """
 def forward(x):
     assert x.shape[0] == 7
