@@ -11,6 +11,7 @@ from dataclasses import replace
 from export_engine.attempt import Failed
 from export_engine.diagnose import diagnose
 from export_engine.fix import Fix
+from export_engine.fixes import example, mode, options, shapes
 from export_engine.tracing import Progress
 
 __all__ = ["explain", "find_fixes"]
@@ -19,7 +20,10 @@ Report = Callable[[Progress], None]
 Provider = Callable[[Failed, Report | None], Iterable[Fix]]
 """Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
 
-PROVIDERS: tuple[Provider, ...] = ()
+PROVIDERS: tuple[Provider, ...] = (shapes.offered, example.offered)
+"""Asked for every failure."""
+LAST_RESORTS: tuple[Provider, ...] = (mode.offered, options.offered)
+"""Each costs an export or two: asked where no lossless fix is known to lead to a program."""
 
 
 def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ...]:
@@ -33,6 +37,9 @@ def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ..
         KeyboardInterrupt: the user interrupted.
     """
     found = [fix for provider in PROVIDERS for fix in provider(attempt, progress)]
+    for provider in LAST_RESORTS:
+        if not any(fix.leads_to is not None and not fix.lossy for fix in found):
+            found.extend(provider(attempt, progress))
     return tuple(sorted(found, key=lambda fix: fix.lossy))
 
 

@@ -14,8 +14,8 @@ from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.diagnose.place import chain
 from export_engine.diagnosis import Kind
 from export_engine.fix import Fix
-from export_engine.fixes.inputs import with_size
 from export_engine.fixes.trying import try_request
+from export_engine.inputs import with_size
 from export_engine.shapes import Bounds, Named, Shapes
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, size_facts, solve
@@ -169,7 +169,7 @@ def _widened(attempt: Failed) -> Iterator[Fix]:
             kind="inputs",
             title=f"Use an example where {name} is {size}",
             why="The range stays as asked for, and the program is traced with an input from it.",
-            change=lambda request: with_size(request, [tuple(dim.place)], size),
+            change=lambda request: with_size(request, [dim.place], size),
             before=f"{name} = {dim.example}",
             after=f"{name} = {size}",
         )

@@ -1,0 +1,77 @@
+"""Compares two results, leaf by leaf."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.torch_internals import pytree
+
+_LOOSE = {torch.float16: 2e-2, torch.bfloat16: 4e-2, torch.float64: 1e-6, torch.complex128: 1e-6}
+_RELATIVE = 2e-3
+"""Of 32-bit floats. A value baked in or a wrong branch is off by far more."""
+
+
+class Difference(NamedTuple):
+    """How two results differ."""
+
+    error: float
+    """Largest absolute difference; 0 where nothing can be subtracted."""
+    same: bool
+    detail: str = ""
+    """Where and how they differ, where they do."""
+
+
+def compare(ours: Any, eager: Any) -> Difference:
+    """Compares a program's result with eager's."""
+    mine, theirs = _leaves(ours), _leaves(eager)
+    if len(mine) != len(theirs):
+        return Difference(0.0, False, f"{len(mine)} results instead of {len(theirs)}")
+    worst = 0.0
+    for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
+        found = _compare_leaf(one, other)
+        if not found.same:
+            return Difference(found.error, False, f"output {number}: {found.detail}")
+        worst = max(worst, found.error)
+    return Difference(worst, True)
+
+
+def _leaves(result: Any) -> list[Any]:
+    return [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
+
+
+def _compare_leaf(one: Any, other: Any) -> Difference:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        try:
+            same = bool(one == other)
+        except Exception:  # noqa: BLE001 - an object of the user's own decides what == means
+            same = type(one) is type(other)
+        return Difference(0.0, same, "" if same else f"{one!r:.60} instead of {other!r:.60}")
+    if one.shape != other.shape:
+        return Difference(0.0, False, f"shape {list(one.shape)} instead of {list(other.shape)}")
+    if one.dtype != other.dtype:
+        return Difference(0.0, False, f"{one.dtype} instead of {other.dtype}")
+    if one.numel() == 0:
+        return Difference(0.0, True)
+    if not one.is_floating_point() and not one.is_complex():
+        wrong = int((one != other).sum())
+        said = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""
+        return Difference(float(wrong > 0), wrong == 0, said)
+    return _compare_floats(one, other)
+
+
+def _compare_floats(one: torch.Tensor, other: torch.Tensor) -> Difference:
+    wide = torch.complex128 if one.is_complex() else torch.float64
+    ours, theirs = one.detach().to("cpu", wide), other.detach().to("cpu", wide)
+    odd = ~torch.isfinite(theirs)
+    if bool((torch.isfinite(ours) == odd).any()):
+        return Difference(float("inf"), False, "one is finite where the other is not")
+    if bool(odd.all()):
+        return Difference(0.0, True)
+    errors = (ours - theirs).abs()[~odd]
+    relative = _LOOSE.get(one.dtype, _RELATIVE)
+    allowed = relative * (theirs.abs()[~odd] + theirs.abs()[~odd].mean()) + relative / 100
+    error = float(errors.max())
+    same = bool((errors <= allowed).all())
+    return Difference(error, same, "" if same else f"off by up to {error:.2g}")
