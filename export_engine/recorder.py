@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from traceback import FrameSummary
 from typing import Any
 
 from export_engine.stacks import Stack
@@ -38,6 +39,17 @@ class SymbolBirth:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """An exception that Dynamo saw the model raise."""
+
+    cls: str
+    """The name of Dynamo's own class for it."""
+    text: str
+    frames: tuple[FrameSummary, ...]
+    """The frames it was at, the outermost first."""
+
+
+@dataclass(frozen=True)
 class PartialGraph:
     """A graph as far as tracing came. It may lack an output, values and stacks."""
 
@@ -57,9 +69,9 @@ class Recording:
     births: list[SymbolBirth] = field(default_factory=list)
     shape_env: Any = None
     """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
-    raised: deque[BaseException] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
+    raised: deque[Raised] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
     """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
-    raised; its own class for them, with the frames it was at."""
+    raised."""
     traces: int = 0
     """How many traces run just now, one inside the other: a branch of torch.cond is traced on its
     own, with symbols of its own."""

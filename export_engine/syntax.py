@@ -17,9 +17,11 @@ from typing import Literal, NamedTuple
 
 from export_engine.diagnosis import Span
 
-Construct = Literal["if", "while", "assert", "conditional", "filter", "match", "for", "call"]
+Construct = Literal[
+    "if", "while", "assert", "conditional", "filter", "match", "for", "unpack", "call"
+]
 """Where Python needs a plain value: `conditional` is `a if test else b`, `filter` the `if` of a
-comprehension, `call` a builtin such as `bool` or `int`."""
+comprehension, `unpack` is `a, b = c`, `call` a builtin such as `bool` or `int`."""
 
 _LOOPED = frozenset({"range", "enumerate", "zip", "reversed", "list", "tuple", "iter", "len"})
 _CALLS = frozenset(
@@ -164,6 +166,8 @@ class Code:
         child: ast.AST = expression
         if isinstance(expression, ast.IfExp):
             return Question("conditional", expression.test, expression)
+        if isinstance(expression, ast.Tuple | ast.List) and isinstance(expression.ctx, ast.Store):
+            return self._unpacked(expression)
         for parent in self.ancestors(expression):
             asked = _asked(parent, child)
             if asked is not None:
@@ -173,6 +177,14 @@ class Code:
             child = parent
         if isinstance(expression, ast.Call) and _called(expression) in _CALLS:
             return Question("call", expression, expression)
+        return None
+
+    def _unpacked(self, target: ast.expr) -> Question | None:
+        statement = next(self.ancestors(target), None)
+        if isinstance(statement, ast.Assign):
+            return Question("unpack", statement.value, statement)
+        if isinstance(statement, ast.For):
+            return Question("unpack", statement.iter, statement)
         return None
 
 

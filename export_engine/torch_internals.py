@@ -33,7 +33,7 @@ from torch.utils._dtype_abbrs import dtype_abbrs
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
 
-from export_engine.recorder import PartialGraph, RecordedGuard, Recording, SymbolBirth
+from export_engine.recorder import PartialGraph, Raised, RecordedGuard, Recording, SymbolBirth
 from export_engine.shapes.paths import join_path
 from export_engine.stacks import (
     Location,
@@ -295,7 +295,8 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
     def make(original: Any) -> Any:
         def init(self: Any, *args: Any, **kwargs: Any) -> None:
             original(self, *args, **kwargs)
-            into.raised.append(self)
+            frames = tuple(getattr(self, "real_stack", None) or ())
+            into.raised.append(Raised(type(self).__name__, str(self), frames))
 
         return init
 
@@ -706,7 +707,7 @@ def raised_in(error: BaseException, functions: Iterable[str]) -> bool:
 
 def is_input_type(value: Any) -> bool:
     """Whether a leaf of a call's inputs is of a class that an exported program can take."""
-    plain = (torch.Tensor, bool, int, float, complex, str, type(None), torch.ScriptObject)
+    plain = (torch.Tensor, bool, int, float, str, type(None), torch.ScriptObject)
     symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
     return isinstance(value, plain + symbolic)
 

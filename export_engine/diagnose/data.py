@@ -9,10 +9,11 @@ import ast
 from typing import Any
 
 from export_engine.attempt import Failed
-from export_engine.diagnose.errors import break_type, find, operator_of
+from export_engine.diagnose.errors import break_type, cause, find, message, operator_of
 from export_engine.diagnose.links import exportdb, graph_break_page
 from export_engine.diagnose.origin import origin_of_symbol, origin_of_tensor
 from export_engine.diagnose.place import Place, failing_place
+from export_engine.diagnose.words import ITEM_IN_VMAP
 from export_engine.diagnosis import Diagnosis, Kind, Link
 from export_engine.naming import symbol_names
 from export_engine.syntax import Question
@@ -45,7 +46,7 @@ def data(attempt: Failed) -> Diagnosis | None:
     ) and operator_of(attempt.error)
     if operator is not None:
         return _from_operator(attempt, operator)
-    if break_type(attempt.error) in _BREAKS:
+    if break_type(attempt.error) in _BREAKS or ITEM_IN_VMAP in message(cause(attempt.error)):
         return _about_tensor(attempt, failing_place(attempt.error))
     return None
 
@@ -83,7 +84,7 @@ def _kind(question: Question | None, relation: bool) -> Kind:
         return Kind.LOOP_ON_DATA
     if construct == "assert":
         return Kind.ASSERT_ON_DATA
-    if construct in ("call", "") and not relation:
+    if construct == "unpack" or (construct in ("call", "") and not relation):
         return Kind.OUTPUT_FROM_DATA
     return Kind.BRANCH_ON_UNBACKED
 
@@ -101,11 +102,16 @@ def _number_sentence(
         )
     if kind is Kind.ASSERT_ON_DATA:
         return f"Whether this `assert` holds depends on `{asked}`, {where}."
-    if kind is Kind.OUTPUT_FROM_DATA:
+    if question is not None and question.construct == "unpack":
+        return f"Unpacking `{asked}` needs its length, which is computed from data."
+    if kind is Kind.OUTPUT_FROM_DATA and question is not None:
         return (
             f"Python needs the number behind `{asked}` here, and it is computed from the values of "
             "a tensor."
         )
+    if kind is Kind.OUTPUT_FROM_DATA:
+        said = f"`{asked}`" if asked else "This line"
+        return f"{said} has to know a number that is computed from the values of a tensor."
     if question is None or question.construct == "call":
         said = f"`{asked}`" if asked else "This line"
         return f"{said} must know whether `{condition}`, {number}."
@@ -124,6 +130,8 @@ def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:
     kind = {"assert": Kind.ASSERT_ON_DATA, "for": Kind.LOOP_ON_DATA}.get(
         construct, Kind.BRANCH_ON_DATA
     )
+    if question is None and isinstance(place.expression, ast.Call):
+        kind = Kind.OUTPUT_FROM_DATA
     return Diagnosis(
         kind=kind,
         sentence=_tensor_sentence(question, text),

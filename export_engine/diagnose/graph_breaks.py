@@ -5,6 +5,7 @@ from __future__ import annotations
 from export_engine.attempt import Failed
 from export_engine.diagnose.errors import break_type, find, message
 from export_engine.diagnose.links import graph_break_page
+from export_engine.diagnose.origin import traced_last
 from export_engine.diagnose.place import failing_place
 from export_engine.diagnose.words import explanation, hints, plain
 from export_engine.diagnosis import Diagnosis, Kind
@@ -31,6 +32,7 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
         "not know all of it.",
         stack=place.stack,
         span=place.span,
+        related=() if place.stack else traced_last(attempt),
         links=graph_break_page(kind),
         facts={"gb_type": kind, "hints": hints(said)},
     )

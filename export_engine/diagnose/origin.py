@@ -57,6 +57,13 @@ def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> t
     return (Related(f"computes the value: `{text}`" if text else "computes the value", stack),)
 
 
+def traced_last(attempt: Failed) -> tuple[Related, ...]:
+    """How far tracing came, for a failure that has no place of its own."""
+    stacks = (parse_stack_trace(n.meta.get("stack_trace") or "") for n in reversed(_calls(attempt)))
+    last = next(filter(None, stacks), ())
+    return (Related("is what was traced last", last),) if last else ()
+
+
 def _asked_for(attempt: Failed, place: Place) -> Stack:
     """The line of the operator whose result was asked for its value by an operator, `item`.
 

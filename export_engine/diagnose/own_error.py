@@ -7,7 +7,7 @@ import traceback
 
 from export_engine.attempt import Failed
 from export_engine.diagnose.errors import break_type, cause, find, is_a, message, passed_through
-from export_engine.diagnose.place import Place, chain, failing_place, is_torch
+from export_engine.diagnose.place import Place, chain, failing_place, interpreted_place, is_torch
 from export_engine.diagnose.words import explanation, observed, plain
 from export_engine.diagnosis import Diagnosis, Kind
 from export_engine.naming import symbol_names
@@ -89,10 +89,10 @@ def _interpreted(error: BaseException) -> tuple[str, str] | None:
 def _first_raised(attempt: Failed, found: tuple[str, str], again: Place) -> Place:
     """Where an exception was raised before a `finally` or a context manager raised it again."""
     outer = [(each.file, each.function) for each in again.stack]
-    for error in attempt.recording.raised:
-        place = failing_place(error)
+    for raised in attempt.recording.raised:
+        place = interpreted_place(raised.frames)
         inner = [(each.file, each.function) for each in place.stack]
-        same = observed(type(error).__name__, message(error)) == found
+        same = observed(raised.cls, raised.text) == found
         if same and len(inner) > len(outer) and inner[: len(outer)] == outer:
             return place
     return again

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from traceback import FrameSummary
 from types import TracebackType
+from typing import Any
 
 import torch
 
@@ -120,10 +121,20 @@ def _place(frames: list[_Frame]) -> Place:
     return Place(tuple(stack), positions[-1])
 
 
+def interpreted_place(frames: Iterable[Any]) -> Place:
+    """The place of frames that Dynamo interpreted."""
+    return _place(_shown(frames))
+
+
 def _interpreted(error: BaseException) -> list[_Frame]:
-    """The frames that Dynamo keeps; since 2.13 with columns, without the last line."""
+    """The frames that Dynamo keeps on an error."""
+    return _shown(getattr(error, "real_stack", None) or ())
+
+
+def _shown(frames: Iterable[Any]) -> list[_Frame]:
+    """Of frames that Dynamo interpreted, those to show. They have columns, but no end line."""
     found: list[_Frame] = []
-    for frame in getattr(error, "real_stack", None) or ():
+    for frame in frames:
         if isinstance(frame, FrameSummary) and is_shown(frame.filename):
             line, column = frame.lineno or 0, getattr(frame, "colno", None)
             position = Position(line, column, None, getattr(frame, "end_colno", None))

@@ -118,8 +118,7 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
     text = place.text
     called = f"`{text}`" if text else "This line"
     sentence = (
-        f"Python needs the number behind {called} here, and it is computed from the values of a "
-        "tensor."
+        f"{called} has to know a number that is computed from the values of a tensor."
         if number
         else f"{called} copies values out of tensors, and while tracing there are none."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from export_engine.attempt import Failed
 from export_engine.diagnose.errors import message
+from export_engine.diagnose.origin import traced_last
 from export_engine.diagnose.place import failing_place
 from export_engine.diagnose.words import plain
 from export_engine.diagnosis import Diagnosis, Kind
@@ -21,6 +22,7 @@ def unknown(attempt: Failed) -> Diagnosis:
         "traceback say more.",
         stack=place.stack,
         span=place.span,
+        related=() if place.stack else traced_last(attempt),
     )
 
 

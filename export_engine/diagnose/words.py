@@ -11,6 +11,7 @@ from collections.abc import Mapping
 _LONGEST = 300
 
 NUMPY_REFUSED = (".numpy() is not supported", "Can't call numpy()")
+ITEM_IN_VMAP = "vmap over calling .item()"
 LEAKED = "fake tensor in the exported program constant"
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 FORMATTED = ("SymInt.__format__", "SymFloat.__format__", "SymBool.__format__")
