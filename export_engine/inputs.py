@@ -42,7 +42,7 @@ def with_size(request: Request, dims: Iterable[tuple[str, int]], size: int) -> R
         dims: paths of inputs, and positions of dims; -1 for an input that is itself a number.
         size: the size they are to have.
     """
-    wanted = {(path, position): size for path, position in dims}
+    wanted = dict.fromkeys(dims, size)
     shapes = shapes_of(request)
     specs = dict(shapes.leaves) if shapes else {}
     roots: dict[str, int] = {}

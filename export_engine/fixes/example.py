@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Failed
+from export_engine.attempt import Exported, Failed
+from export_engine.checking.running import left_as_it_was, run
 from export_engine.diagnosis import Kind
 from export_engine.fix import Fix
+from export_engine.fixes.trying import try_request
 from export_engine.inputs import with_size
 from export_engine.request import Request
 from export_engine.sizes import Problem
 from export_engine.sizes.places import InputPlace
 from export_engine.sizes.solution import name_of
+from export_engine.targets import as_module
 from export_engine.tracing import Progress
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
     """Examples of other sizes for an attempt that has its diagnosis."""
     diagnosis = attempt.diagnosis
-    if diagnosis is None:
+    if diagnosis is None or attempt.request is None:
         return
     if diagnosis.kind is Kind.ZERO_ONE:
         yield _larger(diagnosis.facts["dims"])
     elif diagnosis.kind is Kind.SHAPES_VIOLATED:
-        yield from _elsewhere(diagnosis.facts["problems"])
+        fixed = [each for each in diagnosis.facts["problems"] if each.kind == "fixed"]
+        if fixed:
+            yield from _elsewhere(attempt.request, fixed[0], progress)
 
 
 def _larger(dims: list[tuple[str, int]]) -> Fix:
-    places = ", ".join(
-        f"{path}.shape[{position}]" if position >= 0 else path for path, position in dims
-    )
+    places = ", ".join(str(InputPlace(*dim)) for dim in dims)
 
     def change(request: Request) -> Request:
         for dim in dims:
@@ -47,23 +50,48 @@ def _larger(dims: list[tuple[str, int]]) -> Fix:
     )
 
 
-def _elsewhere(problems: tuple[Problem, ...]) -> Iterator[Fix]:
-    """For a size that the code compares with one number, an example that is not that number."""
-    for problem in problems:
-        if problem.kind != "fixed" or not problem.stack:
-            continue
-        dim = problem.dims[0]
-        size = dim.example + 1
-        place = (dim.place.path, dim.place.position)
-        yield Fix(
-            kind="inputs",
-            title=f"Use an example where {name_of(dim)} is {size}",
-            why=f"The code may treat {dim.example} apart from other sizes; then the program is "
-            "traced along the way that the others take.",
-            gives_up=f"The program may refuse {name_of(dim)} = {dim.example}.",
-            lossy=True,
-            change=lambda request, place=place, size=size: with_size(request, [place], size),  # type: ignore[misc]
-            before=f"{name_of(dim)} = {dim.example}",
-            after=f"{name_of(dim)} = {size}",
-            stack=problem.stack,
-        )
+def _elsewhere(
+    request: Request, problem: Problem, progress: Callable[[Progress], None] | None
+) -> Iterator[Fix]:
+    """For a size that the code treats apart from others, an example of another size.
+
+    Offered where the model takes that size in eager and the size then varies in the program.
+    """
+    dim = problem.dims[0]
+    size = dim.example + 1
+
+    def change(request: Request) -> Request:
+        return with_size(request, [dim.place], size)
+
+    other = change(request)
+    if not _runs(other):
+        return
+    if progress:
+        progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))
+    found = try_request(other)
+    if not isinstance(found, Exported) or (
+        found.agreement and found.agreement.verdict == "differs"
+    ):
+        return
+    yield Fix(
+        kind="inputs",
+        title=f"Use an example where {name_of(dim)} is {size}",
+        why=f"The code treats {dim.example} apart from other sizes; the program is then traced "
+        "along the way that the others take.",
+        gives_up=f"The program may refuse {name_of(dim)} = {dim.example}.",
+        change=change,
+        before=f"{name_of(dim)} = {dim.example}",
+        after=f"{name_of(dim)} = {size}",
+        stack=problem.stack,
+        leads_to=found,
+    )
+
+
+def _runs(request: Request) -> bool:
+    """Whether the eager model takes a request's inputs."""
+    with left_as_it_was(as_module(request.target)):
+        try:
+            run(request.target, request, seed=0)
+        except Exception:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+            return False
+    return True

@@ -7,16 +7,20 @@ the dim is left to torch (`*`), which keeps the condition as a check of the prog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
 
 from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.diagnose.place import chain
 from export_engine.diagnosis import Kind
 from export_engine.fix import Fix
 from export_engine.fixes.trying import try_request
-from export_engine.inputs import with_size
-from export_engine.shapes import Bounds, Named, Shapes
+from export_engine.inputs import leaf_values, with_size
+from export_engine.request import Request
+from export_engine.shapes import Bounds, Named, Shapes, Spec
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, size_facts, solve
 from export_engine.sizes.facts import shapes_of
@@ -97,12 +101,57 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
         facts = size_facts(found) or facts
         if isinstance(found, Exported):
             problems |= {each.text: each for each in solve(facts).problems if each.lossy}
-            return _Answer(solution.shapes, tuple(problems.values()), found)
+            answer = _Answer(solution.shapes, tuple(problems.values()), found)
+            return _tied_together(answer, request) or answer
         assert isinstance(found, Failed)
         if not any(is_constraint_violation(error) for error in chain(found.error)):
             return _Answer(solution.shapes, tuple(problems.values()), found)
         attempt = found
     return None
+
+
+def _tied_together(answer: _Answer, request: Request) -> _Answer | None:
+    """Shapes where dims of one size in the example are one Dim, if only so the program is right.
+
+    Of two sizes that are always equal the code often uses one for the other, which no guard says
+    where they broadcast; then the program refuses sizes that eager may take.
+    """
+    found = answer.attempt
+    if not isinstance(found, Exported) or found.agreement is None:
+        return None
+    shapes, names = _unified(answer.shapes, leaf_values(request))
+    if found.agreement.verdict != "refused" or not names:
+        return None
+    tied = try_request(request.with_changes(shapes=shapes))
+    if not isinstance(tied, Exported) or tied.agreement is None:
+        return None
+    if tied.agreement.verdict != "agrees":
+        return None
+    problems = [
+        Problem("equal", f"{name} must be equal to {first}", ()) for name, first in names.items()
+    ]
+    return _Answer(shapes, (*answer.problems, *problems), tied)
+
+
+def _unified(shapes: Shapes, values: Mapping[str, Any]) -> tuple[Shapes, dict[str, str]]:
+    """The shapes with one Dim for all dims of a size, and the name that each lost one has now."""
+    firsts: dict[int, str] = {}
+    names: dict[str, str] = {}
+    for path, specs in shapes.leaves.items():
+        value = values.get(path)
+        sizes = value.shape if isinstance(value, torch.Tensor) else ()
+        for spec, size in zip(specs, sizes, strict=False):
+            if isinstance(spec, Named) and not spec.derived:
+                first = firsts.setdefault(size, spec.name)
+                if first != spec.name:
+                    names.setdefault(spec.name, first)
+    leaves = {
+        path: [
+            replace(s, name=names.get(s.name, s.name)) if isinstance(s, Named) else s for s in specs
+        ]
+        for path, specs in shapes.leaves.items()
+    }
+    return Shapes({path: tuple(specs) for path, specs in leaves.items()}, shapes.bounds), names
 
 
 def _title(answer: _Answer, lost: list[Problem]) -> str:
