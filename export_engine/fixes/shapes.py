@@ -145,13 +145,14 @@ def _unified(shapes: Shapes, values: Mapping[str, Any]) -> tuple[Shapes, dict[st
                 first = firsts.setdefault(size, spec.name)
                 if first != spec.name:
                     names.setdefault(spec.name, first)
-    leaves = {
-        path: [
-            replace(s, name=names.get(s.name, s.name)) if isinstance(s, Named) else s for s in specs
-        ]
-        for path, specs in shapes.leaves.items()
-    }
-    return Shapes({path: tuple(specs) for path, specs in leaves.items()}, shapes.bounds), names
+
+    def renamed(spec: Spec) -> Spec:
+        if not isinstance(spec, Named):
+            return spec
+        return replace(spec, name=names.get(spec.name, spec.name))
+
+    leaves = {path: tuple(map(renamed, specs)) for path, specs in shapes.leaves.items()}
+    return Shapes(leaves, shapes.bounds), names
 
 
 def _title(answer: _Answer, lost: list[Problem]) -> str:
