@@ -257,7 +257,7 @@ def _passes_on(parent: ast.AST) -> bool:
         return _called(parent) in _LOOPED | {"bool"}
     return isinstance(
         parent,
-        ast.BoolOp | ast.UnaryOp | ast.Compare | ast.NamedExpr | ast.pattern | ast.match_case,
+        ast.BoolOp | ast.UnaryOp | ast.NamedExpr | ast.pattern | ast.match_case,
     )
 
 

@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -300,7 +300,8 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
 
         return init
 
-    return _replaced(getattr(exc, "ObservedException", None), "__init__", make)
+    seen = getattr(exc, "ObservedException", None)
+    return _replaced(seen, "__init__", make) if seen is not None else nullcontext()
 
 
 @contextmanager

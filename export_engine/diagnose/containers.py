@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Iterator
 from typing import Any
@@ -116,7 +117,11 @@ def _makes(value: ast.expr | None, cls: str) -> bool:
 
 def _definition(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None]:
     """The file, its code and the definition of the function that a call of the target runs."""
+    while isinstance(target, functools.partial):
+        target = target.func
     called = target.forward if isinstance(target, torch.nn.Module) else target
+    if not inspect.isroutine(called):
+        called = type(called).__call__
     function = inspect.unwrap(getattr(called, "__func__", called))
     compiled = getattr(function, "__code__", None)
     if compiled is None:
@@ -145,6 +150,14 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
     `facts` holds `type`, the target's class.
     """
     target = attempt.request.target if attempt.request else None
+    if isinstance(target, torch.export.ExportedProgram):
+        return Diagnosis(
+            kind=Kind.NOT_A_MODULE,
+            sentence="This is a program that was exported already, and a program is not called.",
+            why="A program holds a graph and its weights. `program.module()` makes a module of it, "
+            "which can be called and exported again.",
+            facts={"type": type(target)},
+        )
     if not isinstance(target, torch.jit.ScriptModule):
         return None
     return Diagnosis(

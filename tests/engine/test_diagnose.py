@@ -436,6 +436,26 @@ def test_what_torchscript_made_cannot_be_exported() -> None:
     assert found.kind is Kind.NOT_A_MODULE
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_program_is_no_module(strict: bool) -> None:
+    program = torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),))
+    found = diagnosed(program, torch.ones(1, 2), strict=strict)
+    assert found.kind is Kind.NOT_A_MODULE
+    assert "program.module()" in found.why
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_operator_in_a_test_is_not_taken_for_the_test(strict: bool) -> None:
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        if (x @ x).shape[0] > 3:
+            return x
+        return -x
+
+    found = diagnosed(forward, torch.ones(2, 3), strict=strict)
+    assert found.kind is Kind.OPERATOR_FAILED
+    assert shown(found) == "x @ x"
+
+
 # Errors that no family knows, and hostile ones
 
 
