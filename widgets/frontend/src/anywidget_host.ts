@@ -1,6 +1,6 @@
 /** The Host of a live notebook: traits and messages of an anywidget model. */
 
-import type { Asks, AttemptHead, Host, Layout } from "./host";
+import type { Asks, AttemptHead, Host, Layout, Progress } from "./host";
 
 /** The part of an anywidget model that is used here. */
 export interface Model {
@@ -8,10 +8,13 @@ export interface Model {
   send(content: unknown): void;
   on(event: string, callback: (...args: never[]) => void): void;
   off(event: string, callback: (...args: never[]) => void): void;
+  /** JupyterLab's manager of widgets, which knows the kernel. */
+  widget_manager?: { kernel?: { interrupt?: () => Promise<void> } | null };
 }
 
 interface Reply {
   id?: unknown;
+  progress?: Progress;
   ok?: boolean;
   value?: unknown;
   error?: string;
@@ -28,6 +31,8 @@ export class AnywidgetHost implements Host {
   private readonly waiting = new Map<string, Waiting>();
   private readonly prefix = Math.random().toString(36).slice(2);
   private next = 0;
+  private readonly listeners = new Set<(progress: Progress | null) => void>();
+  readonly live = true;
 
   constructor(private readonly model: Model) {
     model.on("msg:custom", this.receive);
@@ -65,14 +70,28 @@ export class AnywidgetHost implements Host {
     };
   }
 
+  onProgress(callback: (progress: Progress | null) => void): () => void {
+    this.listeners.add(callback);
+    return () => this.listeners.delete(callback);
+  }
+
+  /** Only where the page can reach the kernel while it is busy. */
+  get interrupt(): (() => void) | undefined {
+    const kernel = this.model.widget_manager?.kernel;
+    return kernel?.interrupt ? () => void kernel.interrupt?.() : undefined;
+  }
+
   /** Fails what is still asked for, and hears no more. */
   dispose(): void {
     this.model.off("msg:custom", this.receive);
     for (const { reject } of this.waiting.values()) reject(new Error("This view is closed."));
     this.waiting.clear();
+    this.listeners.clear();
   }
 
   private readonly receive = (reply: Reply, buffers: DataView[]): void => {
+    const { progress } = reply;
+    if (progress) for (const listener of this.listeners) listener(progress);
     const waiting = typeof reply.id === "string" ? this.waiting.get(reply.id) : undefined;
     if (!waiting) return; // another view of the same model asked
     this.waiting.delete(reply.id as string);

@@ -1,7 +1,7 @@
 /** All state of one widget in one place, as signals. Panes read signals and call the actions. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Asks, AttemptHead, Host, TokenLine } from "./host";
+import type { Asks, AttemptHead, Host, Progress, TokenLine } from "./host";
 import { type NodeId, Program } from "./program";
 import { decode } from "./wire";
 
@@ -25,6 +25,15 @@ export interface Lit {
 }
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
+
+/** An action that the kernel is at, and how far it is. */
+export interface Working {
+  /** `Applying: Let seq be at most 16`. */
+  what: string;
+  /** By the clock of `performance.now()`. */
+  since: number;
+  progress: Progress | null;
+}
 
 /** The panes of the right side: what is known of things, and the texts they stand in. */
 export type Facts = "inspector" | "signature" | "shapes";
@@ -60,6 +69,11 @@ export class Store {
   readonly file: Signal<number | null> = signal(null);
   /** The line that Source was told to show. */
   readonly place: Signal<Place | null> = signal(null);
+  /** The attempt that the kernel holds; another may be looked at. */
+  readonly held: Signal<number>;
+  readonly working: Signal<Working | null> = signal(null);
+  /** How the last action ended, in a sentence; empty where the view itself shows it. */
+  readonly ended: Signal<string> = signal("");
   readonly lit: ReadonlySignal<Lit>;
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
@@ -67,11 +81,66 @@ export class Store {
   constructor(readonly host: Host) {
     this.attempts = signal(host.attempts);
     this.current = signal(host.current);
+    this.held = signal(host.current);
     this.lit = computed(() => litBy(this.program.value, this.selection.value));
-    this.stop = host.onChange(() => {
-      this.attempts.value = host.attempts;
-      void this.show(host.current);
+    const stops = [
+      host.onChange(() => {
+        const moved = this.held.peek() !== host.current;
+        this.attempts.value = host.attempts;
+        this.held.value = host.current;
+        if (moved || !this.program.peek()) void this.show(host.current);
+      }),
+      host.onProgress((progress) => {
+        const working = this.working.peek();
+        if (working) this.working.value = { ...working, progress };
+      }),
+    ];
+    this.stop = () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** Applies fixes of the attempt on screen, by their numbers. */
+  apply(fixes: readonly number[], what: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act(what, async () => {
+      const reply = await this.host.ask("apply", { attempt, fixes: [...fixes] });
+      await this.show(reply.attempt);
     });
+  }
+
+  /** Lets the kernel apply lossless fixes until the export succeeds or none is left. */
+  autofix(): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Fixing", async () => {
+      const reply = await this.host.ask("autofix", { attempt });
+      await this.show(reply.attempt);
+      this.ended.value = reply.report;
+    });
+  }
+
+  /** Makes an attempt the one that the kernel holds. */
+  use(attempt: number): Promise<void> {
+    return this.act("Going back", async () => {
+      await this.host.ask("use", { attempt });
+      await this.show(attempt);
+    });
+  }
+
+  /** One action at a time; a refusal is said, and nothing else changes. */
+  private async act(what: string, action: () => Promise<void>): Promise<void> {
+    if (this.working.peek()) return;
+    batch(() => {
+      this.working.value = { what, since: performance.now(), progress: null };
+      this.ended.value = "";
+    });
+    try {
+      await action();
+    } catch (error) {
+      this.ended.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.working.value = null;
+    }
   }
 
   /** Fetches an attempt's Record and shows it; the one on screen stays until it has arrived. */

@@ -14,6 +14,8 @@ const host: Host = {
   current: 0,
   ask: () => Promise.reject(new Error("no kernel in this test")),
   onChange: () => () => undefined,
+  onProgress: () => () => undefined,
+  live: true,
 };
 
 let root: HTMLElement;

@@ -57,11 +57,11 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
 }
 
 /** A line only to be read. */
-export function PlainLine({ line, number, failing }: PlainLineProps) {
+export function PlainLine({ line, number, failing, marked = null }: PlainLineProps) {
   return (
     <div class={failing ? "tx-line tx-failing" : "tx-line"} data-line={number}>
       <span class="tx-line-number">{number}</span>
-      <Tokens line={line} />
+      <Tokens line={marked ? cut(line, marked) : line} />
     </div>
   );
 }
@@ -71,6 +71,26 @@ interface PlainLineProps {
   /** 1-based. */
   number: number;
   failing: boolean;
+  /** Columns of a part to underline. */
+  marked?: readonly [start: number, end: number] | null;
+}
+
+/** Pure: the line with its tokens cut at a part's ends, those inside marked. */
+export function cut(line: TokenLine, [start, end]: readonly [number, number]): TokenLine {
+  const found: TokenLine = [];
+  let at = 0;
+  for (const [cls, text] of line) {
+    const inside = [start - at, end - at].map((each) => Math.min(Math.max(each, 0), text.length));
+    const [from = 0, to = 0] = inside;
+    const parts: [string, string][] = [
+      [cls, text.slice(0, from)],
+      [`${cls} tx-marked`, text.slice(from, to)],
+      [cls, text.slice(to)],
+    ];
+    found.push(...parts.filter(([, part]) => part));
+    at += text.length;
+  }
+  return found;
 }
 
 function Tokens({ line }: { line: TokenLine }) {

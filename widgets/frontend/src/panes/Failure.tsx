@@ -6,9 +6,9 @@ import type { Failure as FailureRecord } from "../record.gen";
 import type { Store } from "../store";
 import { PlainLine } from "./CodeLine";
 import { CopyButton } from "./CopyButton";
-import { bestFrame } from "./calls";
+import { Fixes } from "./Fixes";
 import { Frames } from "./Frames";
-import { Empty, Waiting } from "./parts";
+import { Empty, More, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
 const AROUND = 4;
@@ -23,17 +23,30 @@ interface FailureProps {
 
 export function Failure({ store, program, failure }: FailureProps) {
   const stack = program.stackAt(failure.stack);
-  const frame = bestFrame(program, stack);
+  const frame = stack.at(-1);
   return (
     <section class="tx-failure" aria-label="Failure" data-testid="failure" data-pane>
-      <p class="tx-failure-sentence">{capped(failure.sentence, 2000)}</p>
-      {frame && <Excerpt store={store} program={program} frame={frame} />}
+      <div class="tx-failure-sentence">
+        <h2>{capped(failure.kind, 200)}</h2>
+        <p>{capped(failure.sentence, 2000)}</p>
+      </div>
+      {frame && <Excerpt store={store} program={program} frame={frame} span={failure.span} />}
+      {failure.why && <p class="tx-failure-why">{capped(failure.why, 2000)}</p>}
+      {!failure.known && (
+        <p class="tx-failure-why">
+          Export Explorer does not know this kind of failure. The line and what torch says are what
+          there is.
+        </p>
+      )}
+      <RelatedPlaces store={store} program={program} failure={failure} />
+      <Fixes store={store} program={program} fixes={failure.fixes} />
       {stack.length > 1 && (
         <details>
           <summary>How the call came there</summary>
           <Frames store={store} program={program} frames={stack} />
         </details>
       )}
+      <Links failure={failure} />
       <Folded
         title={`What torch says (${failure.error})`}
         text={failure.message}
@@ -41,6 +54,57 @@ export function Failure({ store, program, failure }: FailureProps) {
       />
       <Folded title="The whole traceback" text={failure.traceback} most={LONGEST_TRACEBACK} />
     </section>
+  );
+}
+
+/** Other lines that have to do with it, those of the failing line itself left out. */
+function RelatedPlaces({ store, program, failure }: FailureProps) {
+  const places = failure.related.flatMap(({ text, stack }) => {
+    const frame = program.stackAt(stack).at(-1);
+    return frame ? [{ text, frame }] : [];
+  });
+  if (places.length === 0) return null;
+  return (
+    <ul class="tx-related" aria-label="Lines that have to do with it">
+      <More items={places} few={6}>
+        {({ text, frame }, index) => (
+          <li key={index}>
+            <button
+              type="button"
+              class="tx-link"
+              onClick={() => store.goTo(frame.file, frame.line)}
+            >
+              {capped(`${program.record.files[frame.file]?.name ?? "?"}:${frame.line}`, 120)}
+            </button>{" "}
+            {capped(text, 400)}
+          </li>
+        )}
+      </More>
+    </ul>
+  );
+}
+
+/** Where to read more: torch's own words here, its pages where the reader asks for them. */
+function Links({ failure }: { failure: FailureRecord }) {
+  if (failure.links.length === 0) return null;
+  return (
+    <details>
+      <summary>Read more</summary>
+      <ul class="tx-related">
+        {failure.links.map((link, index) => (
+          <li key={index}>
+            {link.url.startsWith("https://") ? (
+              <a class="tx-link" href={link.url} target="_blank" rel="noopener noreferrer">
+                {capped(link.name, 120)}
+              </a>
+            ) : (
+              <strong>{capped(link.name, 120)}</strong>
+            )}{" "}
+            {capped(link.text, 1000)}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -61,10 +125,12 @@ interface ExcerptProps {
   store: Store;
   program: Program;
   frame: Frame;
+  /** Line, column, end line and end column of the sub-expression; empty if not known. */
+  span: number[];
 }
 
 /** The failing line with a few around it. */
-function Excerpt({ store, program, frame }: ExcerptProps) {
+function Excerpt({ store, program, frame, span }: ExcerptProps) {
   const answer = useAnswer(() => store.source(frame.file), [store, program, frame.file]);
   const file = program.record.files[frame.file];
   const first = Math.max(frame.line - 1 - AROUND, 0);
@@ -91,10 +157,18 @@ function Excerpt({ store, program, frame }: ExcerptProps) {
               line={line}
               number={first + offset + 1}
               failing={first + offset + 1 === frame.line}
+              marked={markedOn(first + offset + 1, span)}
             />
           ))}
         </div>
       )}
     </figure>
   );
+}
+
+/** Pure: the columns of a line that a span covers. */
+export function markedOn(line: number, span: number[]): readonly [number, number] | null {
+  const [start = 0, column = 0, end = 0, endColumn = 0] = span;
+  if (span.length < 4 || line < start || line > end) return null;
+  return [line === start ? column : 0, line === end ? endColumn : Number.POSITIVE_INFINITY];
 }

@@ -5,7 +5,7 @@ import type { Record } from "../record.gen";
 import { App } from "../shell/App";
 import { type Answers, plainLines, storeOf } from "../testing/fake_host";
 import { branchingProgram, CELL, layeredProgram, tracedRecord } from "../testing/models";
-import { RecordBuilder } from "../testing/records";
+import { failureOf, RecordBuilder } from "../testing/records";
 import { Code } from "./Code";
 import { Failure } from "./Failure";
 import { Inspector } from "./Inspector";
@@ -236,16 +236,10 @@ const MARKUP = "<img src=x onerror=alert(1)>";
 function failed(): Record {
   const build = tracedRecord();
   const stack = build.stack([
-    [0, 4, "forward"],
     [1, 10, "twice"],
+    [0, 4, "forward"],
   ]);
-  const failure = {
-    error: "UserError",
-    sentence: MARKUP,
-    message: MARKUP,
-    traceback: "Trace",
-    stack,
-  };
+  const failure = failureOf({ sentence: MARKUP, message: MARKUP, traceback: "Trace", stack });
   return { ...build.record(), outcome: "failed", graphs: [], failure };
 }
 

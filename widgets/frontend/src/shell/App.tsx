@@ -12,11 +12,13 @@ import { Failed } from "./Failed";
 import { useFullScreen } from "./fullscreen";
 import { Header } from "./Header";
 import { onKey } from "./keys";
+import { Outcome } from "./Outcome";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
 import { spoken } from "./spoken";
 import { themeAt } from "./theme";
 import { useBox } from "./useBox";
+import { Working } from "./Working";
 
 const LEAST_HEIGHT = 260;
 const MOST_HEIGHT = 2000;
@@ -47,6 +49,8 @@ export function App({ store }: { store: Store }) {
       )}
       {status.kind === "loading" && <p class="tx-empty">Opening…</p>}
       {program && <Header store={store} program={program} full={full} toggleFull={toggleFull} />}
+      <Working store={store} />
+      {program && <Outcome store={store} program={program} />}
       <div ref={main} class="tx-main">
         {program && (
           <Body store={store} program={program}>

@@ -3,6 +3,7 @@
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { Store } from "../store";
+import { History } from "./History";
 import { Popover } from "./Popover";
 
 const KEYS: [keys: string, does: string][] = [
@@ -33,7 +34,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
       <span class="tx-title" title={capped(record.title)}>
         {capped(record.title, 200)}
       </span>
-      <Attempts store={store} />
+      <History store={store} />
       <span
         class={`tx-verdict tx-mark-${record.outcome}`}
         title={capped(record.verdict)}
@@ -81,29 +82,6 @@ function Notes({ warnings, printed }: { warnings: string[]; printed: string }) {
       {printed && <h3>The model printed</h3>}
       {printed && <pre class="tx-text">{capped(printed, 20_000)}</pre>}
     </Popover>
-  );
-}
-
-/** Several attempts of one call, such as both modes: each with its outcome, one of them shown. */
-function Attempts({ store }: { store: Store }) {
-  const attempts = store.attempts.value;
-  if (attempts.length < 2) return null;
-  return (
-    <div class="tx-attempts" role="tablist" aria-label="Attempts">
-      {attempts.map((attempt, index) => (
-        <button
-          key={index}
-          type="button"
-          role="tab"
-          class={`tx-button tx-mark-${attempt.outcome}`}
-          aria-selected={store.current.value === index}
-          title={capped(attempt.verdict)}
-          onClick={() => void store.show(index)}
-        >
-          {capped(attempt.label, 40)}
-        </button>
-      ))}
-    </div>
   );
 }
 

@@ -100,8 +100,8 @@ test("warnings and printed text are one press away, and Escape puts them away", 
 test("several attempts stand beside each other with their outcomes, one of them chosen", async () => {
   const { store, program } = storeOf(tracedRecord().record(), {
     attempts: [
-      { label: "non-strict", outcome: "exported", verdict: "exported" },
-      { label: "strict", outcome: "failed", verdict: "not exported" },
+      { label: "non-strict", outcome: "exported", verdict: "exported", parent: -1, step: "" },
+      { label: "strict", outcome: "failed", verdict: "not exported", parent: -1, step: "" },
     ],
   });
   const header = <Header store={store} program={program} full={false} toggleFull={() => {}} />;

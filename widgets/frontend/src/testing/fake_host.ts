@@ -1,6 +1,6 @@
 /** A host whose answers are at hand, and a store on it. */
 
-import type { Asks, AttemptHead, Host, Layout, TokenLine } from "../host";
+import type { Asks, AttemptHead, Host, Layout, Progress, TokenLine } from "../host";
 import { Program } from "../program";
 import type { Record } from "../record.gen";
 import { Store } from "../store";
@@ -13,11 +13,18 @@ export interface Answers {
   sources?: { [file: number]: string };
   code?: Asks["code"]["reply"];
   record?: Record;
+  /** What an action answers; a string refuses it. Without it, it never ends. */
+  action?: (kind: "apply" | "autofix" | "use", request: object) => object | null | string;
+  live?: boolean;
 }
 
 export class FakeHost implements Host {
-  readonly current = 0;
+  current = 0;
   readonly asked: string[] = [];
+  readonly requests: object[] = [];
+  interrupt?: () => void;
+  private readonly listeners = new Set<(progress: Progress | null) => void>();
+  private readonly changed = new Set<() => void>();
 
   constructor(private readonly answers: Answers = {}) {}
 
@@ -31,14 +38,36 @@ export class FakeHost implements Host {
 
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
     this.asked.push(kind);
+    this.requests.push(request);
     return this.reply(kind, request) as Promise<Asks[K]["reply"]>;
   }
 
-  onChange(): () => void {
-    return () => undefined;
+  get live(): boolean {
+    return this.answers.live ?? true;
+  }
+
+  onChange(callback: () => void): () => void {
+    this.changed.add(callback);
+    return () => this.changed.delete(callback);
+  }
+
+  onProgress(callback: (progress: Progress | null) => void): () => void {
+    this.listeners.add(callback);
+    return () => this.listeners.delete(callback);
+  }
+
+  /** As a kernel that is at work. */
+  tell(progress: Progress | null): void {
+    for (const listener of this.listeners) listener(progress);
   }
 
   private async reply(kind: keyof Asks, request: object): Promise<unknown> {
+    if (kind === "apply" || kind === "autofix" || kind === "use") {
+      if (!this.answers.action) return new Promise(() => {});
+      const answer = this.answers.action(kind, request);
+      if (typeof answer === "string") throw new Error(answer);
+      return answer;
+    }
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "code" && this.answers.code) return this.answers.code;
     const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;

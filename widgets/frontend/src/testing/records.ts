@@ -4,6 +4,8 @@
  */
 
 import type {
+  Failure,
+  FixCard,
   Graph,
   Guard,
   InputEntry,
@@ -201,7 +203,7 @@ export class RecordBuilder {
   }
 
   file(name: string, origin: SourceFile["origin"] = "user"): number {
-    return this.files.push({ path: `/home/user/${name}`, name, origin }) - 1;
+    return this.files.push({ path: `/home/user/${name}`, name, origin, text: "" }) - 1;
   }
 
   /** Index of a stack; -1 for none. */
@@ -267,6 +269,9 @@ export class RecordBuilder {
       symbols: this.symbols,
       guards: this.guards,
       failure: null,
+      fixed_by: [],
+      fixed_code: [],
+      check: null,
     };
   }
 
@@ -303,4 +308,40 @@ function ragged(lists: readonly (readonly number[])[]): Ragged {
   const starts = [0];
   for (const list of lists) starts.push((starts.at(-1) ?? 0) + list.length);
   return { starts: Int32Array.from(starts), items: Int32Array.from(lists.flat()) };
+}
+
+/** A fix as the engine offers it. */
+export function fixCard(fields: Partial<FixCard>): FixCard {
+  return {
+    kind: "shapes",
+    title: "Say that b is at most 16",
+    why: "",
+    lossy: false,
+    gives_up: "",
+    before: "x: b",
+    after: "x: b[..16]",
+    diffs: [],
+    stack: -1,
+    tried: false,
+    ...fields,
+  };
+}
+
+/** Why an export failed, as far as a test says. */
+export function failureOf(fields: Partial<Failure>): Failure {
+  return {
+    error: "UserError",
+    kind: "The shapes asked for do not hold",
+    known: true,
+    sentence: "b must be at most 16.",
+    why: "",
+    message: "",
+    traceback: "",
+    stack: -1,
+    span: [],
+    related: [],
+    links: [],
+    fixes: [],
+    ...fields,
+  };
 }

@@ -1,0 +1,93 @@
+/**
+ * The attempts of one call. Both modes side by side are a row of buttons; attempts made from one
+ * another are a list that says what was done each time, which one the kernel holds, and goes back.
+ */
+
+import { capped } from "../format";
+import type { AttemptHead } from "../host";
+import type { Store } from "../store";
+import { Popover } from "./Popover";
+
+export function History({ store }: { store: Store }) {
+  const attempts = store.attempts.value;
+  if (attempts.length < 2) return null;
+  return attempts.some((each) => each.parent >= 0) ? (
+    <Chain store={store} attempts={attempts} />
+  ) : (
+    <Row store={store} attempts={attempts} />
+  );
+}
+
+interface AttemptsProps {
+  store: Store;
+  attempts: readonly AttemptHead[];
+}
+
+function Row({ store, attempts }: AttemptsProps) {
+  return (
+    <div class="tx-attempts" role="tablist" aria-label="Attempts">
+      {attempts.map((attempt, index) => (
+        <button
+          key={index}
+          type="button"
+          role="tab"
+          class={`tx-button tx-mark-${attempt.outcome}`}
+          aria-selected={store.current.value === index}
+          title={capped(attempt.verdict)}
+          onClick={() => void store.show(index)}
+        >
+          {capped(attempt.label, 40)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Chain({ store, attempts }: AttemptsProps) {
+  const current = store.current.value;
+  return (
+    <Popover name="History" face={`History ${current + 1}/${attempts.length}`}>
+      <h3>Attempts</h3>
+      <ol class="tx-history">
+        {attempts.map((attempt, index) => (
+          <li key={index} style={{ marginLeft: `${12 * depthOf(attempts, index)}px` }}>
+            <button
+              type="button"
+              class={`tx-history-step tx-mark-${attempt.outcome}`}
+              aria-current={index === current ? "true" : undefined}
+              title={capped(attempt.verdict)}
+              onClick={() => void store.show(index)}
+            >
+              {capped(attempt.step || `First attempt, ${attempt.label}`, 200)}
+              <span class="tx-lead">{capped(attempt.verdict, 160)}</span>
+            </button>
+            {index === store.held.value ? (
+              <span class="tx-badge">in the kernel</span>
+            ) : (
+              store.host.live && (
+                <button
+                  type="button"
+                  class="tx-button"
+                  disabled={store.working.value !== null}
+                  title="Makes this attempt the one that the kernel holds"
+                  onClick={() => void store.use(index)}
+                >
+                  Use
+                </button>
+              )
+            )}
+          </li>
+        ))}
+      </ol>
+    </Popover>
+  );
+}
+
+/** Pure: how many fixes lead to an attempt, as far as it can be drawn. */
+export function depthOf(attempts: readonly AttemptHead[], index: number): number {
+  let depth = 0;
+  for (let at = attempts[index]?.parent ?? -1; at >= 0 && depth < 8; depth++) {
+    at = attempts[at]?.parent ?? -1;
+  }
+  return depth;
+}

@@ -1,0 +1,46 @@
+/** An action that the kernel is at: what, how far, for how long, and a way to stop it. */
+
+import { useEffect, useState } from "preact/hooks";
+import { capped } from "../format";
+import type { Store } from "../store";
+
+const TICK_MS = 500;
+
+export function Working({ store }: { store: Store }) {
+  const working = store.working.value;
+  const seconds = useSeconds(working?.since ?? null);
+  if (!working) return null;
+  const { progress } = working;
+  const stop = store.host.interrupt;
+  const share = progress && progress.total > 0 ? { max: progress.total, value: progress.done } : {};
+  const label = progress?.label || working.what;
+  return (
+    <div class="tx-working" role="status" data-testid="working">
+      <progress {...share} aria-label={capped(working.what, 200)} />
+      <span class="tx-clip" title={capped(label)}>
+        {capped(label, 200)}
+      </span>
+      <span class="tx-lead">{seconds} s</span>
+      {stop ? (
+        <button type="button" class="tx-button" onClick={stop}>
+          Stop
+        </button>
+      ) : (
+        seconds > 2 && <span class="tx-lead">interrupt the kernel to stop</span>
+      )}
+    </div>
+  );
+}
+
+/** Whole seconds since a point in time, counting on. */
+function useSeconds(since: number | null): number {
+  const [now, setNow] = useState(0);
+  useEffect(() => {
+    if (since === null) return;
+    const update = (): void => setNow(performance.now());
+    update();
+    const timer = setInterval(update, TICK_MS);
+    return () => clearInterval(timer);
+  }, [since]);
+  return since === null ? 0 : Math.max(0, Math.floor((now - since) / 1000));
+}
