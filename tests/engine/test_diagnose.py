@@ -492,6 +492,14 @@ def test_an_error_without_frames_has_no_place() -> None:
     assert "not known" in found.sentence
 
 
+def test_torchs_names_of_sizes_are_translated() -> None:
+    text = (
+        "Not all values of a = L['x'].size()[1] hold: FakeTensor(..., size=(2, 3), dtype=torch.f16)"
+    )
+    found = diagnose(failed(RuntimeError(text)))
+    assert "a = x.shape[1] hold: a tensor of shape (2, 3)" in found.sentence
+
+
 def test_attributes_of_the_wrong_kind_do_no_harm() -> None:
     error = RuntimeError("odd")
     error.real_stack = [None, 3]  # type: ignore[attr-defined]
