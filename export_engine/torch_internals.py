@@ -393,6 +393,10 @@ class _UserTermsPrinter(PythonPrinter):
         )
         return self._term(first) + "".join(rest)
 
+    def _print_ToFloat(self, expr: Any) -> str:  # noqa: N802
+        """`float(seq)`, where torch writes a function of its own."""
+        return f"float({self._print(expr.args[0])})"
+
     def _print_Float(self, expr: Any) -> str:  # noqa: N802
         """`0.5`, where sympy writes all digits that it keeps."""
         return repr(float(expr))
