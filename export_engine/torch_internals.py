@@ -397,6 +397,9 @@ class _UserTermsPrinter(PythonPrinter):
         """`float(seq)`, where torch writes a function of its own."""
         return f"float({self._print(expr.args[0])})"
 
+    def _helper_sqrt(self, expr: Any) -> str:
+        return f"math.sqrt({self._print(expr)})"
+
     def _print_Float(self, expr: Any) -> str:  # noqa: N802
         """`0.5`, where sympy writes all digits that it keeps."""
         return repr(float(expr))
