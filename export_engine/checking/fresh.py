@@ -61,7 +61,9 @@ def _floats(
     if not torch.isfinite(values).all() or _few(finite):
         return _drawn(example, sizes, generator)
     noise = torch.randn(tuple(sizes), dtype=working, generator=generator)
-    return (noise * finite.std() + finite.mean()).to(example.dtype)
+    made = (noise * finite.std() + finite.mean()).to(example.dtype)
+    turned = bool(torch.randint(0, 2, (), generator=generator))
+    return -made if turned else made  # both ways of a branch on the sign are to be taken
 
 
 def _few(values: torch.Tensor) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from export_engine.attempt import Failed
 from export_engine.diagnose import diagnose
 from export_engine.fix import Fix
-from export_engine.fixes import example, mode, options, shapes
+from export_engine.fixes import code, example, mode, options, shapes
 from export_engine.tracing import Progress
 
 __all__ = ["explain", "find_fixes"]
@@ -20,7 +20,7 @@ Report = Callable[[Progress], None]
 Provider = Callable[[Failed, Report | None], Iterable[Fix]]
 """Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
 
-PROVIDERS: tuple[Provider, ...] = (shapes.offered, example.offered)
+PROVIDERS: tuple[Provider, ...] = (shapes.offered, example.offered, code.offered)
 """Asked for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (mode.offered, options.offered)
 """Each costs an export or two: asked where no lossless fix is known to lead to a program."""
@@ -36,11 +36,21 @@ def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ..
     Raises:
         KeyboardInterrupt: the user interrupted.
     """
-    found = [fix for provider in PROVIDERS for fix in provider(attempt, progress)]
+    found: list[Fix] = []
+    for provider in PROVIDERS:
+        found.extend(_asked(provider, attempt, progress))
     for provider in LAST_RESORTS:
         if not any(fix.leads_to is not None and not fix.lossy for fix in found):
-            found.extend(provider(attempt, progress))
+            found.extend(_asked(provider, attempt, progress))
     return tuple(sorted(found, key=lambda fix: fix.lossy))
+
+
+def _asked(provider: Provider, attempt: Failed, progress: Report | None) -> list[Fix]:
+    """A provider's fixes; none from one that stumbles, since the others may know something."""
+    try:
+        return list(provider(attempt, progress))
+    except Exception:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
+        return []
 
 
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:

@@ -1,0 +1,103 @@
+"""Which names a piece of code reads and binds, and what in it has effects beyond them."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Sequence
+
+import libcst as cst
+
+_FORBIDDEN: dict[type[ast.AST], str] = {
+    ast.Raise: "raises an error",
+    ast.Break: "leaves a loop",
+    ast.Continue: "goes on with a loop",
+    ast.Yield: "yields",
+    ast.YieldFrom: "yields",
+    ast.Await: "awaits",
+    ast.Global: "writes a global",
+    ast.Nonlocal: "writes a variable of the function around it",
+    ast.Try: "catches errors",
+    ast.With: "enters a context",
+    ast.Delete: "deletes something",
+    ast.Import: "imports something",
+    ast.ImportFrom: "imports something",
+}
+_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def tree_of(statements: Sequence[cst.BaseStatement]) -> ast.Module:
+    """Statements as Python's own syntax tree."""
+    module = cst.Module(body=statements)  # type: ignore[arg-type] # statements of any block
+    code = module.code
+    return ast.parse(textwrap.dedent(code))
+
+
+def read(tree: ast.AST) -> set[str]:
+    """Names that are read; those that an augmented assignment changes among them."""
+    found = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def bound(tree: ast.Module) -> list[str]:
+    """Names that are bound, in order; those inside functions and comprehensions left out."""
+    found: list[str] = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.append(node.name)
+            return
+        if isinstance(
+            node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+        ):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.append(node.id)
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(tree)
+    return list(dict.fromkeys(found))
+
+
+def effect(tree: ast.Module) -> str | None:
+    """What a branch does that torch.cond cannot: a phrase; None where it only computes."""
+    for node in ast.walk(tree):
+        for kind, what in _FORBIDDEN.items():
+            if isinstance(node, kind):
+                return what
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            return f"writes to `{ast.unparse(node)}`"
+        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+            return f"runs `{ast.unparse(node)}` for its effect"
+    return None
+
+
+def always_returns(statements: Sequence[ast.stmt]) -> bool:
+    """Whether every way through statements ends with a return of a value."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.Return):
+        return last.value is not None
+    if isinstance(last, ast.If):
+        return always_returns(last.body) and always_returns(last.orelse)
+    return False
+
+
+def has_return(tree: ast.AST) -> bool:
+    """Whether there is a return, those of inner functions left out."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Return):
+            return True
+        inner = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if not inner and has_return(child):
+            return True
+    return False

@@ -1,0 +1,66 @@
+"""The test of a branch as a tensor: what Python's `bool`, `not`, `and` and `or` hide of it."""
+
+from __future__ import annotations
+
+import libcst as cst
+import libcst.matchers as m
+
+
+class Unclear(ValueError):
+    """Why code cannot be rewritten soundly. Its text can be shown as it is."""
+
+
+def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
+    """A test as torch.cond takes it.
+
+    Raises:
+        Unclear: a part of it is plain Python, whose meaning a tensor does not have.
+    """
+    if m.matches(test, m.Call(func=m.Name("bool"), args=[m.Arg()])):
+        return predicate(cst.ensure_type(test, cst.Call).args[0].value)
+    if m.matches(test, m.Call(func=m.Attribute(attr=m.Name("item")), args=[])):
+        return cst.ensure_type(cst.ensure_type(test, cst.Call).func, cst.Attribute).value
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return _call("torch.logical_not", predicate(test.expression))
+    if isinstance(test, cst.BooleanOperation):
+        name = "torch.logical_and" if isinstance(test.operator, cst.And) else "torch.logical_or"
+        return _call(name, predicate(test.left), predicate(test.right))
+    if isinstance(test, cst.Comparison):
+        return _comparison(test)
+    if isinstance(test, cst.NamedExpr):
+        raise Unclear("the test binds a name")
+    return test.with_changes(lpar=[], rpar=[]) if _is_wrapped(test) else test
+
+
+def _comparison(test: cst.Comparison) -> cst.BaseExpression:
+    plain = cst.Is | cst.IsNot | cst.In | cst.NotIn
+    if any(isinstance(each.operator, plain) for each in test.comparisons):
+        raise Unclear(f"`{_text(test)}` asks Python, not the tensor")
+    if len(test.comparisons) > 1:
+        raise Unclear("a chain of comparisons asks for several truth values")
+    return test.with_changes(
+        left=_without_item(test.left),
+        comparisons=[
+            each.with_changes(comparator=_without_item(each.comparator))
+            for each in test.comparisons
+        ],
+    )
+
+
+def _without_item(value: cst.BaseExpression) -> cst.BaseExpression:
+    if m.matches(value, m.Call(func=m.Attribute(attr=m.Name("item")), args=[])):
+        return cst.ensure_type(cst.ensure_type(value, cst.Call).func, cst.Attribute).value
+    return value
+
+
+def _is_wrapped(test: cst.BaseExpression) -> bool:
+    return bool(test.lpar) and isinstance(test, cst.Call | cst.Attribute | cst.Name)
+
+
+def _call(function: str, *values: cst.BaseExpression) -> cst.Call:
+    args = [cst.Arg(value.with_changes(lpar=[], rpar=[])) for value in values]
+    return cst.Call(func=cst.parse_expression(function), args=args)
+
+
+def _text(node: cst.CSTNode) -> str:
+    return cst.Module(body=[]).code_for_node(node)
