@@ -70,6 +70,14 @@ class Code:
             for child in ast.iter_child_nodes(parent)
         }
 
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)]
+
+    @cached_property
+    def _expressions(self) -> list[ast.expr]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr)]
+
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, the nearest first."""
         parent = self._parents.get(node)
@@ -104,12 +112,9 @@ class Code:
     def statement(self, line: int) -> ast.stmt | None:
         """The innermost statement that a line is part of."""
         found: ast.stmt | None = None
-        for node in ast.walk(self.tree):
-            if (
-                isinstance(node, ast.stmt)
-                and node.lineno <= line <= (node.end_lineno or 0)
-                and (found is None or _size(node) <= _size(found))
-            ):
+        for node in self._statements:
+            around = node.lineno <= line <= (node.end_lineno or 0)
+            if around and (found is None or _size(node) <= _size(found)):
                 found = node
         return found
 
@@ -127,14 +132,10 @@ class Code:
         """
         if position.column is None:
             return _decisive(self.statement(position.line))
-        asking = [
-            node
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.stmt) and _matches(node, position)
-        ]
+        asking = [node for node in self._statements if _matches(node, position)]
         if asking and _decisive(asking[0]) is not None:  # `if flag:` is compiled as a whole
             return _decisive(asking[0])
-        near = [node for node in ast.walk(self.tree) if isinstance(node, ast.expr)]
+        near = self._expressions
         exact = [node for node in near if _matches(node, position)]
         if exact:
             return self._or_whole(exact[-1])
