@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from export_engine.attempt import Failed
+from export_engine.diagnose.errors import find, message
 from export_engine.diagnose.place import Place
+from export_engine.diagnose.words import deciding_node
 from export_engine.diagnosis import Related
 from export_engine.recorder import SymbolBirth
 from export_engine.stacks import Stack, parse_stack_trace
@@ -49,7 +51,8 @@ def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> t
     """
     if not place.stack or not isinstance(asked, ast.Name | ast.Attribute):
         return ()
-    stack = _asked_for(attempt, place) or _named(attempt, place.text_of(asked))
+    told = deciding_node(message(find(attempt.error, "Unsupported") or attempt.error))
+    stack = _asked_for(attempt, place) or _named(attempt, told or place.text_of(asked))
     around = {(each.file, each.line) for each in place.stack}
     if not stack or (stack[-1].file, stack[-1].line) in around:
         return ()
@@ -84,9 +87,11 @@ def _asked_for(attempt: Failed, place: Place) -> Stack:
 
 
 def _named(attempt: Failed, name: str) -> Stack:
-    """The line of the last operator whose result Dynamo named after a variable."""
+    """The line of an operator by its name in Dynamo's graph, or after a variable."""
     numbered = re.compile(rf"{re.escape(name)}(_\d+)?")
-    found = [node for node in _calls(attempt) if numbered.fullmatch(node.name)]
+    calls = _calls(attempt)
+    found = [node for node in calls if node.name == name]
+    found = found or [node for node in calls if numbered.fullmatch(node.name)]
     return parse_stack_trace(found[-1].meta.get("stack_trace") or "") if found else ()
 
 

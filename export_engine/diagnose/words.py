@@ -27,6 +27,7 @@ _CONSTANT = re.compile(r"ConstantVariable\(\w+: (?P<said>.*)\)", re.DOTALL)
 _OBSERVED = re.compile(r"Observed(?P<cls>\w+?)(?:Error)?Error")
 _LEAKED_NAME = re.compile(r"\blifted_tensor_\d+\b")
 _DIFFER = re.compile(r"differ in '(?P<what>\w+): (?P<left>.*?) vs (?P<right>.*?)'", re.DOTALL)
+_MADE = re.compile(r"^\s+(\w+) = \w", re.MULTILINE)
 _BAD_OUTPUT = re.compile(r"unrecognized type (?P<kind>.*) at output (?P<number>\d+)", re.DOTALL)
 
 
@@ -110,6 +111,13 @@ def difference(message: str) -> tuple[str, str, str] | None:
     """In what a loop's body returns something else than it was given: what, and both values."""
     found = _DIFFER.search(message)
     return (found["what"], found["left"], found["right"]) if found else None
+
+
+def deciding_node(message: str) -> str:
+    """The name of the node that a branch in strict mode depends on; empty where it is not told."""
+    _, _, computed = message.partition("computed as follows:")
+    made = _MADE.findall(computed.partition("\n  Hint:")[0])
+    return made[-1] if made else ""
 
 
 def bad_output(message: str) -> tuple[str, int] | None:

@@ -129,6 +129,29 @@ def test_a_flag_is_followed_to_where_it_was_computed(strict: bool) -> None:
     assert [each.stack[-1].function for each in related] == ["is_loud"]
 
 
+FLAG_ON_SELF = """
+class State:
+    loud = None
+
+state = State()
+
+def listen(x):
+    state.loud = x.abs().max() > 1
+
+def forward(x):
+    listen(x)
+    y = x * 2
+    return y if state.loud else x
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_flag_on_an_object_is_followed_too(strict: bool) -> None:
+    found = diagnosed(cell(FLAG_ON_SELF), torch.ones(2), strict=strict)
+    assert shown(found) == "state.loud"
+    assert [each.stack[-1].function for each in found.related] == ["listen"]
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
     attempt = attempted("number", strict)
