@@ -27,6 +27,7 @@ from torch._library.custom_ops import CustomOpDef
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import _trace, dynamic_shapes
+from torch.fx import _pytree as fx_pytree
 from torch.fx.experimental import proxy_tensor, symbolic_shapes
 from torch.utils import _pytree as pytree
 from torch.utils._dtype_abbrs import dtype_abbrs
@@ -51,7 +52,9 @@ __all__ = [
     "OpOverload",
     "branch_mismatch",
     "call_leaves",
+    "calls_of_op",
     "control_flow_operator",
+    "deregister_container",
     "derived_dim",
     "dim_bounds",
     "dim_hint",
@@ -61,7 +64,10 @@ __all__ = [
     "graph_break",
     "guards_code",
     "int_bound",
+    "deregister_container",
     "is_constraint_violation",
+    "is_container",
+    "is_container",
     "is_input_type",
     "is_relation",
     "is_truth_value",
@@ -71,9 +77,11 @@ __all__ = [
     "linear_in",
     "map_call_leaves",
     "operator_without_fake",
+    "op_arguments",
     "pytree",
     "raised_in",
     "recording",
+    "register_container",
     "replaced_sizes",
     "returned_views",
     "short_dtype",
@@ -567,6 +575,50 @@ def map_call_leaves(
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
+@contextmanager
+def calls_of_op(name: str) -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
+    """Collects an op's calls by real code: the overload, its arguments by name, its result.
+
+    Args:
+        name: `ns::name`.
+    """
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found: list[tuple[Any, dict[str, Any], Any]] = []
+
+    class Watching(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            result = func(*args, **(kwargs or {}))
+            if isinstance(func, OpOverload) and func._schema.name == name:
+                given = dict(zip(op_arguments(func), args, strict=False)) | dict(kwargs or {})
+                found.append((func, given, result))
+            return result
+
+    with Watching():
+        yield found
+
+
+def op_arguments(overload: Any) -> tuple[str, ...]:
+    """The names of an op's arguments, in order."""
+    return tuple(argument.name for argument in overload._schema.arguments)
+
+
+def is_container(kind: type) -> bool:
+    """Whether torch knows how to take objects of a class apart."""
+    return kind in pytree.SUPPORTED_NODES
+
+
+def deregister_container(kind: type) -> None:
+    """Makes torch forget a class that it was told of; there is no public way."""
+    from torch.fx import _pytree as fx_pytree
+
+    pytree._deregister_pytree_node(kind)
+    for registry in ("SUPPORTED_NODES", "SUPPORTED_NODES_EXACT_MATCH"):
+        getattr(fx_pytree, registry, {}).pop(kind, None)
+
+
 def key_text(key: Any) -> str:
     """One step of a pytree path: a dict's key, a list's index, a field's name."""
     for field in ("key", "idx", "name"):
@@ -785,3 +837,59 @@ def _writes(node: torch.fx.Node) -> bool:
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
     in_place = name.endswith("_") and not name.endswith("__")
     return in_place or name in ("setitem", "iadd", "isub", "imul", "itruediv", "copy_")
+
+
+def is_container(cls: type) -> bool:
+    """Whether torch takes values of a class apart, or takes them as a constant."""
+    return cls in pytree.SUPPORTED_NODES
+
+
+def register_container(
+    cls: type,
+    flatten: Callable[[Any], tuple[list[tuple[str, Any]], Any]],
+    unflatten: Callable[[Iterable[Any], Any], Any],
+    to_json: Callable[[Any], Any],
+    from_json: Callable[[Any], Any],
+) -> None:
+    """Tells torch how to take values of a class apart.
+
+    Args:
+        cls: the class itself; a subclass is another.
+        flatten: gives the parts with their names, and a context that compares by value.
+        unflatten: its inverse, from the parts and the context.
+        to_json: makes plain data of a context, for a program that is saved.
+        from_json: its inverse.
+    """
+
+    def parts(value: Any) -> tuple[list[Any], Any]:
+        named, context = flatten(value)
+        return [part for _, part in named], context
+
+    def named_parts(value: Any) -> tuple[list[Any], Any]:
+        named, context = flatten(value)
+        return [(pytree.GetAttrKey(name), part) for name, part in named], context
+
+    pytree.register_pytree_node(
+        cls,
+        parts,
+        unflatten,
+        serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
+        to_dumpable_context=to_json,
+        from_dumpable_context=from_json,
+        flatten_with_keys_fn=named_parts,
+    )
+
+
+def deregister_container(cls: type) -> None:
+    """Makes torch forget a container's class, in each of its registries."""
+    if cls in pytree.SUPPORTED_NODES:
+        pytree._deregister_pytree_node(cls)
+    fx_pytree.SUPPORTED_NODES.pop(cls, None)
+    fx_pytree.SUPPORTED_NODES_EXACT_MATCH.pop(cls, None)
+    waiting = getattr(pytree, "_cxx_pytree_pending_imports", [])
+    waiting[:] = [each for each in waiting if each[0][0] is not cls]
+    if getattr(pytree, "_cxx_pytree_imported", False):
+        import optree
+
+        with suppress(ValueError):
+            optree.unregister_pytree_node(cls, namespace="torch")

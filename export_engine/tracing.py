@@ -60,7 +60,6 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     """
     module = as_module(request.target)
     _check_arguments(request)
-    dynamic_shapes = _dynamic_shapes(request)
     record = Recording(_counter(module, progress) if progress else None)
     program: torch.export.ExportedProgram | None = None
     error: Exception | None = None
@@ -72,6 +71,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         torch_options(request.options),
         recording(record),
     ):
+        dynamic_shapes = _dynamic_shapes(request)  # the paths into a container need its setup
         try:
             program = run_export(module, request, dynamic_shapes)
             keep()

@@ -62,7 +62,9 @@ def input_paths(program: ExportedProgram, request: Request | None) -> list[str]:
     in_spec = program.call_spec.in_spec
     if in_spec is None:
         return []
-    args, kwargs = pytree.tree_unflatten([0] * in_spec.num_leaves, in_spec)
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    leaves = [values.get(str(name), 0) for name in program.graph_signature.user_inputs]
+    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
     names = _positional(request) if request else [[name] for name in _kept_names(program)]
     paths = []
     for keys, _ in pytree.tree_flatten_with_path((args, kwargs))[0]:
@@ -79,8 +81,15 @@ def output_paths(program: ExportedProgram) -> list[str]:
     out_spec = program.call_spec.out_spec
     if out_spec is None:
         return []
-    tree = pytree.tree_unflatten([0] * out_spec.num_leaves, out_spec)
-    return [join_path(map(key_text, keys)) for keys, _ in pytree.tree_flatten_with_path(tree)[0]]
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    specs = [s for s in program.graph_signature.output_specs if s.kind is OutputKind.USER_OUTPUT]
+    leaves = [values.get(getattr(spec.arg, "name", ""), 0) for spec in specs]
+    try:
+        tree = pytree.tree_unflatten(leaves, out_spec)
+        keyed = pytree.tree_flatten_with_path(tree)[0]
+    except Exception:  # noqa: BLE001 - a class of the user's may ask anything of its parts
+        return [str(number) for number in range(out_spec.num_leaves)]
+    return [join_path(map(key_text, keys)) for keys, _ in keyed]
 
 
 def _positional(request: Request) -> list[list[str]]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from export_engine.attempt import Failed
 from export_engine.diagnose import diagnose
 from export_engine.fix import Fix
-from export_engine.fixes import code, example, mode, options, shapes
+from export_engine.fixes import code, containers, example, fake_kernels, mode, options, shapes
 from export_engine.tracing import Progress
 
 __all__ = ["explain", "find_fixes"]
@@ -20,7 +20,13 @@ Report = Callable[[Progress], None]
 Provider = Callable[[Failed, Report | None], Iterable[Fix]]
 """Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
 
-PROVIDERS: tuple[Provider, ...] = (shapes.offered, example.offered, code.offered)
+PROVIDERS: tuple[Provider, ...] = (
+    shapes.offered,
+    example.offered,
+    containers.offered,
+    fake_kernels.offered,
+    code.offered,
+)
 """Asked for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (mode.offered, options.offered)
 """Each costs an export or two: asked where no lossless fix is known to lead to a program."""

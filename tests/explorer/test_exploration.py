@@ -225,7 +225,7 @@ def test_a_bug_in_describing_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("export_engine.describe", broken)
     with pytest.raises(RuntimeError, match="bug of Export Explorer's") as caught:
-        explorer.explore(Undecided(), (torch.ones(2),))
+        repr(explorer.explore(Undecided(), (torch.ones(2),)))
     assert isinstance(caught.value.__cause__, TypeError)
 
 

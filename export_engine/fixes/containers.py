@@ -1,0 +1,255 @@
+"""Registers the containers of a call that torch does not know: of its inputs and of its results.
+
+The eager model runs once on copies, to see which objects come in and go out, and what is in them.
+A class is offered only if its objects come back the same when taken apart and put together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Failed
+from export_engine.checking.running import left_as_it_was, run
+from export_engine.diagnosis import Kind
+from export_engine.fix import Fix
+from export_engine.fixes.refusals import refuse
+from export_engine.fixes.registering import (
+    Registered,
+    Unfit,
+    registered,
+    state_of,
+    transformers_registers,
+)
+from export_engine.request import Request
+from export_engine.shapes import Auto, Shapes, ShapesError
+from export_engine.shapes.inputs import leaves_of
+from export_engine.shapes.paths import join_path
+from export_engine.sizes.facts import shapes_of
+from export_engine.targets import as_module, signature_of
+from export_engine.torch_internals import is_container, is_input_type, key_text, pytree
+from export_engine.tracing import Progress
+
+_KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
+_PLAIN = (list, tuple, dict, OrderedDict)
+
+
+def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+    """One fix that registers all classes that the call needs, for an attempt with a diagnosis."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    if progress:
+        progress(Progress(0, 0, "looking at what goes in and out of the model", "fix"))
+    try:
+        samples = unknown_values(request)
+        setups = registrations(samples)
+    except Unfit as reason:
+        refuse(attempt, f"It cannot be registered as a container: {reason}.")
+        return
+    if not setups:
+        return
+    names = ", ".join(f"`{setup.cls.__name__}`" for setup in setups)
+    tensors = [path for value in samples[:1] for path in _paths_in(value, setups)]
+    yield Fix(
+        kind="inputs",
+        title=f"Register {names} as {'a container' if len(setups) == 1 else 'containers'}",
+        why="torch is told how to take such an object apart into tensors and to put it together "
+        "again. Its attributes that are not tensors are taken as they are in the example.",
+        change=lambda request: _with(request, setups),
+        before=", ".join(dict.fromkeys(type(value).__name__ for value in samples)),
+        after="\n".join([*(setup.text for setup in setups), f"Tensors: {', '.join(tensors)}"]),
+        stack=diagnosis.stack,
+    )
+
+
+def unknown_values(request: Request) -> list[Any]:
+    """The objects of classes that torch does not know, of the inputs and of what eager returns.
+
+    Inputs are there twice, as they are and as the call leaves them: a cache comes empty and is
+    filled.
+
+    Raises:
+        Unfit: the eager model does not run.
+    """
+    given = _unknown(request.args) + _unknown(dict(request.kwargs))
+    target = request.target
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return target(*args, **kwargs), args, kwargs
+
+    with left_as_it_was(as_module(target)):
+        try:
+            after = _unknown(run(called, request, seed=0))
+        except Exception as error:
+            said = str(error).strip().partition("\n")[0]
+            raise Unfit(f"the model does not run on the example ({said})") from error
+    return given + after
+
+
+def _unknown(tree: Any) -> list[Any]:
+    return [leaf for leaf in pytree.tree_leaves(tree) if not is_input_type(leaf)]
+
+
+def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
+    """What to register so that torch can take these values apart.
+
+    Raises:
+        Unfit: there is no way that gives the same objects back.
+    """
+    values = list(values)
+    reason: Unfit | None = None
+    for own_ways in (True, False):
+        setups = _of_classes(values, own_ways)
+        try:
+            with registered(setups):
+                for value in values:
+                    _check_round_trip(value, own_ways)
+        except Unfit as error:
+            reason = error
+            continue
+        except Exception as error:  # noqa: BLE001 - a class may refuse to be made in any way
+            said = str(error).strip().partition("\n")[0]
+            reason = Unfit(f"taking one apart fails ({said})")
+            continue
+        return setups
+    raise reason or Unfit("nothing is known of it")
+
+
+def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]:
+    """One setup for each class to register: of the values, and of what holds tensors in them."""
+    found: dict[type, Registered] = {}
+
+    def visit(value: Any, root: bool, seen: tuple[int, ...]) -> None:
+        if id(value) in seen:
+            raise Unfit(f"a {type(value).__name__} holds itself")
+        seen = (*seen, id(value))
+        if type(value) in _PLAIN:
+            for each in value.values() if isinstance(value, Mapping) else value:
+                visit(each, root=False, seen=seen)
+            return
+        cls = type(value)
+        if not root and not _may_hold(value) or is_container(cls):
+            return
+        _refuse_kinds(value)
+        way = _way(cls) if own_ways else "attributes"
+        state = state_of(value)
+        if root or any(_has_tensor(each, 8) for each in state.values()):
+            found[cls] = Registered(cls, way)
+        if way != "transformers":
+            for each in state.values():
+                visit(each, root=False, seen=seen)
+
+    for value in values:
+        visit(value, root=True, seen=())
+    return tuple(found.values())
+
+
+def _may_hold(value: Any) -> bool:
+    """Whether a value is an object of somebody's class, whose attributes may hold tensors."""
+    plain = isinstance(value, torch.Tensor | torch.nn.Module | type | enum.Enum)
+    known = type(value).__module__.partition(".")[0] in ("builtins", "torch", "numpy", "functools")
+    return not plain and not known and not callable(value)
+
+
+def _refuse_kinds(value: Any) -> None:
+    cls = type(value)
+    if isinstance(value, set | frozenset):
+        raise Unfit("a set has no order, so its elements have no place in a program")
+    if isinstance(value, torch.nn.Module):
+        raise Unfit("a module that is passed as an argument; make it a part of the model instead")
+    if cls.__module__.partition(".")[0] == "numpy":
+        raise Unfit("a NumPy value; pass `torch.from_numpy(array)` instead")
+    if cls.__module__ == "builtins" or isinstance(value, type):
+        raise Unfit(f"a {cls.__name__}, which is no container of tensors")
+
+
+def _way(cls: type) -> Any:
+    if transformers_registers(cls):
+        return "transformers"
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return "dataclass" if fields and all(field.init for field in fields) else "attributes"
+
+
+def _has_tensor(value: Any, depth: int) -> bool:
+    """Whether a tensor can be reached from a value."""
+    if isinstance(value, torch.Tensor):
+        return True
+    if depth == 0:
+        return False
+    if type(value) in _PLAIN:
+        items = value.values() if isinstance(value, Mapping) else value
+        return any(_has_tensor(each, depth - 1) for each in items)
+    if is_container(type(value)):
+        return True
+    state = getattr(value, "__dict__", {}) if _may_hold(value) else {}
+    return any(_has_tensor(each, depth - 1) for each in state.values())
+
+
+def _check_round_trip(value: Any, own_ways: bool) -> None:
+    """Raises Unfit where a value does not come back from its parts as it was."""
+    leaves, spec = pytree.tree_flatten(value)
+    bad = [leaf for leaf in leaves if not is_input_type(leaf)]
+    if bad:
+        raise Unfit(f"a {type(value).__name__} holds a {type(bad[0]).__name__}")
+    back = pytree.tree_unflatten(leaves, spec)
+    if own_ways and transformers_registers(type(value)):
+        again, spec_again = pytree.tree_flatten(back)
+        same = spec == spec_again and len(leaves) == len(again)
+        same = same and all(map(_same, leaves, again))
+    else:
+        same = _same(value, back)
+    if not same:
+        raise Unfit(f"a {type(value).__name__} does not come back from its parts as it was")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal part by part; an object whose state is not known, the same."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    if type(one) in (list, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(_same(one[key], other[key]) for key in one)
+    try:
+        state = state_of(one)
+    except Unfit:
+        return bool(one == other)
+    return _same(state, state_of(other))
+
+
+def _paths_in(value: Any, setups: tuple[Registered, ...]) -> list[str]:
+    with registered(setups):
+        leaves = pytree.tree_flatten_with_path(value)[0]
+    found = [join_path(map(key_text, keys)) for keys, leaf in leaves if torch.is_tensor(leaf)]
+    return [*found[:8], *(["…"] if len(found) > 8 else [])]
+
+
+def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
+    """The request with classes registered; the sizes of tensors that come into sight are free."""
+    added = tuple(setup for setup in setups if setup not in request.setups)
+    wanted = request.with_changes(setups=(*request.setups, *added))
+    shapes = shapes_of(request)
+    if not shapes:
+        return wanted
+    signature = signature_of(request.target)
+    before = {leaf.path for leaf in leaves_of(signature, request.args, request.kwargs)}
+    with registered(setups):
+        after = leaves_of(signature, request.args, request.kwargs)
+    leaves = dict(shapes.leaves)
+    for path, value in after:
+        if path not in before and isinstance(value, torch.Tensor) and value.dim():
+            leaves.setdefault(path, tuple(Auto() for _ in value.shape))
+    try:
+        return wanted.with_changes(shapes=Shapes(leaves, shapes.bounds))
+    except ShapesError:
+        return wanted

@@ -1,0 +1,248 @@
+"""Containers: how a value of a user's class is taken apart into tensors, and put together again.
+
+An object's attributes that hold tensors, or containers, are its parts; all others go along as they
+are. Nothing is called on the way back, neither `__init__` nor `__post_init__`, so that an object
+comes back as it was. Which classes to register is not decided here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MethodType
+from typing import Any, Literal, NamedTuple
+
+import torch
+
+from export_engine.torch_internals import deregister_container, is_container, register_container
+
+_ABSENT = object()
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+class Unfit(ValueError):
+    """Why values of a class cannot be taken apart. Its text can be shown as it is."""
+
+
+class Context(NamedTuple):
+    """What makes an object whole again beside its parts. Compares by value."""
+
+    parts: tuple[str, ...]
+    rest: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A Setup: a class, registered as a container."""
+
+    cls: type
+    way: Literal["dataclass", "transformers", "attributes"]
+    """With torch's own function for dataclasses, with transformers' own, or by its attributes."""
+
+    @property
+    def title(self) -> str:
+        """What it does, as an order."""
+        return f"Register {self.cls.__name__} as a container"
+
+    @property
+    def text(self) -> str:
+        """The same in Python, for the user's own code, where it is a line."""
+        if self.way == "dataclass":
+            return f"torch.export.register_dataclass({self.cls.__qualname__})"
+        if self.way == "transformers":
+            return f"{_TRANSFORMERS[self.cls.__qualname__][1]}()"
+        return f"{self.cls.__qualname__}: taken apart by its attributes"
+
+    def install(self) -> Callable[[], None]:
+        """Registers the class unless it is; gives what takes that back."""
+        cls = self.cls
+        if is_container(cls):
+            return lambda: None
+        if self.way == "dataclass":
+            torch.export.register_dataclass(
+                cls, serialized_type_name=f"{cls.__module__}.{cls.__qualname__}"
+            )
+        elif self.way == "transformers":
+            module, function = _TRANSFORMERS[cls.__qualname__]
+            getattr(importlib.import_module(module), function)()
+        else:
+            register_container(cls, taken_apart, _together(cls), to_json, from_json)
+        return lambda: deregister_container(cls)
+
+
+_TRANSFORMERS = {
+    "DynamicCache": (
+        "transformers.integrations.executorch",
+        "register_dynamic_cache_export_support",
+    )
+}
+
+
+def transformers_registers(cls: type) -> bool:
+    """Whether the installed transformers has a function that registers a class of its own."""
+    module, function = _TRANSFORMERS.get(cls.__qualname__, ("", ""))
+    if cls.__module__.partition(".")[0] != "transformers" or not module:
+        return False
+    try:
+        return hasattr(importlib.import_module(module), function)
+    except ImportError:
+        return False
+
+
+def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
+    """An object's parts by name, and its context.
+
+    Raises:
+        Unfit: an attribute is a method bound to the object itself.
+    """
+    parts: list[tuple[str, Any]] = []
+    rest: dict[str, Any] = {}
+    for name, each in state_of(value).items():
+        if holds_parts(each):
+            parts.append((name, each))
+        elif isinstance(each, MethodType) and each.__self__ is value:
+            raise Unfit(f"its attribute {name} is a method bound to itself")
+        else:
+            rest[name] = _own_copy(each)
+    return parts, Context(tuple(name for name, _ in parts), rest)
+
+
+def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
+    def unflatten(parts: Iterable[Any], context: Context) -> Any:
+        made = cls.__new__(cls)
+        known = {**dict(zip(context.parts, parts, strict=True)), **context.rest}
+        for name, each in known.items():
+            value = each if name in context.parts else _own_copy(each)
+            if isinstance(made, dict):
+                _set_item(made, name, value)
+            else:
+                object.__setattr__(made, name, value)
+        return made
+
+    return unflatten
+
+
+def _set_item(made: dict[str, Any], name: str, value: Any) -> None:
+    base = OrderedDict if isinstance(made, OrderedDict) else dict
+    base.__setitem__(made, name, value)
+
+
+def state_of(value: Any) -> dict[str, Any]:
+    """An object's attributes by name, those in slots too; of a dict its items.
+
+    Raises:
+        Unfit: it is a collection whose items are not attributes.
+    """
+    if isinstance(value, dict):
+        if any(not isinstance(key, str) for key in value):
+            raise Unfit("it is a dict with keys that are not names")
+        if getattr(value, "__dict__", {}):
+            raise Unfit("it is a dict with attributes beside its items")
+        return dict(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
+    slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
+    if not slots and not hasattr(value, "__dict__"):
+        raise Unfit("it is no object of Python's own, so its parts are not known")
+    found = {name: getattr(value, name, _ABSENT) for name in slots}
+    found |= getattr(value, "__dict__", {})
+    return {name: each for name, each in found.items() if each is not _ABSENT}
+
+
+def _slots(cls: type) -> list[str]:
+    given = vars(cls).get("__slots__", ())
+    names = [given] if isinstance(given, str) else list(given)
+    hidden = [f"_{cls.__name__.lstrip('_')}{n}" if _is_hidden(n) else n for n in names]
+    return [name for name in hidden if name not in ("__dict__", "__weakref__")]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def holds_parts(value: Any, depth: int = 8) -> bool:
+    """Whether there is a tensor in a value, or an object that torch takes apart."""
+    if isinstance(value, (torch.Tensor, *_SYMBOLIC)):
+        return True
+    if depth == 0:
+        return False
+    if type(value) in (list, tuple, dict, OrderedDict):
+        items = value.values() if isinstance(value, dict) else value
+        return any(holds_parts(each, depth - 1) for each in items)
+    return is_container(type(value)) and not isinstance(value, dict | list | tuple)
+
+
+def _own_copy(value: Any) -> Any:
+    """A copy of plain lists, dicts and sets, which a call may write to; all else as it is."""
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(_own_copy(each) for each in value)
+    if type(value) in (dict, OrderedDict):
+        return type(value)((key, _own_copy(each)) for key, each in value.items())
+    return value
+
+
+def to_json(context: Context) -> Any:
+    """A context as plain data, to be saved.
+
+    Raises:
+        Unfit: an attribute is of a class that has no plain form.
+    """
+    return [list(context.parts), {name: _plain(name, each) for name, each in context.rest.items()}]
+
+
+def from_json(data: Any) -> Context:
+    """The inverse of `to_json`."""
+    parts, rest = data
+    return Context(tuple(parts), {name: _from_plain(each) for name, each in rest.items()})
+
+
+def _plain(name: str, value: Any) -> Any:
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, torch.device):
+        return {"device": str(value)}
+    if isinstance(value, type):
+        return {"class": [value.__module__, value.__qualname__]}
+    if type(value) in (list, tuple, set, frozenset):
+        return {type(value).__name__: [_plain(name, each) for each in value]}
+    if type(value) in (dict, OrderedDict):
+        pairs = [[_plain(name, key), _plain(name, each)] for key, each in value.items()]
+        return {"dict": pairs}
+    raise Unfit(f"its attribute {name} is a {type(value).__name__}, which cannot be saved")
+
+
+def _from_plain(data: Any) -> Any:
+    if not isinstance(data, dict):
+        return data
+    ((kind, value),) = data.items()
+    if kind == "dtype":
+        return getattr(torch, value)
+    if kind == "device":
+        return torch.device(value)
+    if kind == "class":
+        found: Any = importlib.import_module(value[0])
+        for name in value[1].split("."):
+            found = getattr(found, name)
+        return found
+    if kind == "dict":
+        return {_from_plain(key): _from_plain(each) for key, each in value}
+    makers = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+    return makers[kind](_from_plain(each) for each in value)
+
+
+@contextmanager
+def registered(setups: Iterable[Registered]) -> Iterator[None]:
+    """Registers for a while."""
+    undo: list[Callable[[], None]] = []
+    try:
+        for setup in setups:
+            undo.append(setup.install())
+        yield
+    finally:
+        for each in reversed(undo):
+            each()
