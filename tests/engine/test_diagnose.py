@@ -18,6 +18,7 @@ from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Diagnosis, Kind
 from export_engine.request import Request
 from export_engine.shapes import Shapes
+from export_engine.torch_internals import is_constraint_violation
 from export_engine.tracing import capture
 
 from ..seed_cases import SeedCase, seed_cases
@@ -521,6 +522,16 @@ def test_torchs_names_of_sizes_are_translated() -> None:
     )
     found = diagnose(failed(RuntimeError(text)))
     assert "a = x.shape[1] hold: a tensor of shape (2, 3)" in found.sentence
+
+
+def test_a_violation_that_torch_fails_to_word_is_one() -> None:
+    def prettify_results() -> None:  # the name of torch's function
+        raise AssertionError("Cannot create Dim with inconsistent min=1, max=1")
+
+    with pytest.raises(AssertionError) as caught:
+        prettify_results()
+    assert is_constraint_violation(caught.value)
+    assert not is_constraint_violation(AssertionError("other"))
 
 
 def test_attributes_of_the_wrong_kind_do_no_harm() -> None:
