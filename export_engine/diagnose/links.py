@@ -5,14 +5,16 @@ from __future__ import annotations
 from export_engine.diagnosis import Link
 from export_engine.torch_internals import exportdb_cases, graph_break
 
-_EXPORTDB = "https://pytorch.org/docs/main/user_guide/torch_compiler/export.html"
+_EXPORTDB = "https://pytorch.org/docs/main/generated/exportdb/index.html#{anchor}"
 _GRAPH_BREAKS = "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb{number}.html"
 _PLACEHOLDERS = ("_explanation", "_gb_type", "{", '"')
 
 
 def exportdb(name: str, text: str) -> tuple[Link, ...]:
     """The link to a case; none where this torch has no such case."""
-    return (Link("exportdb", name, text),) if name in exportdb_cases() else ()
+    if name not in exportdb_cases():
+        return ()
+    return (Link("exportdb", name, text, _EXPORTDB.format(anchor=name.replace("_", "-"))),)
 
 
 def graph_break_page(kind: str) -> tuple[Link, ...]:

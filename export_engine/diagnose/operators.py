@@ -11,7 +11,7 @@ from export_engine.diagnose.errors import (
     operator_of,
     passed_through,
 )
-from export_engine.diagnose.links import exportdb, graph_break_page
+from export_engine.diagnose.links import graph_break_page
 from export_engine.diagnose.place import Place, failing_place
 from export_engine.diagnose.words import plain
 from export_engine.diagnosis import Diagnosis, Kind, Link
@@ -45,10 +45,7 @@ def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
         "run. Its fake kernel stands in: it computes the shape and dtype of the result.",
         stack=place.stack,
         span=place.span,
-        links=(
-            *exportdb("unsupported_operator", "An operator that cannot be exported"),
-            _CUSTOM_OPS,
-        ),
+        links=(_CUSTOM_OPS,),
         facts={"op": name, "overload": overload},
     )
 
