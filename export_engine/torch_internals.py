@@ -64,9 +64,7 @@ __all__ = [
     "graph_break",
     "guards_code",
     "int_bound",
-    "deregister_container",
     "is_constraint_violation",
-    "is_container",
     "is_container",
     "is_input_type",
     "is_relation",
@@ -76,8 +74,8 @@ __all__ = [
     "known_range",
     "linear_in",
     "map_call_leaves",
-    "operator_without_fake",
     "op_arguments",
+    "operator_without_fake",
     "pytree",
     "raised_in",
     "recording",
@@ -586,7 +584,7 @@ def calls_of_op(name: str) -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
 
     found: list[tuple[Any, dict[str, Any], Any]] = []
 
-    class Watching(TorchDispatchMode):
+    class Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
@@ -596,27 +594,13 @@ def calls_of_op(name: str) -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
                 found.append((func, given, result))
             return result
 
-    with Watching():
+    with Watching():  # type: ignore[no-untyped-call]
         yield found
 
 
 def op_arguments(overload: Any) -> tuple[str, ...]:
     """The names of an op's arguments, in order."""
     return tuple(argument.name for argument in overload._schema.arguments)
-
-
-def is_container(kind: type) -> bool:
-    """Whether torch knows how to take objects of a class apart."""
-    return kind in pytree.SUPPORTED_NODES
-
-
-def deregister_container(kind: type) -> None:
-    """Makes torch forget a class that it was told of; there is no public way."""
-    from torch.fx import _pytree as fx_pytree
-
-    pytree._deregister_pytree_node(kind)
-    for registry in ("SUPPORTED_NODES", "SUPPORTED_NODES_EXACT_MATCH"):
-        getattr(fx_pytree, registry, {}).pop(kind, None)
 
 
 def key_text(key: Any) -> str:
@@ -889,7 +873,7 @@ def deregister_container(cls: type) -> None:
     waiting = getattr(pytree, "_cxx_pytree_pending_imports", [])
     waiting[:] = [each for each in waiting if each[0][0] is not cls]
     if getattr(pytree, "_cxx_pytree_imported", False):
-        import optree
+        import optree  # type: ignore[import-not-found, unused-ignore]
 
         with suppress(ValueError):
             optree.unregister_pytree_node(cls, namespace="torch")

@@ -22,6 +22,7 @@ from export_engine.fixes.refusals import refuse
 from export_engine.fixes.registering import (
     Registered,
     Unfit,
+    Way,
     registered,
     state_of,
     transformers_registers,
@@ -134,10 +135,10 @@ def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]
                 visit(each, root=False, seen=seen)
             return
         cls = type(value)
-        if not root and not _may_hold(value) or is_container(cls):
+        if is_container(cls) or not (root or _may_hold(value)):
             return
         _refuse_kinds(value)
-        way = _way(cls) if own_ways else "attributes"
+        way: Way = _way(cls) if own_ways else "attributes"
         state = state_of(value)
         if root or any(_has_tensor(each, 8) for each in state.values()):
             found[cls] = Registered(cls, way)
@@ -169,7 +170,7 @@ def _refuse_kinds(value: Any) -> None:
         raise Unfit(f"a {cls.__name__}, which is no container of tensors")
 
 
-def _way(cls: type) -> Any:
+def _way(cls: type) -> Way:
     if transformers_registers(cls):
         return "transformers"
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()

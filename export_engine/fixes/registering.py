@@ -3,6 +3,9 @@
 An object's attributes that hold tensors, or containers, are its parts; all others go along as they
 are. Nothing is called on the way back, neither `__init__` nor `__post_init__`, so that an object
 comes back as it was. Which classes to register is not decided here.
+
+In strict mode torch reads the bytecode of what takes results apart: it is written so that it can,
+with no unions of types in `isinstance`.
 """
 
 from __future__ import annotations
@@ -20,7 +23,11 @@ import torch
 from export_engine.torch_internals import deregister_container, is_container, register_container
 
 _ABSENT = object()
-_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_PARTS = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
+_COLLECTIONS = (dict, list, tuple)
+
+
+Way = Literal["dataclass", "transformers", "attributes"]
 
 
 class Unfit(ValueError):
@@ -39,7 +46,7 @@ class Registered:
     """A Setup: a class, registered as a container."""
 
     cls: type
-    way: Literal["dataclass", "transformers", "attributes"]
+    way: Way
     """With torch's own function for dataclasses, with transformers' own, or by its attributes."""
 
     @property
@@ -112,7 +119,7 @@ def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
 
 def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
     def unflatten(parts: Iterable[Any], context: Context) -> Any:
-        made = cls.__new__(cls)
+        made: Any = object.__new__(cls) if not issubclass(cls, dict) else cls.__new__(cls)
         known = {**dict(zip(context.parts, parts, strict=True)), **context.rest}
         for name, each in known.items():
             value = each if name in context.parts else _own_copy(each)
@@ -142,7 +149,7 @@ def state_of(value: Any) -> dict[str, Any]:
         if getattr(value, "__dict__", {}):
             raise Unfit("it is a dict with attributes beside its items")
         return dict(value)
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, (list, tuple, set, frozenset)):
         raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
     slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
     if not slots and not hasattr(value, "__dict__"):
@@ -165,14 +172,14 @@ def _is_hidden(name: str) -> bool:
 
 def holds_parts(value: Any, depth: int = 8) -> bool:
     """Whether there is a tensor in a value, or an object that torch takes apart."""
-    if isinstance(value, (torch.Tensor, *_SYMBOLIC)):
+    if isinstance(value, _PARTS):
         return True
     if depth == 0:
         return False
     if type(value) in (list, tuple, dict, OrderedDict):
         items = value.values() if isinstance(value, dict) else value
         return any(holds_parts(each, depth - 1) for each in items)
-    return is_container(type(value)) and not isinstance(value, dict | list | tuple)
+    return is_container(type(value)) and not isinstance(value, _COLLECTIONS)
 
 
 def _own_copy(value: Any) -> Any:

@@ -1,0 +1,278 @@
+"""Fixes of the inputs: containers that are registered, specs that fit the call, fake kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.diagnose import diagnose
+from export_engine.diagnosis import Kind
+from export_engine.fix import Fix
+from export_engine.fixes import containers
+from export_engine.fixes.refusals import refusals
+from export_engine.fixes.registering import Registered
+from export_engine.fixes.trying import apply_fixes
+from export_engine.request import Request
+from export_engine.shapes import Shapes
+from export_engine.torch_internals import deregister_container
+from export_engine.tracing import capture
+
+both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+
+
+def failed(target: Callable[..., Any], *args: Any, **options: Any) -> Failed:
+    attempt = capture(Request(target=target, args=args, **options))
+    assert isinstance(attempt, Failed)
+    return dataclasses.replace(attempt, diagnosis=diagnose(attempt))
+
+
+def only_fix(attempt: Failed, offered: Callable[[Failed], Iterator[Fix]]) -> Fix:
+    fixes = list(offered(attempt))
+    assert len(fixes) == 1, refusals(attempt)
+    return fixes[0]
+
+
+def good(attempt: Attempt) -> Exported:
+    assert isinstance(attempt, Exported), str(getattr(attempt, "error", ""))
+    assert attempt.agreement is not None
+    assert attempt.agreement.verdict == "agrees", attempt.agreement
+    return attempt
+
+
+@pytest.fixture(autouse=True)
+def _registries_as_before() -> Iterator[None]:
+    yield
+    for cls in set(pytree.SUPPORTED_NODES):
+        if cls.__module__ == __name__ or cls.__module__ == "transformers.cache_utils":
+            deregister_container(cls)
+
+
+class Layer:
+    __slots__ = ("__hidden", "steps", "values")
+
+    def __init__(self, values: torch.Tensor) -> None:
+        self.values = values
+        self.steps = 0
+        self.__hidden = "kept"
+
+
+class Memory:
+    def __init__(self, *values: torch.Tensor) -> None:
+        self.layers = [Layer(each) for each in values]
+        self.names = {"first": "a"}
+        self.dtype = torch.float32
+
+    def grow(self, x: torch.Tensor) -> None:
+        self.names["first"] = "b"
+        for layer in self.layers:
+            layer.steps += 1
+            layer.values = torch.cat([layer.values, x])
+
+
+@dataclass
+class Batch:
+    x: torch.Tensor
+    scale: float = 2.0
+    mask: torch.Tensor | None = None
+
+
+@dataclass
+class Padded:
+    x: torch.Tensor
+    length: int = dataclasses.field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.x = self.x + 1
+        self.length = 7
+
+
+class Remembers(nn.Module):
+    def forward(self, x: torch.Tensor, memory: Memory) -> Any:
+        memory.grow(x)
+        return sum(layer.values.sum() for layer in memory.layers), memory
+
+
+class Makes(nn.Module):
+    def forward(self, x: torch.Tensor) -> Any:
+        return {"made": Memory(x.sin(), x.cos()), "x": x + 1}
+
+
+class TakesBatch(nn.Module):
+    def forward(self, batch: Any) -> torch.Tensor:
+        scale = getattr(batch, "scale", 1.0)
+        return batch.x * scale
+
+
+@both_modes
+def test_a_class_is_registered_with_the_classes_in_it(strict: bool) -> None:
+    memory = Memory(torch.ones(3, 2), torch.ones(4, 2))
+    attempt = failed(Remembers(), torch.randn(5, 2), memory, strict=strict)
+    fix = only_fix(attempt, containers.offered)
+
+    exported = good(apply_fixes(attempt, [fix]))
+
+    assert "layers.0.values" in fix.after
+    paths = [name for name in exported.program.graph_signature.user_inputs if "layers" in str(name)]
+    assert len(paths) == 2
+    total, result = exported.program.module()(torch.ones(5, 2), memory)
+    assert float(total) == 34
+    assert [layer.steps for layer in result.layers] == [1, 1]
+    assert result.names == {"first": "b"}
+    assert memory.names == {"first": "a"}
+    assert memory.layers[0].values.shape == (3, 2)
+
+
+@both_modes
+def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
+    attempt = failed(Makes(), torch.randn(5, 2), strict=strict)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE
+
+    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+    made = exported.program.module()(torch.ones(5, 2))["made"]
+    assert type(made) is Memory
+    assert type(made.layers[1]) is Layer
+
+
+@both_modes
+@pytest.mark.parametrize("mask", [False, True])
+def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) -> None:
+    batch = Batch(torch.randn(4, 2), mask=torch.ones(2) if mask else None)
+    attempt = failed(TakesBatch(), batch, strict=strict)
+    fix = only_fix(attempt, containers.offered)
+
+    good(apply_fixes(attempt, [fix]))
+
+    assert "torch.export.register_dataclass(Batch)" in fix.after
+
+
+@both_modes
+def test_a_dataclass_that_changes_what_it_is_given_comes_back_as_it_was(strict: bool) -> None:
+    attempt = failed(TakesBatch(), Padded(torch.zeros(4)), strict=strict)
+    fix = only_fix(attempt, containers.offered)
+
+    exported = good(apply_fixes(attempt, [fix]))
+
+    assert "register_dataclass" not in fix.after
+    assert torch.equal(exported.program.module()(Padded(torch.zeros(4))), torch.ones(4))
+
+
+@both_modes
+def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
+    memory = Memory(torch.ones(5, 2))
+    shapes = Shapes.parse("x: n, _")
+    attempt = failed(Remembers(), torch.randn(7, 2), memory, strict=strict, shapes=shapes)
+    fix = only_fix(attempt, containers.offered)
+
+    exported = good(apply_fixes(attempt, [fix]))
+
+    assert str(exported.request and exported.request.shapes) == (
+        "x: n, _; memory.layers.0.values: *, *"
+    )
+    program = exported.program.module()
+    assert float(program(torch.ones(9, 2), Memory(torch.ones(6, 2)))[0]) == 30
+
+
+def test_a_program_with_a_container_is_saved_and_loaded(tmp_path: Any) -> None:
+    attempt = failed(Makes(), torch.randn(5, 2))
+    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+    torch.export.save(exported.program, tmp_path / "program.pt2")
+    made = torch.export.load(tmp_path / "program.pt2").module()(torch.ones(5, 2))["made"]
+
+    assert made.names == {"first": "a"}
+    assert made.dtype is torch.float32
+
+
+def test_a_container_is_forgotten_when_the_export_fails() -> None:
+    class Fails(nn.Module):
+        def forward(self, batch: Batch) -> torch.Tensor:
+            return batch.x if batch.x.sum() > 0 else -batch.x
+
+    attempt = failed(Fails(), Batch(torch.randn(4, 2)))
+    assert isinstance(apply_fixes(attempt, [only_fix(attempt, containers.offered)]), Failed)
+
+    assert Batch not in pytree.SUPPORTED_NODES
+
+
+def test_a_registration_of_the_users_is_left_alone() -> None:
+    torch.export.register_dataclass(Batch)
+    known = pytree.SUPPORTED_NODES[Batch]
+
+    Registered(Batch, "attributes").install()()
+
+    assert pytree.SUPPORTED_NODES[Batch] is known
+
+
+def test_a_set_is_refused_with_the_reason() -> None:
+    attempt = failed(lambda x: x["a"].pop(), {"a": {torch.ones(2)}})
+
+    assert list(containers.offered(attempt)) == []
+    assert "a set has no order" in refusals(attempt)[0]
+
+
+class TestCaches:
+    """The caches of transformers."""
+
+    @staticmethod
+    def llama() -> nn.Module:
+        from transformers import LlamaConfig, LlamaForCausalLM
+
+        config = LlamaConfig(
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            num_key_value_heads=2,
+            vocab_size=32,
+        )
+        return LlamaForCausalLM(config).eval()
+
+    @both_modes
+    def test_a_dynamic_cache_that_comes_out(self, strict: bool) -> None:
+        ids = torch.arange(12).reshape(2, 6)
+        shapes = Shapes.parse("input_ids: batch, seq")
+        attempt = failed(self.llama(), ids, strict=strict, shapes=shapes)
+        fix = only_fix(attempt, containers.offered)
+
+        exported = good(apply_fixes(attempt, [fix]))
+
+        assert "register_dynamic_cache_export_support" in fix.after
+        assert exported.program.range_constraints
+
+    def test_a_dynamic_cache_that_goes_in(self) -> None:
+        from transformers import DynamicCache
+
+        model = self.llama()
+        cache = DynamicCache(config=model.config)
+        with torch.no_grad():
+            model(torch.arange(10).reshape(2, 5), past_key_values=cache)
+        ids = torch.arange(6).reshape(2, 3)
+        shapes = Shapes.parse("input_ids: batch, seq")
+        attempt = failed(model, ids, kwargs={"past_key_values": cache}, shapes=shapes)
+
+        good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+    def test_caches_for_an_encoder_and_a_decoder(self) -> None:
+        from transformers import DynamicCache, EncoderDecoderCache
+
+        def target(x: torch.Tensor, cache: Any) -> Any:
+            cache.self_attention_cache.update(x, x, 0)
+            cache.is_updated[0] = True
+            return cache
+
+        pair = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        pair.self_attention_cache.update(torch.ones(2, 1, 3, 4), torch.ones(2, 1, 3, 4), 0)
+        pair.cross_attention_cache.update(torch.ones(2, 1, 3, 4), torch.ones(2, 1, 3, 4), 0)
+        attempt = failed(target, torch.ones(2, 1, 5, 4), pair)
+
+        good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
