@@ -15,8 +15,8 @@ from export_engine.diagnosis import Diagnosis, Kind, Link, Related, Span
 from export_engine.shapes import Bounds, Named
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
-from export_engine.sizes.solution import name_of
-from export_engine.stacks import Stack
+from export_engine.sizes.solution import name_of, shortened
+from export_engine.stacks import Stack, outside_torch
 from export_engine.syntax import code_of
 from export_engine.torch_internals import is_constraint_violation
 
@@ -43,7 +43,7 @@ def sizes(attempt: Failed) -> Diagnosis | None:
         return _example_outside(facts, *outside)
     problems = _in_order(solve(facts).problems)
     if not problems:
-        return None
+        return _unproved(attempt, facts)
     zero_one = [each for each in problems if each.kind == "zero-one"]
     return _zero_one(zero_one) if zero_one else _violated(attempt, problems)
 
@@ -79,9 +79,30 @@ def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnos
 
 
 def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """What matters most first."""
+    """What matters most first; of the same kind, what comes first in the code."""
     order = ("zero-one", "fixed", "multiple", "range", "equal", "derived", "tied")
-    return sorted(problems, key=lambda problem: order.index(problem.kind))
+
+    def rank(problem: Problem) -> tuple[int, int, str]:
+        line = problem.stack[-1].line if problem.stack else 0
+        return order.index(problem.kind), line, problem.text
+
+    return sorted(problems, key=rank)
+
+
+def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
+    """A violation by conditions that hold for every size tried, but that torch cannot prove."""
+    known = [each for each in facts.conditions if each.condition.free_symbols <= set(facts.ranges)]
+    last = known[-1] if known else None
+    said = f" that {shortened(facts.text(last.condition))}" if last else " what the code relies on"
+    stack = outside_torch(last.stack) if last else ()
+    return Diagnosis(
+        kind=Kind.SHAPES_VIOLATED,
+        sentence=f"torch cannot prove{said} for every size asked for.",
+        why="The condition holds for the sizes that were tried. A Dim is refused all the same; a "
+        "size that is left to torch keeps the condition as a check of the program.",
+        stack=stack or failing_stack(attempt.error),
+        facts={"problems": ()},
+    )
 
 
 def _zero_one(problems: list[Problem]) -> Diagnosis:

@@ -26,14 +26,12 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     if not isinstance(found, Exported):
         return
     verdict = found.agreement.verdict if found.agreement else "not checked"
-    if verdict == "differs":
-        return
     strict = other.strict
     yield Fix(
         kind="mode",
         title=f"Export in {other.mode} mode",
         why=_WHY[other.mode],
-        lossy=verdict == "refused",
+        lossy=verdict in ("refused", "differs"),
         gives_up=_given_up(found, verdict),
         change=lambda request: request.with_changes(strict=strict),
         before=request.mode,
@@ -56,6 +54,9 @@ def _given_up(found: Exported, verdict: str) -> str:
     said = []
     if verdict == "refused":
         said.append("The program refuses some of the sizes asked for")
+    if verdict == "differs" and found.agreement:
+        trial = next(each for each in found.agreement.trials if each.outcome == "differs")
+        said.append(f"It exports, but the program differs from eager: {trial.detail}")
     checks = sum(guard.kind == "runtime_assert" for guard in found.recording.guards)
     if checks:
         said.append("Conditions on data become checks when the program runs")

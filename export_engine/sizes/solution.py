@@ -67,7 +67,12 @@ def solve(facts: SizeFacts, automatic: Collection[str] = ()) -> Solution:
     }
     roots = {root: _sizes_of(facts, root) for root in facts.ranges}
     names = _root_names(facts, roots, loose)
-    return Solution(_shapes(facts, roots, names), tuple(_problems(facts, roots)))
+    problems = sorted(_problems(facts, roots), key=lambda each: (_line(each), each.text))
+    return Solution(_shapes(facts, roots, names), tuple(problems))
+
+
+def _line(problem: Problem) -> int:
+    return problem.stack[-1].line if problem.stack else 0
 
 
 def _sizes_of(facts: SizeFacts, root: Any) -> Progression:

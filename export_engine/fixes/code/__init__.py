@@ -18,6 +18,7 @@ from export_engine.fixes.code.rewriting import (
     branch_to_cond,
     checked_at_run_time,
     without_bool,
+    write_in_the_open,
 )
 from export_engine.fixes.code.tests import Unclear
 from export_engine.fixes.trying import try_request
@@ -44,6 +45,15 @@ _REWRITES[Kind.ASSERT_ON_DATA] = [
         "Check the assert in line {line} when the program runs",
         "The check becomes an operator of the program.",
         checked_at_run_time,
+    )
+]
+
+_REWRITES[Kind.DATA_WRITE] = [
+    (
+        "Write through detach() in line {line}",
+        "Like `.data`, `detach()` shares the tensor's memory and records no gradient; unlike it, "
+        "tracing sees what is written.",
+        write_in_the_open,
     )
 ]
 

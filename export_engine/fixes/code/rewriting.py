@@ -50,6 +50,15 @@ def checked_at_run_time(text: str, line: int) -> Rewritten:
     return _rewritten(text, _Assert(line))
 
 
+def write_in_the_open(text: str, line: int) -> Rewritten:
+    """The text with `.data` at a line as `.detach()`, a write that tracing sees.
+
+    Raises:
+        Unclear: there is no `.data` at that line.
+    """
+    return _rewritten(text, _Data(line))
+
+
 class _Rewriter(cst.CSTTransformer):
     """Changes the innermost function around a line."""
 
@@ -180,6 +189,19 @@ class _Flag(_Rewriter):
                 lpar=[cst.LeftParen()], rpar=[cst.RightParen()]
             )
         return updated_node
+
+
+class _Data(_Rewriter):
+    """`x.data`."""
+
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
+        is_data = updated_node.attr.value == "data"
+        if self.done or not self.path or not is_data or not self.spans(original_node):
+            return updated_node
+        self.finish()
+        return cst.Call(updated_node.with_changes(attr=cst.Name("detach")))
 
 
 class _Assert(_Rewriter):
