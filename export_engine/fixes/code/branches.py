@@ -85,8 +85,8 @@ def _returning(
             raise Unclear("what follows the branch does not end with a return")
     _refuse_effects(then, otherwise)
     operands = _operands([then, otherwise], around)
-    made = [
-        _function(_THEN, operands, [*then[:-1], *map(_returned, then[-1:])]),
+    made: list[cst.BaseStatement] = [
+        _function(_THEN, operands, [*then[:-1], *map(_returned, then[-1:])], branch),
         _function(_OTHERWISE, operands, [*otherwise[:-1], *map(_returned, otherwise[-1:])]),
         cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
     ]
@@ -119,7 +119,7 @@ def _binding(
     target = cst.AssignTarget(names[0] if len(names) == 1 else several)
     assign = cst.Assign([target], _cond(test, operands))
     made = [
-        _function(_THEN, operands, [*then, _results(results, then)]),
+        _function(_THEN, operands, [*then, _results(results, then)], branch),
         _function(_OTHERWISE, operands, [*otherwise, _results(results, otherwise)]),
         cst.SimpleStatementLine([assign]),
     ]
@@ -143,13 +143,50 @@ def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surrounding
 
 
 def _function(
-    name: str, parameters: Sequence[str], body: Sequence[cst.BaseStatement]
+    name: str,
+    parameters: Sequence[str],
+    body: Sequence[cst.BaseStatement],
+    branch: cst.If | None = None,
 ) -> cst.FunctionDef:
+    """A branch as a function; the comment behind the branch's test goes along."""
+    header = branch.body.header if branch and isinstance(branch.body, cst.IndentedBlock) else None
+    block = cst.IndentedBlock([_out_of_place(each) for each in body])
     return cst.FunctionDef(
         name=cst.Name(name),
         params=cst.Parameters([cst.Param(cst.Name(each)) for each in parameters]),
-        body=cst.IndentedBlock(body),
+        body=block.with_changes(header=header) if header is not None else block,
     )
+
+
+def _out_of_place(statement: cst.BaseStatement) -> cst.BaseStatement:
+    """`y *= 3` as `y = y * 3`: a branch of torch.cond must not write to what it is given."""
+    changed = statement.visit(_NoAugmented())
+    assert isinstance(changed, cst.BaseStatement)
+    return changed
+
+
+class _NoAugmented(cst.CSTTransformer):
+    def leave_AugAssign(
+        self, original_node: cst.AugAssign, updated_node: cst.AugAssign
+    ) -> cst.BaseSmallStatement:
+        operator = _OPERATORS.get(type(updated_node.operator).__name__)
+        if operator is None or not isinstance(updated_node.target, cst.Name):
+            return updated_node
+        value = updated_node.value
+        if isinstance(value, cst.BinaryOperation | cst.IfExp) and not value.lpar:
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        computed = cst.BinaryOperation(updated_node.target, operator(), value)
+        return cst.Assign([cst.AssignTarget(updated_node.target)], computed)
+
+
+_OPERATORS: dict[str, type[cst.BaseBinaryOp]] = {
+    "AddAssign": cst.Add,
+    "SubtractAssign": cst.Subtract,
+    "MultiplyAssign": cst.Multiply,
+    "DivideAssign": cst.Divide,
+    "MatrixMultiplyAssign": cst.MatrixMultiply,
+    "PowerAssign": cst.Power,
+}
 
 
 def _cond(test: cst.BaseExpression, operands: Sequence[str]) -> cst.Call:

@@ -1,0 +1,262 @@
+"""Code fixes: branches as torch.cond, flags, asserts, writes; in memory, undone, and refused."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+import textwrap
+import types
+from typing import Any
+
+import pytest
+import torch
+
+from export_engine import Exported, Failed, Request, autofix, capture, explain
+from export_engine.edits import Edit, EditError, combined, edited, text_in_effect, unedited
+from export_engine.fixes.code.rewriting import branch_to_cond
+from export_engine.fixes.code.tests import Unclear
+
+HEAD = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = torch.nn.Linear(3, 3)
+        self.seen = None
+
+    def forward(self, x):
+"""
+
+
+def defined(body: str, name: str) -> tuple[Any, str]:
+    """A model whose `forward` has this body, as a notebook cell would define it."""
+    source = HEAD + textwrap.indent(textwrap.dedent(body).strip("\n"), " " * 8) + "\n"
+    file = f"/cells/{name}.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    module = types.ModuleType(f"cell_{name}")  # strict mode imports it by its name
+    sys.modules[module.__name__] = module
+    exec(compile(source, file, "exec"), vars(module))
+    return module.Model(), source
+
+
+FORMS = {
+    "if_else_return": """
+        if x.sum() > 0:  # which way
+            return x.sin()
+        else:
+            return x.cos()
+    """,
+    "early_return": """
+        if (x > 0.5).any():
+            return x
+        y = x * 2
+        return y.cos()
+    """,
+    "assigns_one": """
+        # keep this comment
+        if x.sum() > 0:
+            y = x.sin()
+        else:
+            y = x
+        return y + 1
+    """,
+    "assigns_two": """
+        a = x + 1
+        if x.mean() > 0:
+            a, b = a * 2, a - 1
+        else:
+            b = x.exp()
+        return a + b
+    """,
+    "no_else": """
+        if x.min() < 0:
+            x = x.abs()
+        return x.sqrt()
+    """,
+    "augmented": """
+        y = x.clone()
+        if not (x.sum() > 0):
+            y *= 3
+        return y
+    """,
+    "elif_chain": """
+        if x.sum() > 3:
+            return x.sin()
+        elif x.sum() < -3:
+            return x
+        else:
+            return x * 2
+    """,
+    "conditional": """
+        y = self.up(x) if x.mean() > 0 else x
+        return y + 1
+    """,
+    "and_or": """
+        if (x.sum() > 0 and x.max() < 9) or x.min() > 5:
+            return x.tan()
+        return x.neg()
+    """,
+    "temporaries": """
+        if x.sum() > 0:
+            t = x * 2
+            y = t.sin()
+        else:
+            t = x
+            y = t.cos()
+        return y
+    """,
+    "in_a_loop": """
+        for _ in range(3):
+            if x.sum() > 0:
+                x = x - 1
+        return x
+    """,
+    "modules": """
+        if x.norm() > 1:
+            x = self.up(x)
+        return x * 2
+    """,
+    "flag": """
+        loud = bool((x.abs() > 2).any())
+        if loud:
+            x = x / 2
+        return x
+    """,
+    "number": """
+        k = x.sum().int().item()
+        if k > 1:
+            return x + 1
+        return x - 1
+    """,
+}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_branch_is_fixed_and_agrees_either_way(form: str, strict: bool) -> None:
+    model, source = defined(FORMS[form], form)
+    report = autofix(Request(target=model, args=(torch.rand(4, 3),), strict=strict))
+    attempt = report.attempt
+    assert isinstance(attempt, Exported), report.sentence
+    program = attempt.program.module()
+    with torch.no_grad():
+        for sign in (1, -1):
+            for scale in (0.1, 4):
+                x = sign * scale * torch.rand(4, 3)
+                assert torch.allclose(program(x), model(x.clone()), equal_nan=True, atol=1e-5)
+    for comment in ("# which way", "# keep this comment"):
+        kept = [edit for edit in attempt.request.edits if comment in edit.before]  # type: ignore[union-attr]
+        assert all(comment in edit.after for edit in kept)
+    assert inspect.getsource(type(model).forward) in source
+
+
+REFUSED = {
+    "attribute": ("if x.sum() > 0:\n    self.seen = x\nreturn x", "writes to `self.seen`"),
+    "raises": ("if x.sum() > 0:\n    raise ValueError\nreturn x", "raises an error"),
+    "prints": ("if x.sum() > 0:\n    print(x)\nreturn x", "for its effect"),
+    "half": ("if x.sum() > 0:\n    y = x\nreturn y", "`y` has no value"),
+    "unused": ("if x.sum() > 0:\n    y = x\nreturn x", "nothing that the branches compute"),
+    "none": ("if x is None or x.sum() > 0:\n    return x\nreturn x + 1", "asks Python"),
+    "loop": ("while True:\n    if x.sum() > 0:\n        break\nreturn x", "leaves a loop"),
+    "mixed": (
+        "if x.sum() > 0:\n    if x.ndim == 2:\n        return x\n    x = x + 1\nreturn x",
+        "returns and goes on",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_done_soundly_is_refused_with_the_reason(case: str) -> None:
+    body, reason = REFUSED[case]
+    text = HEAD + textwrap.indent(body, " " * 8) + "\n"
+    lines = text.splitlines()
+    line = next(n for n, each in enumerate(lines, 1) if "if x" in each)
+    with pytest.raises(Unclear, match=reason):
+        branch_to_cond(text, line)
+
+
+def test_an_assert_becomes_a_check_of_the_program() -> None:
+    model, _ = defined('assert x.sum() > 0, "must be positive"\nreturn x * 2', "asserting")
+    report = autofix(Request(target=model, args=(torch.rand(4, 3),)))
+    assert isinstance(report.attempt, Exported), report.sentence
+    program = report.attempt.program.module()
+    assert torch.equal(program(torch.ones(4, 3)), 2 * torch.ones(4, 3))
+    with pytest.raises(RuntimeError, match="must be positive"):
+        program(-torch.ones(4, 3))
+
+
+def failing(name: str) -> tuple[Any, Failed]:
+    model, _ = defined(FORMS["if_else_return"], name)
+    attempt = capture(Request(target=model, args=(torch.rand(4, 3),)))
+    assert isinstance(attempt, Failed)
+    return model, explain(attempt)
+
+
+def test_the_users_function_runs_its_own_code_afterwards_also_when_interrupted() -> None:
+    model, attempt = failing("untouched")
+    own = type(model).forward.__code__
+    fix = next(fix for fix in attempt.fixes if fix.kind == "code")
+    assert attempt.request is not None
+    request = fix.apply(attempt.request)
+
+    def interrupt(progress: object) -> None:
+        assert type(model).forward.__code__ is not own
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        capture(request, interrupt)
+    assert type(model).forward.__code__ is own
+    assert isinstance(capture(request), Exported)
+    assert type(model).forward.__code__ is own
+
+
+def test_a_fix_is_shown_as_a_diff() -> None:
+    _, attempt = failing("shown")
+    fix = next(fix for fix in attempt.fixes if fix.kind == "code")
+    diff = fix.edits[0].diff("cell")
+    assert "-        if x.sum() > 0:  # which way" in diff or "-        if x.sum() > 0:" in diff
+    assert "+        return torch.cond(x.sum() > 0, _then, _otherwise, ())" in diff
+
+
+@pytest.mark.parametrize(
+    ("after", "functions", "said"),
+    [
+        ("def f(:", ("f",), "no Python"),
+        ("def g(): pass", ("f",), "not to be found"),
+        ("def f(): pass", ("nowhere",), "not to be found"),
+    ],
+)
+def test_an_edit_that_cannot_run_says_why(
+    after: str, functions: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(EditError, match=said), edited([Edit("/no/file.py", "", after, functions)]):
+        pass
+
+
+def test_edits_of_one_file_build_on_each_other() -> None:
+    first = Edit("a.py", "1\n2\n3\n", "1\nnew\n2\n3\n", ("f",))
+    text, line = text_in_effect([first], "a.py", 3)
+    assert (text, line) == (first.after, 4)
+    assert text_in_effect([first], first.edited_file, 3) == (first.after, 3)
+    second = Edit("a.py", first.after, "1\nnew\n2\n4\n", ("g",))
+    (both,) = combined([first], second)
+    assert (both.before, both.after) == (first.before, second.after)
+    assert both.functions == ("f", "g")
+    assert unedited(both.edited_file) == "a.py"
+
+
+def outer(x: torch.Tensor, times: int) -> torch.Tensor:
+    def inner(y: torch.Tensor) -> torch.Tensor:
+        if y.sum() > 0:
+            return y * times
+        return y - times
+
+    return inner(x)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_function_inside_a_function_is_fixed_with_the_one_around_it(strict: bool) -> None:
+    report = autofix(Request(target=outer, args=(torch.rand(3), 2), strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
