@@ -74,7 +74,7 @@ __all__ = [
     "known_range",
     "linear_in",
     "map_call_leaves",
-    "op_arguments",
+    "op_signature",
     "operator_without_fake",
     "pytree",
     "raised_in",
@@ -91,6 +91,7 @@ __all__ = [
     "torch_options",
     "unknown_output",
     "violated_dims",
+    "writes_to_arguments",
     "writing_nodes",
 ]
 
@@ -574,11 +575,12 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 
 
 @contextmanager
-def calls_of_op(name: str) -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
+def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
     """Collects an op's calls by real code: the overload, its arguments by name, its result.
 
     Args:
         name: `ns::name`.
+        overload: of that name; empty for the default one.
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -589,18 +591,36 @@ def calls_of_op(name: str) -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             result = func(*args, **(kwargs or {}))
-            if isinstance(func, OpOverload) and func._schema.name == name:
-                given = dict(zip(op_arguments(func), args, strict=False)) | dict(kwargs or {})
-                found.append((func, given, result))
+            wanted = isinstance(func, OpOverload) and func._schema.name == name
+            if wanted and func._overloadname == (overload or "default"):
+                bound = op_signature(func).bind(*args, **(kwargs or {}))
+                bound.apply_defaults()
+                found.append((func, bound.arguments, result))
             return result
 
     with Watching():  # type: ignore[no-untyped-call]
         yield found
 
 
-def op_arguments(overload: Any) -> tuple[str, ...]:
-    """The names of an op's arguments, in order."""
-    return tuple(argument.name for argument in overload._schema.arguments)
+def writes_to_arguments(overload: Any) -> bool:
+    """Whether an op's schema says that it writes to an argument."""
+    return bool(overload._schema.is_mutable)
+
+
+def op_signature(overload: Any) -> inspect.Signature:
+    """The parameters of an op, by its schema, with their defaults."""
+    given = overload._schema.arguments
+    kinds = inspect.Parameter
+    return inspect.Signature(
+        [
+            kinds(
+                each.name,
+                kinds.KEYWORD_ONLY if each.kwarg_only else kinds.POSITIONAL_OR_KEYWORD,
+                default=each.default_value if each.has_default_value() else kinds.empty,
+            )
+            for each in given
+        ]
+    )
 
 
 def key_text(key: Any) -> str:
