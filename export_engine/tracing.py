@@ -13,6 +13,7 @@ import torch
 
 from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.edits import edited
+from export_engine.keeping import attributes_kept
 from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 from export_engine.request import Request
@@ -66,6 +67,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     started = time.perf_counter()
     with (
         quiet() as heard,
+        attributes_kept(module),
         installed(request.setups) as keep,
         edited(request.edits),
         torch_options(request.options),

@@ -15,9 +15,10 @@ from export_engine.agreement import Agreement, Trial
 from export_engine.attempt import Exported
 from export_engine.checking.comparing import compare
 from export_engine.checking.fresh import fresh_request
-from export_engine.checking.running import left_as_it_was, run
+from export_engine.checking.running import run
 from export_engine.checking.sizes import Sizes, choices, evaluated, shown, sizes_of
 from export_engine.checking.words import refusal
+from export_engine.keeping import module_kept
 from export_engine.request import Request
 from export_engine.targets import as_module
 from export_engine.tracing import Progress
@@ -48,7 +49,7 @@ def check(
         return Agreement(())
     sizes = sizes_of(exported)
     found: list[Trial] = []
-    with left_as_it_was(as_module(request.target)):
+    with module_kept(as_module(request.target)) as restore:
         program = exported.program.module()
         for number, choice in enumerate(_plans(sizes, trials)):
             if progress:
@@ -59,7 +60,7 @@ def check(
             }
             called = shown(sizes, choice) if choice != sizes.examples else {}
             other = fresh_request(request, wanted, seed=number)
-            found.append(_trial(program, request.target, other, called, seed=number))
+            found.append(_trial(program, other, called, number, restore))
     return Agreement(tuple(found))
 
 
@@ -72,18 +73,23 @@ def _plans(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
 
 def _trial(
     program: torch.nn.Module,
-    target: Callable[..., Any],
     request: Request,
     sizes: dict[str, int],
     seed: int,
+    restore: Callable[[], None],
 ) -> Trial:
+    """One run of each; the program shares its buffers with the model, so both begin anew."""
     try:
-        eager = run(target, request, seed)
+        eager = run(request.target, request, seed)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         return Trial(sizes, "eager-fails", detail=refusal(error))
+    finally:
+        restore()
     try:
         ours = run(program, request, seed)
     except Exception as error:  # noqa: BLE001 - so may the program
         return Trial(sizes, "refused", detail=refusal(error))
+    finally:
+        restore()
     found = compare(ours, eager)
     return Trial(sizes, "agrees" if found.same else "differs", found.error, found.detail)

@@ -68,7 +68,9 @@ def _floats(
 
 def _few(values: torch.Tensor) -> bool:
     """Whether there are so few different values that they mean something, as in a mask."""
-    return values.numel() > 4 and len(torch.unique(values)) <= 2
+    if values.is_complex() or values.numel() <= 4:
+        return False
+    return len(torch.unique(values)) <= 2
 
 
 def _whole(example: torch.Tensor, sizes: Sequence[int], generator: torch.Generator) -> torch.Tensor:

@@ -1,10 +1,9 @@
-"""Runs the eager model and leaves it as it was: parameters, buffers, attributes, random numbers."""
+"""Runs a model or a program on copies of its inputs, and leaves the random numbers as they were."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -21,31 +20,6 @@ def run(called: Callable[..., Any], request: Request, seed: int) -> Any:
     with quiet(), torch.no_grad(), torch.random.fork_rng(devices):
         torch.manual_seed(seed)
         return called(*args, **kwargs)
-
-
-@contextmanager
-def left_as_it_was(module: torch.nn.Module) -> Iterator[None]:
-    """Undoes what calls do to a module: to its tensors, its attributes and its containers."""
-    modules = list(module.modules())
-    attributes = [
-        {
-            key: copy.copy(value) if isinstance(value, dict | list | set) else value
-            for key, value in vars(each).items()
-        }
-        for each in modules
-    ]
-    tensors = [*module.parameters(), *module.buffers()]
-    kept = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
-    try:
-        yield
-    finally:
-        with torch.no_grad():
-            for tensor, version, value in kept:
-                if tensor._version != version:
-                    tensor.copy_(value)
-        for each, before in zip(modules, attributes, strict=True):
-            vars(each).clear()
-            vars(each).update(before)
 
 
 def _copied(value: Any) -> Any:

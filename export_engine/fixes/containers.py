@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Failed
-from export_engine.checking.running import left_as_it_was, run
+from export_engine.checking.running import run
 from export_engine.diagnosis import Kind
 from export_engine.fix import Fix
 from export_engine.fixes.refusals import refuse
@@ -27,6 +27,7 @@ from export_engine.fixes.registering import (
     state_of,
     transformers_registers,
 )
+from export_engine.keeping import module_kept
 from export_engine.request import Request
 from export_engine.shapes import Auto, Shapes, ShapesError
 from export_engine.shapes.inputs import leaves_of
@@ -84,7 +85,7 @@ def unknown_values(request: Request) -> list[Any]:
     def called(*args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs), args, kwargs
 
-    with left_as_it_was(as_module(target)):
+    with module_kept(as_module(target)):
         try:
             after = _unknown(run(called, request, seed=0))
         except Exception as error:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from export_engine.attempt import Exported, Failed
-from export_engine.checking.running import left_as_it_was, run
+from export_engine.checking.running import run
 from export_engine.diagnosis import Kind
 from export_engine.fix import Fix
 from export_engine.fixes.trying import try_request
 from export_engine.inputs import with_size
+from export_engine.keeping import module_kept
 from export_engine.request import Request
 from export_engine.sizes import Problem
 from export_engine.sizes.places import InputPlace
@@ -89,7 +90,7 @@ def _elsewhere(
 
 def _runs(request: Request) -> bool:
     """Whether the eager model takes a request's inputs."""
-    with left_as_it_was(as_module(request.target)):
+    with module_kept(as_module(request.target)):
         try:
             run(request.target, request, seed=0)
         except Exception:  # noqa: BLE001 - the model may refuse sizes by whatever it likes

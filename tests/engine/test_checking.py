@@ -1,0 +1,193 @@
+"""Whether a program agrees with eager at sizes it was not traced at: found, refused, different."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine import Exported, Request, Shapes, capture
+from export_engine.checking import check
+from export_engine.checking.comparing import compare
+from export_engine.checking.fresh import fresh_tensor
+from export_engine.inputs import leaf_values, with_size
+
+from ..models import bert2, branching
+
+
+def exported(
+    target: Any, args: tuple[Any, ...], shapes: str = "", kwargs: Any = None, strict: bool = False
+) -> Exported:
+    request = Request(
+        target=target,
+        args=args,
+        kwargs=kwargs or {},
+        shapes=Shapes.parse(shapes) if shapes else None,
+        strict=strict,
+    )
+    attempt = capture(request)
+    assert isinstance(attempt, Exported), attempt
+    return attempt
+
+
+class Hidden(nn.Module):
+    """Right for one size of x only, by a condition on two sizes that no range shows."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h, w = x.shape
+        if (h // 2) * (w // 2) == 16:
+            return x + 1
+        return x - 1
+
+
+_ticks = itertools.count()
+
+
+class Bakes(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + next(_ticks)
+
+
+class Momentum(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.log: list[int] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.mean.mul_(0.9).add_(x.mean(0))
+        self.last = x.shape[0]
+        return x - self.mean
+
+
+def test_clean_models_agree_at_other_sizes() -> None:
+    for case in (bert2(), branching()):
+        attempt = exported(case.model, case.args, case.shapes, dict(case.kwargs))
+        agreement = check(attempt)
+        assert agreement.verdict == "agrees", agreement
+        sizes = [trial.sizes for trial in agreement.trials]
+        assert len({tuple(each.items()) for each in sizes}) == len(sizes)
+
+
+def test_a_hidden_condition_is_found_and_named() -> None:
+    agreement = check(exported(Hidden(), (torch.randn(8, 8),), "x: *, *"))
+    assert agreement.verdict == "refused"
+    refused = next(trial for trial in agreement.trials if trial.outcome == "refused")
+    assert "// 2" in refused.detail
+    assert "L['" not in refused.detail
+
+
+def test_a_value_that_changes_is_seen_to_be_baked_in() -> None:
+    agreement = check(exported(Bakes(), (torch.randn(4),)))
+    assert agreement.verdict == "differs"
+
+
+def test_sizes_that_eager_refuses_say_nothing() -> None:
+    class Only(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    attempt = exported(Only(), (torch.randn(4),), "x: n")
+
+    class Picky(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("never")
+
+    object.__setattr__(attempt.request, "target", Picky())
+    agreement = check(attempt)
+    assert {trial.outcome for trial in agreement.trials} == {"eager-fails"}
+    assert agreement.verdict == "not checked"
+
+
+def test_the_model_the_inputs_and_the_random_numbers_stay_as_they_were() -> None:
+    model, x = Momentum(), torch.randn(4, 3)
+    model.train()
+    attempt = exported(model, (x,), "x: n, _")
+    before, given, state = model.mean.clone(), x.clone(), torch.get_rng_state()
+    agreement = check(attempt)
+    assert agreement.verdict == "agrees"
+    assert torch.equal(model.mean, before)
+    assert torch.equal(x, given)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not hasattr(model, "last")
+    assert model.training
+
+
+def test_an_interrupted_check_leaves_the_model_as_it_was() -> None:
+    model = Momentum()
+    attempt = exported(model, (torch.randn(4, 3),), "x: n, _")
+    before = model.mean.clone()
+
+    def interrupt(progress: Any) -> None:
+        if progress.done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check(attempt, progress=interrupt)
+    assert torch.equal(model.mean, before)
+    assert not hasattr(model, "last")
+
+
+def test_both_ways_of_a_branch_on_data_are_taken() -> None:
+    taken: list[bool] = []
+
+    class Forks(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if not torch.compiler.is_compiling():
+                taken.append(bool(x.sum() > 0))
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+    assert check(exported(Forks(), (torch.rand(4, 3) + 1,), "x: n, _")).verdict == "agrees"
+    assert set(taken) == {True, False}
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        torch.randint(0, 50, (2, 8)),
+        torch.ones(2, 8, dtype=torch.bool),
+        torch.arange(8).expand(2, 8),
+        torch.randn(2, 8),
+        torch.zeros(2, 8).masked_fill(torch.rand(2, 8) > 0.5, float("-inf")),
+        torch.randn(2, 8, dtype=torch.float16),
+        torch.randn(2, 8, dtype=torch.complex64),
+    ],
+)
+def test_fresh_values_are_like_the_examples(example: torch.Tensor) -> None:
+    made = fresh_tensor(example, (3, 11), torch.Generator().manual_seed(0))
+    assert made.shape == (3, 11)
+    assert made.dtype == example.dtype
+    if not example.is_floating_point() and not example.is_complex():
+        counting = torch.equal(example, torch.arange(8).expand(2, 8))
+        low, high = int(example.min()), 10 if counting else int(example.max())
+        assert low <= int(made.min()) <= int(made.max()) <= high
+
+
+def test_another_size_goes_wherever_the_dim_does() -> None:
+    request = Request(
+        target=lambda x, y, *, more: x,
+        args=(torch.randn(1, 4), {"a": torch.randn(3, 1)}),
+        kwargs={"more": [torch.randn(2)]},
+        shapes=Shapes.parse("x: b, _; y.a: _, b; more.0: 2*b"),
+    )
+    other = with_size(request, [("x", 0)], 3)
+    sizes = {path: tuple(value.shape) for path, value in leaf_values(other).items()}
+    assert sizes == {"x": (3, 4), "y.a": (3, 3), "more.0": (6,)}
+    assert request.args[0].shape == (1, 4)
+    assert list(other.kwargs) == ["more"]
+
+
+def test_results_are_compared_leaf_by_leaf() -> None:
+    one = {"a": torch.ones(3), "b": (torch.tensor([1, 2]), 4)}
+    assert compare(one, one).same
+    nan = torch.tensor([float("nan"), 1.0])
+    assert compare(nan, nan.clone()).same
+    assert not compare(torch.ones(3), torch.ones(3) + 0.1).same
+    assert not compare(torch.ones(3), torch.ones(4)).same
+    assert not compare(torch.ones(3), torch.ones(3, dtype=torch.float64)).same
+    assert not compare((torch.ones(3),), (torch.ones(3), torch.ones(3))).same
+    assert not compare(torch.tensor([1]), torch.tensor([2])).same
+    assert compare(torch.ones(3), torch.ones(3) + 0.1).detail == "output 0: off by up to 0.1"
