@@ -9,6 +9,7 @@ from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.errors import message
 from export_engine.fix import Fix
+from export_engine.fixes.refusals import refusals
 from export_engine.record import Failure, FixCard, Link, Related
 
 
@@ -21,7 +22,7 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         kind=diagnosis.kind.value,
         known=diagnosis.known,
         sentence=diagnosis.sentence,
-        why=diagnosis.why,
+        why=" ".join([diagnosis.why, *refusals(attempt)]).strip(),
         message=message(error),
         traceback="".join(traceback.format_exception(error)),
         stack=stacks.number(diagnosis.stack),

@@ -17,6 +17,7 @@ from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, re
 from export_engine.diagnose.own_error import own_error
 from export_engine.diagnose.python import data_write, numpy, plain_value
 from export_engine.diagnose.sizes import sizes
+from export_engine.diagnose.specs import mismatched_specs
 from export_engine.diagnose.unknown import unknown
 from export_engine.diagnosis import Diagnosis
 
@@ -25,6 +26,7 @@ __all__ = ["diagnose"]
 Family = Callable[[Failed], Diagnosis | None]
 
 FAMILIES: tuple[Family, ...] = (
+    mismatched_specs,
     sizes,
     not_a_module,
     unknown_input,

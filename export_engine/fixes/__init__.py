@@ -11,7 +11,16 @@ from dataclasses import replace
 from export_engine.attempt import Failed
 from export_engine.diagnose import diagnose
 from export_engine.fix import Fix
-from export_engine.fixes import code, containers, example, fake_kernels, mode, options, shapes
+from export_engine.fixes import (
+    code,
+    containers,
+    example,
+    fake_kernels,
+    mode,
+    options,
+    shapes,
+    specs,
+)
 from export_engine.tracing import Progress
 
 __all__ = ["explain", "find_fixes"]
@@ -21,6 +30,7 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix]]
 """Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
 
 PROVIDERS: tuple[Provider, ...] = (
+    specs.offered,
     shapes.offered,
     example.offered,
     containers.offered,

@@ -16,7 +16,7 @@ from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Kind
 from export_engine.fix import Fix
-from export_engine.fixes import containers
+from export_engine.fixes import containers, specs
 from export_engine.fixes.refusals import refusals
 from export_engine.fixes.registering import Registered
 from export_engine.fixes.trying import apply_fixes
@@ -276,3 +276,78 @@ class TestCaches:
         attempt = failed(target, torch.ones(2, 1, 5, 4), pair)
 
         good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+
+B = torch.export.Dim("b")
+X = torch.randn(4, 3)
+
+
+def many(x: torch.Tensor, *rest: torch.Tensor, y: torch.Tensor, **more: torch.Tensor) -> Any:
+    return x + rest[0] + y + more["z"]
+
+
+@both_modes
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"x": {0: B}}, "x: b, _"),
+        (({0: B}, ({0: B},)), "x: b, _; rest.0: b, _"),
+        ({"x": {0: B}, "rest": {0: B}, "y": None, "z": None}, "x: b, _; rest.0: b, _"),
+        ({"x": (B, None, None), "rest": ({0: B},), "y": None, "z": None}, "x: b, _; rest.0: b, _"),
+        ({"x": (B,), "rest": None, "y": {0: B}, "z": None}, "x: b, _; y: b, _"),
+        (({0: B}, {0: B}, {0: B}, {0: B}), "x: b, _; rest.0: b, _; y: b, _; z: b, _"),
+        ({"x": ({0: B},), "y": None}, "x: b, _"),
+    ],
+)
+def test_specs_that_do_not_fit_are_written_as_the_call_needs_them(
+    given: Any, written: str, strict: bool
+) -> None:
+    attempt = failed(many, X, X, kwargs={"y": X, "z": X}, shapes=given, strict=strict)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.SHAPES_MISMATCH
+
+    fix = only_fix(attempt, specs.offered)
+
+    assert not fix.lossy
+    assert fix.after.splitlines()[0] == written
+    assert str(fix.apply(attempt.request).shapes) == written  # type: ignore[arg-type]
+
+
+@both_modes
+def test_a_mistyped_name_is_matched_and_the_program_agrees(strict: bool) -> None:
+    def target(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return hidden * mask
+
+    given = {"hiden": {0: B}, "mask": {0: B}}
+    attempt = failed(target, X, X.clone(), shapes=given, strict=strict)
+
+    good(apply_fixes(attempt, [only_fix(attempt, specs.offered)]))
+
+
+def test_a_dim_that_no_input_has_makes_the_fix_lossy() -> None:
+    given = {"x": {0: B, 5: B}}
+    attempt = failed(lambda x: x + 1, X, shapes=given)
+    fix = only_fix(attempt, specs.offered)
+
+    assert fix.lossy
+    assert "`x` dim 5" in fix.gives_up
+
+
+def test_specs_for_nothing_are_refused_with_the_reason() -> None:
+    attempt = failed(lambda x: x + 1, X, shapes={"something": {0: B}, "else": {1: B}})
+
+    assert list(specs.offered(attempt)) == []
+    assert refusals(attempt)
+
+
+def test_the_expected_tree_names_every_tensor() -> None:
+    request = Request(target=many, args=(X, X), kwargs={"y": X, "z": X})
+
+    lines = specs.expected_tree(request).splitlines()
+
+    assert [line.split("    ")[0] for line in lines] == [
+        "x: _, _",
+        "rest.0: _, _",
+        "y: _, _",
+        "z: _, _",
+    ]

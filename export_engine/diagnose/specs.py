@@ -1,0 +1,39 @@
+"""Failures because torch's own `dynamic_shapes`, as the user wrote them, do not fit the call."""
+
+from __future__ import annotations
+
+from export_engine.attempt import Failed
+from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.shapes import Shapes, ShapesError
+from export_engine.targets import signature_of
+
+
+def mismatched_specs(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis of `dynamic_shapes` that are not the tree of the call's inputs.
+
+    `facts` holds `reason`, what does not fit, as a sentence.
+    """
+    request = attempt.request
+    if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
+        return None
+    try:
+        Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
+    except ShapesError as error:
+        reason = error.message.removesuffix(".")
+        said = reason.removeprefix("these dynamic_shapes do not fit the call: ")
+        names = ", ".join(f"`{name}`" for name in _names(attempt))
+        return Diagnosis(
+            kind=Kind.SHAPES_MISMATCH,
+            sentence=f"The `dynamic_shapes` do not fit this call: {said}.",
+            why=f"The call's inputs are {names}. Each needs an entry of the same structure, down "
+            "to one entry for each dim of a tensor; what `*args` takes is a tuple, and what "
+            "`**kwargs` takes goes by its own keyword.",
+            facts={"reason": said},
+        )
+    return None
+
+
+def _names(attempt: Failed) -> list[str]:
+    assert attempt.request is not None
+    request = attempt.request
+    return list(signature_of(request.target).bind(*request.args, **request.kwargs).arguments)
