@@ -21,6 +21,7 @@ from export_engine.fixes import (
     shapes,
     specs,
 )
+from export_engine.fixes.code import others
 from export_engine.tracing import Progress
 
 __all__ = ["explain", "find_fixes"]
@@ -36,6 +37,7 @@ PROVIDERS: tuple[Provider, ...] = (
     containers.offered,
     fake_kernels.offered,
     code.offered,
+    others.offered,
 )
 """Asked for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (mode.offered, options.offered)

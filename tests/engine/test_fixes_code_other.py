@@ -1,0 +1,114 @@
+"""Rewrites other than torch.cond: conditions taken for granted, NumPy code written with torch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from export_engine.attempt import Exported, Failed
+from export_engine.diagnose import diagnose
+from export_engine.diagnosis import Kind
+from export_engine.fix import Fix
+from export_engine.fixes.code import others
+from export_engine.fixes.code.arrays import with_torch
+from export_engine.fixes.code.tests import Unclear
+from export_engine.fixes.refusals import refusals
+from export_engine.fixes.trying import apply_fixes
+from export_engine.request import Request
+from export_engine.tracing import capture
+
+both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+
+
+def failed(target: Callable[..., Any], *args: Any, strict: bool = False) -> Failed:
+    attempt = capture(Request(target=target, args=args, strict=strict))
+    assert isinstance(attempt, Failed)
+    return dataclasses.replace(attempt, diagnosis=diagnose(attempt))
+
+
+def only_fix(attempt: Failed) -> Fix:
+    fixes = list(others.offered(attempt))
+    assert len(fixes) == 1, (refusals(attempt), attempt.diagnosis)
+    return fixes[0]
+
+
+def many_or_few(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+    k = n.item()
+    # a comment that stays
+    if k > 5:
+        return x * k
+    return x - k
+
+
+@both_modes
+@pytest.mark.parametrize(("example", "condition"), [(7, "k > 5"), (3, "k <= 5")])
+def test_a_branch_is_taken_the_way_of_the_example(
+    example: int, condition: str, strict: bool
+) -> None:
+    attempt = failed(many_or_few, torch.randn(3), torch.tensor(example), strict=strict)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.BRANCH_ON_UNBACKED
+    fix = only_fix(attempt)
+
+    found = apply_fixes(attempt, [fix])
+
+    assert fix.lossy
+    assert condition in fix.gives_up
+    assert f"+    torch._check({condition})" in fix.edits[0].diff("file")
+    assert "a comment that stays" in fix.edits[0].after
+    assert isinstance(found, Exported)
+    program, x = found.program.module(), torch.randn(3)
+    same = torch.tensor(example + (2 if example > 5 else -2))
+    assert torch.equal(program(x, same), many_or_few(x, same))
+    with pytest.raises(RuntimeError):
+        program(x, torch.tensor(10 - example))
+
+
+def detour(x: torch.Tensor) -> torch.Tensor:
+    array = x.detach().numpy()
+    total = np.sum(array, axis=-1, keepdims=True)
+    scaled = np.clip(array / total, 0.1, 0.9) * np.pi
+    return torch.from_numpy(np.concatenate([scaled, array.copy()], axis=0))
+
+
+def copied(x: torch.Tensor) -> torch.Tensor:
+    return torch.tensor(np.exp(x.numpy()).mean(axis=0)) + 1
+
+
+@pytest.mark.parametrize("target", [detour, copied])
+def test_numpy_code_is_written_with_torch(target: Callable[..., Any]) -> None:
+    x = torch.rand(4, 3) + 1
+    attempt = failed(target, x)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.NUMPY
+
+    found = apply_fixes(attempt, [only_fix(attempt)])
+
+    assert isinstance(found, Exported)
+    assert found.agreement is not None
+    assert found.agreement.verdict == "agrees"
+    assert torch.allclose(found.program.module()(x), target(x))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return torch.from_numpy(np.unique(x.numpy()))", "np.unique"),
+        ("a = x.numpy()\n    return helper(a)", "helper"),
+        ("a = x.numpy()\n    a[0] = 3\n    return x", "holds an array"),
+        ("return torch.from_numpy(x.numpy().transpose(1, 0))", "transpose"),
+        ("a = x.numpy()\n    for each in a:\n        print(each)\n    return x", "not followed"),
+        ("return torch.from_numpy(np.sum(x.numpy(), dtype=np.float64))", "dtype"),
+        ("return x.numpy()", "returns an array"),
+    ],
+)
+def test_numpy_code_without_a_counterpart_is_refused(body: str, reason: str) -> None:
+    text = f"import torch\nimport numpy as np\n\ndef f(x):\n    {body}\n"
+
+    with pytest.raises(Unclear, match=reason):
+        with_torch(text, 5)
