@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from explorer.main_thread import in_main_thread
 from explorer.session import Entry, FixError, Session
 from widgets import Answer, Refusal
 
@@ -35,7 +36,7 @@ class Answers:
         if ask not in actions:
             raise Refusal(f"This kernel does not know the question {ask!r}. Reload the page.")
         try:
-            return actions[ask](number, request), []
+            return in_main_thread(lambda: actions[ask](number, request)), []
         except FixError as error:
             raise Refusal(str(error)) from error
         except KeyboardInterrupt as interrupt:
