@@ -171,7 +171,11 @@ def _is_hidden(name: str) -> bool:
 
 
 def holds_parts(value: Any, depth: int = 8) -> bool:
-    """Whether there is a tensor in a value, or an object that torch takes apart."""
+    """Whether there is a tensor in a value, or an object that torch takes apart.
+
+    An object with a tensor whose class is not registered is a part as well: torch then says that
+    it does not know the class, where the tensor would else be hidden from it.
+    """
     if isinstance(value, _PARTS):
         return True
     if depth == 0:
@@ -179,7 +183,9 @@ def holds_parts(value: Any, depth: int = 8) -> bool:
     if type(value) in (list, tuple, dict, OrderedDict):
         items = value.values() if isinstance(value, dict) else value
         return any(holds_parts(each, depth - 1) for each in items)
-    return is_container(type(value)) and not isinstance(value, _COLLECTIONS)
+    if is_container(type(value)):
+        return not isinstance(value, _COLLECTIONS)
+    return any(isinstance(each, _PARTS) for each in getattr(value, "__dict__", {}).values())
 
 
 def _own_copy(value: Any) -> Any:

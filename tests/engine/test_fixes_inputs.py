@@ -193,6 +193,25 @@ def test_a_program_with_a_container_is_saved_and_loaded(tmp_path: Any) -> None:
     assert made.dtype is torch.float32
 
 
+class Other:
+    def __init__(self, values: torch.Tensor) -> None:
+        self.values = values
+
+
+@both_modes
+def test_a_class_that_turns_up_later_in_a_known_container_is_not_overlooked(strict: bool) -> None:
+    def target(x: torch.Tensor) -> Memory:
+        memory = Memory(x.sin())
+        memory.layers.append(Other(x.cos()))  # type: ignore[arg-type]
+        return memory
+
+    first = failed(Makes(), torch.randn(5, 2), strict=strict)
+    good(apply_fixes(first, [only_fix(first, containers.offered)]))
+    attempt = failed(target, torch.randn(5, 2), strict=strict)
+
+    good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+
 def test_a_container_is_forgotten_when_the_export_fails() -> None:
     class Fails(nn.Module):
         def forward(self, batch: Batch) -> torch.Tensor:
