@@ -187,6 +187,13 @@ def test_an_assert_becomes_a_check_of_the_program() -> None:
         program(-torch.ones(4, 3))
 
 
+def test_a_file_that_does_not_know_torch_gets_it_in_the_function() -> None:
+    text = 'def f(x):\n    """Doc."""\n    if x.sum() > 0:\n        return x\n    return -x\n'
+    made = branch_to_cond(text, 3).text
+    assert made.splitlines()[:3] == ["def f(x):", '    """Doc."""', "    import torch"]
+    assert made.count("import torch") == 1
+
+
 def failing(name: str) -> tuple[Any, Failed]:
     model, _ = defined(FORMS["if_else_return"], name)
     attempt = capture(Request(target=model, args=(torch.rand(4, 3),)))

@@ -68,6 +68,8 @@ class _Rewriter(cst.CSTTransformer):
         super().__init__()
         self.line = line
         self.done = False
+        self.lacks_torch = False
+        """Whether the text never says `torch`, so that its functions may not know the name."""
         self.path: list[str] = []
         self.changed: str | None = None
         """Qualified name of the function that was changed."""
@@ -102,6 +104,9 @@ class _Rewriter(cst.CSTTransformer):
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.FunctionDef:
         del self.path[-2:]
+        if self.done and self.lacks_torch and "<locals>" not in self.path:
+            self.lacks_torch = False
+            return _with_import(updated_node)
         return updated_node
 
 
@@ -236,15 +241,13 @@ def _rewritten(before: str, rewriter: _Rewriter) -> Rewritten:
     if not before:
         raise Unclear("the source text is not to be had")
     try:
+        rewriter.lacks_torch = not _says_torch(ast.parse(before))
         module = MetadataWrapper(cst.parse_module(before), unsafe_skip_copy=True).visit(rewriter)
-    except cst.ParserSyntaxError as error:
+    except (cst.ParserSyntaxError, SyntaxError) as error:
         raise Unclear("the source text is no Python") from error
     if not rewriter.done or rewriter.changed is None:
         raise Unclear("there is nothing of the kind in a function at that line")
-    after = module.code
-    if not _imports_torch(ast.parse(before)):
-        after = after.replace("torch.cond(", "__import__('torch').cond(")
-    return Rewritten(after, _outermost(rewriter.changed))
+    return Rewritten(module.code, _outermost(rewriter.changed))
 
 
 def _outermost(name: str) -> str:
@@ -252,13 +255,23 @@ def _outermost(name: str) -> str:
     return name.split(".<locals>", maxsplit=1)[0]
 
 
-def _imports_torch(tree: ast.Module) -> bool:
+def _says_torch(tree: ast.Module) -> bool:
+    """Whether the name is imported or used; a notebook's cell may use another's import."""
     return any(
-        alias.name.split(".")[0] == "torch" and alias.asname is None
+        (isinstance(node, ast.Name) and node.id == "torch")
+        or (isinstance(node, ast.alias) and node.name == "torch" and node.asname is None)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
     )
+
+
+def _with_import(function: cst.FunctionDef) -> cst.FunctionDef:
+    """The function with `import torch` before its first statement, behind its docstring."""
+    block = function.body
+    if not isinstance(block, cst.IndentedBlock):
+        raise Unclear("the function is written on one line")
+    at = 0 if function.get_docstring() is None else 1
+    body = [*block.body[:at], cst.parse_statement("import torch"), *block.body[at:]]
+    return function.with_changes(body=block.with_changes(body=body))
 
 
 def _parameters(function: cst.FunctionDef) -> frozenset[str]:
