@@ -226,7 +226,8 @@ def _same(one: Any, other: Any) -> bool:
         state = state_of(one)
     except Unfit:
         return bool(one == other)
-    return _same(state, state_of(other))
+    others = state_of(other)
+    return state.keys() == others.keys() and all(_same(state[key], others[key]) for key in state)
 
 
 def _paths_in(value: Any, setups: tuple[Registered, ...]) -> list[str]:

@@ -281,6 +281,19 @@ class TestCaches:
 
         good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
 
+    def test_a_static_cache_that_is_empty(self) -> None:
+        from transformers import StaticCache
+
+        model = self.llama()
+        cache = StaticCache(config=model.config, max_cache_len=16)  # type: ignore[arg-type]
+        ids = torch.arange(6).reshape(2, 3)
+        attempt = failed(model, ids, kwargs={"past_key_values": cache})
+
+        fix = only_fix(attempt, containers.offered)
+
+        assert "`StaticLayer`" in fix.title
+        assert not cache.layers[0].is_initialized
+
     def test_caches_for_an_encoder_and_a_decoder(self) -> None:
         from transformers import DynamicCache, EncoderDecoderCache
 
