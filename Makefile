@@ -57,7 +57,7 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 test-python: setup $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest
 
-bench: setup $(VENV)/.chromium ## one table of ratios
+bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of ratios, and of real models fixed
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
@@ -106,6 +106,11 @@ $(VENV)/.lab: pyproject.toml constraints.txt hatch_build.py $(VENV)/.python | $(
 $(VENV)/.dev: $(VENV)/.lab
 	@echo "setup: what the tests need"
 	@$(PIP) -e ".[dev]"
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	@echo "setup: models to measure with"
+	@$(PIP) -e ".[bench]"
 	@touch $@
 
 # The path of Chromium: one that is there, or one that apt can install.

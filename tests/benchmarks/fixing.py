@@ -1,0 +1,206 @@
+"""Dynamic exports of real models: plain torch.export with named dims against `%export --fix`.
+
+The judge is the benchmark's own: programs are run with inputs that the model's builder makes for
+other sizes, and compared with eager. Models whose package is not installed are left out, and said.
+"""
+
+from __future__ import annotations
+
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch.utils import _pytree as pytree
+
+from export_engine import Exported, Failed, Request, Shapes, autofix
+from export_engine.checking.running import run as call
+from export_engine.quiet import quiet
+
+from .table import Row
+from .zoo import MODELS, Model
+
+_SECONDS = 150
+"""A model that takes longer is given up."""
+_DRIFT = 2e-3
+
+
+class Outcome(NamedTuple):
+    """How a model ended."""
+
+    name: str
+    package: str
+    plain: str
+    fixed: str
+    attempts: int
+    ratio: float
+    """Seconds of the fix over those of the plain export."""
+    reason: str
+
+
+class _TooLong(Exception):
+    pass
+
+
+def run_model(model: Model) -> Outcome | None:
+    """Measures one; None if its package is not there."""
+    try:
+        target = model.build()
+    except ImportError:
+        return None
+    args, kwargs = model.call(**model.sizes)
+    shapes = Shapes.parse(model.shapes)
+    started = time.perf_counter()
+    plain = _plain(model, target, args, kwargs, shapes)
+    taken = time.perf_counter() - started
+    started = time.perf_counter()
+    request = Request(target=target, args=args, kwargs=kwargs, shapes=shapes, title=model.name)
+    report = autofix(request)
+    spent = time.perf_counter() - started
+    attempt = report.attempt
+    reason = ""
+    if isinstance(attempt, Exported):
+        fixed = _judged(model, target, attempt.program)
+        if fixed != "dynamic and right":
+            reason = report.sentence
+    else:
+        assert isinstance(attempt, Failed)
+        diagnosis = attempt.diagnosis
+        assert diagnosis is not None
+        place = diagnosis.stack[-1] if diagnosis.stack else None
+        where = f" ({place.file.rsplit('/', 1)[-1]}:{place.line})" if place else ""
+        fixed = "reason given" if diagnosis.known else "unknown"
+        reason = f"{diagnosis.sentence}{where}"
+    return Outcome(
+        model.name, model.package, plain, fixed, len(report.steps), spent / max(taken, 1e-3), reason
+    )
+
+
+def _plain(model: Model, target: Any, args: Any, kwargs: Any, shapes: Shapes) -> str:
+    try:
+        with quiet():
+            program = torch.export.export(
+                target, args, kwargs, dynamic_shapes=shapes.to_torch(target, args, kwargs)
+            )
+    except Exception as error:  # noqa: BLE001 - whatever it is, it did not export
+        return f"fails: {type(error).__name__}"
+    return _judged(model, target, program)
+
+
+def _judged(model: Model, target: Any, program: torch.export.ExportedProgram) -> str:
+    """Whether a program is right at sizes that all differ from the example's."""
+    called = program.module()
+    refused = False
+    with torch.no_grad():
+        for sizes in _other_sizes(model):
+            args, kwargs = model.call(**sizes)
+            request = Request(target=target, args=args, kwargs=kwargs)
+            try:
+                eager = call(target, request, 0)
+            except Exception:  # noqa: BLE001 - a size that the model itself does not take
+                continue
+            try:
+                ours = call(called, request, 0)
+            except Exception:  # noqa: BLE001 - a size that the program does not take
+                refused = True
+                continue
+            return "dynamic and right" if _close(ours, eager) else "differs"
+    return "refuses other sizes" if refused else "no other size"
+
+
+def _other_sizes(model: Model) -> Iterator[dict[str, int]]:
+    """Sizes all of which differ from the example's; ever more regular ones."""
+    for number, scale in ((1, 1), (3, 1), (0, 2), (32, 1), (0, 3), (64, 2)):
+        yield {
+            name: size + 1 if name == "batch" else scale * size + number
+            for name, size in model.sizes.items()
+        }
+    for factor in (0.5, 0.75):
+        yield {
+            name: size + 1 if name == "batch" else max(2, int(size * factor))
+            for name, size in model.sizes.items()
+        }
+
+
+def _close(ours: Any, eager: Any) -> bool:
+    one = [leaf for leaf in pytree.tree_leaves(ours) if isinstance(leaf, torch.Tensor)]
+    other = [leaf for leaf in pytree.tree_leaves(eager) if isinstance(leaf, torch.Tensor)]
+    return len(one) == len(other) and all(
+        a.shape == b.shape
+        and torch.allclose(a.double(), b.double(), rtol=_DRIFT, atol=_DRIFT, equal_nan=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def run_all(names: list[str]) -> list[Outcome]:
+    """Measures all, or the named ones, and prints a line for each."""
+    found: list[Outcome] = []
+    left_out: dict[str, int] = {}
+    for model in MODELS:
+        if names and model.name not in names:
+            continue
+        torch.manual_seed(0)
+        signal.signal(signal.SIGALRM, _give_up)
+        signal.alarm(_SECONDS)
+        try:
+            outcome = run_model(model)
+        except _TooLong:
+            outcome = Outcome(model.name, model.package, "", "too long", 0, 0.0, "")
+        except Exception as error:  # noqa: BLE001 - a crash of ours is an outcome too
+            said = f"{type(error).__name__}: {error}"[:200]
+            outcome = Outcome(model.name, model.package, "", "crashed", 0, 0.0, said)
+        finally:
+            signal.alarm(0)
+        if outcome is None:
+            left_out[model.package] = left_out.get(model.package, 0) + 1
+            continue
+        found.append(outcome)
+        print(_line(outcome), file=sys.stderr, flush=True)
+    for package, count in left_out.items():
+        print(f"{package} is not installed: {count} models left out", file=sys.stderr)
+    return found
+
+
+def _give_up(*_: object) -> None:
+    raise _TooLong
+
+
+def _line(outcome: Outcome) -> str:
+    reason = f"  {outcome.reason[:150]}" if outcome.reason else ""
+    return (
+        f"{outcome.name:22} {outcome.plain:28} {outcome.fixed:20} "
+        f"{outcome.attempts:2} attempts {outcome.ratio:5.1f}x{reason}"
+    )
+
+
+def rows_of(found: list[Outcome]) -> list[Row]:
+    """The summary."""
+    right = "dynamic and right"
+    total = len(found)
+    rows = [
+        Row("real models", "tried", total),
+        Row("real models", "plain: dynamic and right", sum(o.plain == right for o in found)),
+        Row("real models", "--fix: dynamic and right", sum(o.fixed == right for o in found)),
+        Row("real models", "--fix: the reason, at its line",
+            sum(o.fixed == "reason given" for o in found)),
+    ]  # fmt: skip
+    others = [o.fixed for o in found if o.fixed not in (right, "reason given")]
+    rows += [
+        Row("real models", f"--fix: {each}", others.count(each)) for each in sorted(set(others))
+    ]
+    mended = [o for o in found if o.plain != right and o.fixed == right]
+    if mended:
+        rows += [
+            Row("mended models", "attempts, median", statistics.median(o.attempts for o in mended)),
+            Row("mended models", "seconds over plain, median",
+                statistics.median(o.ratio for o in mended), "x"),
+        ]  # fmt: skip
+    return rows
+
+
+def run() -> list[Row]:
+    """All models."""
+    return rows_of(run_all([]))
