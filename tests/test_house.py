@@ -15,13 +15,13 @@ import hatch_build
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
-PRIVATE_NAMES_LIVE_IN = ROOT / "export_engine" / "torch_internals.py"
+PRIVATE_NAMES_LIVE_IN = ROOT / "export_engine" / "torch_internals"
 
 SOURCES = [
     path
     for package in PACKAGES
     for path in sorted((ROOT / package).rglob("*.py"))
-    if "frontend" not in path.parts and path != PRIVATE_NAMES_LIVE_IN
+    if "frontend" not in path.parts and PRIVATE_NAMES_LIVE_IN not in path.parents
 ]
 
 

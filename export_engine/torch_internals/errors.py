@@ -1,0 +1,185 @@
+"""What torch's errors hold beside their text, and what torch ships that explains them."""
+
+from __future__ import annotations
+
+import json
+import re
+import traceback
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._library.custom_ops import CustomOpDef
+from torch._ops import OpOverload
+from torch.fx.experimental import symbolic_shapes
+from torch.utils import _pytree as pytree
+
+
+def is_constraint_violation(error: BaseException) -> bool:
+    """Whether the shapes asked for were refused: by the guards of a trace, or by the example.
+
+    A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone.
+    """
+    if isinstance(error, symbolic_shapes.ConstraintViolationError):
+        return True
+    if isinstance(error, AssertionError):  # torch stumbles while it words a violation
+        frames = traceback.walk_tb(error.__traceback__)
+        return any(frame.f_code.co_name == "prettify_results" for frame, _ in frames)
+    kind = getattr(getattr(error, "error_type", None), "name", "")
+    said = str(getattr(error, "msg", error))
+    return kind == "CONSTRAINT_VIOLATION" or "user-specified ranges and inferred ranges" in said
+
+
+_VIOLATED = re.compile(r"Constraints violated \((?P<names>[^)]*)\)!")
+
+
+def violated_dims(error: BaseException) -> set[str]:
+    """The names of the Dims that a constraint violation is about; they are in its text alone."""
+    found = _VIOLATED.match(str(getattr(error, "msg", error)))
+    return {name.strip() for name in found["names"].split(",")} if found else set()
+
+
+@lru_cache(maxsize=1)
+def exportdb_cases() -> frozenset[str]:
+    """The names of torch's example cases, ExportDB; none where this torch has no such library."""
+    try:
+        from torch._export.db.examples import all_examples
+    except ImportError:
+        return frozenset()
+    return frozenset(all_examples())  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=1)
+def _graph_breaks() -> dict[str, tuple[str, list[dict[str, Any]]]]:
+    path = Path(torch.__path__[0], "_dynamo", "graph_break_registry.json")
+    try:
+        registry = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    found: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    for name, versions in registry.items():
+        for version in versions:
+            found.setdefault(version.get("Gb_type", ""), (name, versions))
+    return found
+
+
+def graph_break(kind: str) -> tuple[str, list[dict[str, Any]]] | None:
+    """Of a kind of graph break, its id (`GB0170`) and the versions of torch's entry on it.
+
+    A version has the keys `Gb_type`, `Context`, `Explanation` and `Hints`.
+    """
+    return _graph_breaks().get(kind)
+
+
+def operator_without_fake(error: BaseException) -> tuple[str, str] | None:
+    """The operator that an error says has no fake kernel: `ns::name` and its overload.
+
+    An operator of torch.library is on the error; one made by `custom_op` only in the frame that
+    raised, as the definition that has no function to call there.
+    """
+    operator = getattr(error, "func", None)
+    if isinstance(operator, OpOverload) and "UnsupportedOperator" in type(error).__name__:
+        overload = operator._overloadname
+        return operator._schema.name, "" if overload == "default" else overload
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        definition = frame.f_locals.get("self")
+        if isinstance(definition, CustomOpDef) and definition._abstract_fn is None:
+            return str(definition._qualname), ""
+    return None
+
+
+def unknown_output(error: BaseException) -> tuple[type | None, list[Any], str] | None:
+    """The class of an output that torch does not know, the keys to it, and the class of them all.
+
+    In non-strict mode the function that flattens the outputs holds them all; in strict mode there
+    are Dynamo's stand-ins, and the number of the output takes the place of keys. None for other
+    errors; None for the class where Dynamo does not know it either.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not frames:
+        return None
+    known = frames[-1].f_locals
+    if frames[-1].f_code.co_name == "flat_fn" and "tree_out" in known and "i" in known:
+        leaves = pytree.tree_flatten_with_path(known["tree_out"])[0]
+        keys = [path for path, leaf in leaves if leaf is known["i"]]
+        whole = known["tree_out"]
+        whole = whole[0] if isinstance(whole, tuple) and len(whole) == 1 else whole
+        return type(known["i"]), list(keys[0]) if keys else [], type(whole).__name__
+    if frames[-1].f_code.co_name == "compile_subgraph" and "vt" in known and "idx" in known:
+        try:
+            return known["vt"].python_type(), [known["idx"]], ""
+        except NotImplementedError:
+            return None, [known["idx"]], ""
+    return None
+
+
+def raised_in(error: BaseException, functions: Iterable[str]) -> bool:
+    """Whether the innermost frame of an error's traceback is one of these functions of torch's."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(frames) and frames[-1].f_code.co_name in set(functions)
+
+
+def control_flow_operator(errors: Iterable[BaseException]) -> str:
+    """The control-flow operator that errors came through: `torch.cond`, `map`; empty for none.
+
+    Dynamo notes it on the error; a check before that is known by the file it is in.
+    """
+    for error in errors:
+        noted = getattr(error, "_hop_name", None)
+        if isinstance(noted, str):
+            return noted.removeprefix("torch.ops.higher_order.").removesuffix("_impl")
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            path = Path(frame.f_code.co_filename)
+            if path.parent.name == "_higher_order_ops" and path.stem in ("cond", "while_loop"):
+                return f"torch.{path.stem}"
+    return ""
+
+
+def branch_mismatch(error: BaseException) -> tuple[str, Any, Any] | None:
+    """What differs between the tensors that two branches return, and both values: `dtype`."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        known = frame.f_locals
+        if frame.f_code.co_name == "check_tensor_meta_match" and "lattr" in known:
+            return str(known["attr_name"]), known["lattr"], known["rattr"]
+    return None
+
+
+def writing_nodes(errors: Iterable[BaseException]) -> list[str]:
+    """The stack texts of the nodes that write to an input of a branch, while Dynamo refuses it."""
+    for error in errors:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_name == "check_aliasing_and_input_mutation":
+                graph = frame.f_locals.get("graph")
+                nodes = graph.nodes if isinstance(graph, torch.fx.Graph) else ()
+                return [node.meta.get("stack_trace") or "" for node in nodes if _writes(node)]
+    return []
+
+
+def returned_views(errors: Iterable[BaseException]) -> list[str]:
+    """The stack texts of the nodes of a branch that return a view of an input of it."""
+    for error in errors:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            graph = frame.f_locals.get("graph")
+            if frame.f_code.co_name == "check_aliasing_and_input_mutation" and graph is not None:
+                inputs = {_storage(n) for n in graph.nodes if n.op == "placeholder"} - {None}
+                returned = [n for out in graph.find_nodes(op="output") for n in out.all_input_nodes]
+                views = [n for n in returned if n.op != "placeholder" and _storage(n) in inputs]
+                return [node.meta.get("stack_trace") or "" for node in views]
+    return []
+
+
+def _storage(node: torch.fx.Node) -> Any:
+    """What tells the memory of a traced tensor from others; None for other values."""
+    value = node.meta.get("example_value")
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+def _writes(node: torch.fx.Node) -> bool:
+    """Whether an op works in place, by its name: `add_`, `iadd`, `setitem`."""
+    if not node.op.startswith("call"):
+        return False
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    in_place = name.endswith("_") and not name.endswith("__")
+    return in_place or name in ("setitem", "iadd", "isub", "imul", "itruediv", "copy_")

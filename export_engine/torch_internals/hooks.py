@@ -1,0 +1,300 @@
+"""Hooks that record what happens while torch traces. All come off, whatever happens."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from itertools import islice
+from types import FrameType, SimpleNamespace
+from typing import Any
+
+import torch
+from torch._guards import TracingContext
+from torch.export import _trace, dynamic_shapes
+from torch.fx.experimental import proxy_tensor, symbolic_shapes
+
+from export_engine.recorder import PartialGraph, Raised, RecordedGuard, Recording, SymbolBirth
+from export_engine.stacks import (
+    Location,
+    Stack,
+    format_stack,
+    is_shown,
+    parse_stack_trace,
+    user_stack,
+    without_repeats,
+)
+from export_engine.torch_internals.inputs import keywords_apart
+
+_one_capture = threading.RLock()
+"""The hooks sit on torch's classes, which all threads share: one capture records at a time."""
+
+
+@contextmanager
+def recording(into: Recording) -> Iterator[None]:
+    """Records into `into` while an export runs inside; all hooks come off, whatever happens."""
+    with _one_capture, ExitStack() as hooks:
+        hooks.enter_context(_full_stacks())
+        hooks.enter_context(_guards(into))
+        hooks.enter_context(_births(into))
+        hooks.enter_context(_modules(into))
+        hooks.enter_context(_partial_graph(into))
+        hooks.enter_context(_raised(into))
+        hooks.enter_context(_keywords_apart())
+        yield
+
+
+@contextmanager
+def torch_options(names: Iterable[str]) -> Iterator[None]:
+    """Turns switches of torch on for a while; one that this torch lacks is passed over."""
+    from torch._dynamo import config as dynamo_config
+    from torch.fx.experimental import _config as fx_config
+
+    with ExitStack() as switches:
+        for name in names:
+            for config in (fx_config, dynamo_config):
+                if hasattr(config, name):
+                    switches.enter_context(config.patch(**{name: True}))
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own."""
+    original = getattr(owner, name, None)
+    if original is None:
+        yield
+        return
+    own = vars(owner).get(name)
+    setattr(owner, name, make(original))
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+def _full_stacks() -> AbstractContextManager[None]:
+    """Gives nodes the whole user stack, where torch keeps only frames named `forward`.
+
+    torch walks the stack in C++, makes text of all of it, then filters (`TracerBase.create_node`).
+    Here only the frames to show are looked at, which costs less. See pytorch issue 191967.
+    """
+
+    def make(original: Any) -> Any:
+        def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
+            wanted = self.record_stack_traces
+            self.record_stack_traces = False
+            try:
+                node = original(self, *args, **kwargs)
+            finally:
+                self.record_stack_traces = wanted
+            if wanted and not node.stack_trace and node.op not in ("placeholder", "output"):
+                stack = user_stack(sys._getframe(1), _lines_behind)
+                if stack:
+                    node.stack_trace = format_stack(stack)
+            return node
+
+        return create_node
+
+    return _replaced(proxy_tensor.PythonKeyTracer, "create_node", make)
+
+
+def _guards(into: Recording) -> AbstractContextManager[None]:
+    """Records each guard with the line that asked for it."""
+
+    def make(original: Any) -> Any:
+        def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
+            kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
+            into.guards.append(RecordedGuard(g, kind, _stack_in_any_mode()))
+            return original(self, prefix, g, *args, **kwargs)
+
+        return log_guard
+
+    return _replaced(symbolic_shapes.ShapeEnv, "_log_guard", make)
+
+
+@contextmanager
+def _births(into: Recording) -> Iterator[None]:
+    """Records each new symbol: of an input's dim, and of a value computed from data."""
+    known: set[Any] = set()
+
+    def backed(original: Any) -> Any:
+        def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+            if not into.traces:
+                into.shape_env = self
+            expression = original(self, val, source, *args, **kwargs)
+            if getattr(expression, "is_Symbol", False) and expression not in known:
+                known.add(expression)
+                into.births.append(SymbolBirth(expression, _source_name(source), ()))
+            return expression
+
+        return create_symbol
+
+    def unbacked(original: Any) -> Any:
+        def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
+            into.births.append(SymbolBirth(symbol, "", _stack_in_any_mode()))
+            return original(self, prefix, symbol, *args, **kwargs)
+
+        return log
+
+    env = symbolic_shapes.ShapeEnv
+    with (
+        _replaced(env, "create_symbol", backed),
+        _replaced(env, "_log_create_unbacked_symbol", unbacked),
+    ):
+        yield
+
+
+@contextmanager
+def _modules(into: Recording) -> Iterator[None]:
+    """Tells of each module that tracing enters.
+
+    Non-strict tracing calls modules; strict tracing interprets their bytecode.
+    """
+    told = into.on_module
+    if told is None:
+        yield
+        return
+    from torch._dynamo.variables import nn_module
+
+    def called(original: Any) -> Any:
+        def call_module(self: Any, m: Any, *args: Any, **kwargs: Any) -> Any:
+            told(m.get_base() if hasattr(m, "get_base") else m)
+            return original(self, m, *args, **kwargs)
+
+        return call_module
+
+    def interpreted(original: Any) -> Any:
+        def call_function(self: Any, *args: Any, **kwargs: Any) -> Any:
+            told(self.value)
+            return original(self, *args, **kwargs)
+
+        return call_function
+
+    variable = getattr(nn_module, "UnspecializedNNModuleVariable", None)
+    with (
+        _replaced(proxy_tensor._ModuleStackTracer, "call_module", called),
+        _replaced(variable, "call_function", interpreted),
+    ):
+        yield
+
+
+@contextmanager
+def _partial_graph(into: Recording) -> Iterator[None]:
+    """Keeps the graph of the outermost trace, however far it came.
+
+    Strict mode traces twice: Dynamo interprets Python, and clears its graph when that fails; what
+    it made is then traced again as non-strict mode traces the module.
+    """
+    from torch._dynamo import output_graph
+
+    def traced(original: Any) -> Any:
+        def dispatch_trace(root: Any, tracer: Any, *args: Any, **kwargs: Any) -> Any:
+            into.traces += 1
+            try:
+                return original(root, tracer, *args, **kwargs)
+            finally:
+                into.traces -= 1
+                if not into.traces and hasattr(tracer, "graph"):
+                    into.graph = PartialGraph(tracer.graph, tracer.root)
+
+        return dispatch_trace
+
+    def interpreted(original: Any) -> Any:
+        def cleanup(self: Any) -> None:
+            error = sys.exc_info()[1]
+            again = "RestartAnalysis" in (each.__name__ for each in type(error).__mro__)
+            if error is not None and not again and not into.traces:
+                with suppress(Exception):  # the error that ended the trace is the one to tell of
+                    copied = torch.fx.Graph()
+                    copied.graph_copy(self.tracers[0].graph, {})
+                    into.graph = PartialGraph(copied, SimpleNamespace(**self.nn_modules))
+            original(self)
+
+        return cleanup
+
+    with (
+        _replaced(proxy_tensor, "dispatch_trace", traced),
+        _replaced(output_graph.OutputGraph, "cleanup", interpreted),
+    ):
+        yield
+
+
+def _raised(into: Recording) -> AbstractContextManager[None]:
+    """Records the exceptions that Dynamo sees the model raise.
+
+    One that passes a `finally` or a context manager is raised again there, and has lost its line.
+    """
+    from torch._dynamo import exc
+
+    def make(original: Any) -> Any:
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            original(self, *args, **kwargs)
+            frames = tuple(getattr(self, "real_stack", None) or ())
+            into.raised.append(Raised(type(self).__name__, str(self), frames))
+
+        return init
+
+    seen = getattr(exc, "ObservedException", None)
+    return _replaced(seen, "__init__", make) if seen is not None else nullcontext()
+
+
+@contextmanager
+def _keywords_apart() -> Iterator[None]:
+    """Makes torch see each input of `**kwargs` as one of its own, under its keyword.
+
+    torch takes them for one dict in some steps of an export and for several inputs in others, so
+    that no spec of them is accepted (issues 150022 and 150371), and guards on them lead nowhere.
+    Where the name is missing, torch's own error stands.
+    """
+    from torch._dynamo import eval_frame
+    from torch._export import non_strict_utils
+
+    def make(original: Any) -> Any:
+        def combine_args(f: Any, args: Any, kwargs: Any) -> Any:
+            combined = original(f, args, kwargs)
+            called = f.forward if isinstance(f, torch.nn.Module) else f
+            return keywords_apart(inspect.signature(called), combined)
+
+        return combine_args
+
+    with ExitStack() as hooks:
+        for module in (dynamic_shapes, _trace, non_strict_utils, eval_frame):
+            hooks.enter_context(_replaced(module, "_combine_args", make))
+        yield
+
+
+def _source_name(source: Any) -> str:
+    """The text of a Dynamo source; `name` was a method until 2.10."""
+    name = getattr(source, "name", "")
+    return str(name() if callable(name) else name)
+
+
+def _stack_in_any_mode() -> Stack:
+    """The user's stack now. Strict mode interprets their frames, and Dynamo keeps the list."""
+    interpreted = TracingContext.extract_stack()
+    locations = [Location(f.filename, f.lineno or 0, f.name) for f in interpreted]
+    shown = without_repeats(location for location in locations if is_shown(location.file))
+    return shown or user_stack(sys._getframe(2), _lines_behind)
+
+
+def _lines_behind(frame: FrameType) -> Stack:
+    """The user's lines behind a line of generated code, as when a branch of cond is traced again.
+
+    The generated module knows which node each of its lines is, and the node has the stack. Where
+    `_lineno_map` is missing, the frame stays unexplained and is left out.
+    """
+    module = frame.f_locals.get("self")
+    lines = getattr(module, "_lineno_map", None)
+    if not isinstance(module, torch.fx.GraphModule) or not lines:
+        return ()
+    index = lines.get(frame.f_lineno - frame.f_code.co_firstlineno)
+    if index is None:
+        return ()
+    node = next(islice(module.graph.nodes, index, None), None)
+    return parse_stack_trace(node.stack_trace or "") if node is not None else ()

@@ -1,0 +1,160 @@
+"""torch's symbols, their ranges and expressions of them, and dtypes as torch prints them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from sympy.printing.precedence import PRECEDENCE
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._dtype_abbrs import dtype_abbrs
+from torch.utils._sympy.numbers import int_oo
+from torch.utils._sympy.printers import PythonPrinter
+
+
+class _UserTermsPrinter(PythonPrinter):
+    """Prints sympy expressions as Python, with torch's symbols under the user's names."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Any) -> str:  # noqa: N802  # sympy's own naming
+        name = str(expr)
+        return self._names.get(name, name)
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:  # noqa: N802
+        """`seq - 1`, where sympy's order of terms gives `(-1) + seq`."""
+        terms = sorted(expr.args, key=lambda term: bool(term.is_number))
+        first, *others = terms
+        rest = (
+            f" - {self._term(-each)}"
+            if each.could_extract_minus_sign()
+            else f" + {self._term(each)}"
+            for each in others
+        )
+        return self._term(first) + "".join(rest)
+
+    def _print_ToFloat(self, expr: Any) -> str:  # noqa: N802
+        """`float(seq)`, where torch writes a function of its own."""
+        return f"float({self._print(expr.args[0])})"
+
+    def _helper_sqrt(self, expr: Any) -> str:
+        return f"math.sqrt({self._print(expr)})"
+
+    def _print_Float(self, expr: Any) -> str:  # noqa: N802
+        """`0.5`, where sympy writes all digits that it keeps."""
+        return repr(float(expr))
+
+    def _term(self, term: Any) -> str:
+        return str(self.parenthesize(term, PRECEDENCE["Add"]))
+
+
+def symbol_printer(names: dict[str, str]) -> Callable[[Any], str]:
+    """A printer of sympy expressions as Python text, under the given names of symbols.
+
+    Args:
+        names: torch's name of a symbol, `s77`, to the user's.
+    """
+    printer = _UserTermsPrinter(names)
+    return lambda expression: str(printer.doprint(expression))
+
+
+def expression_of(size: Any) -> Any:
+    """The sympy expression of a SymInt, SymFloat or SymBool."""
+    return size.node.expr
+
+
+def short_dtype(dtype: torch.dtype) -> str:
+    """A dtype as torch prints it on a graph: `f32`, `i64`, `b8`."""
+    return str(dtype_abbrs.get(dtype) or str(dtype).removeprefix("torch."))
+
+
+def int_bound(bound: Any) -> int | None:
+    """A bound of a range as a number; None where it is infinite.
+
+    A number computed from data is bounded by the largest that torch can hold, which says nothing.
+    """
+    if bound in (int_oo, -int_oo) or getattr(bound, "is_infinite", False):
+        return None
+    number = int(bound)
+    return None if abs(number) >= sys.maxsize - 1 else number
+
+
+def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
+    """A symbol's value in the example inputs; None for one computed from data, or not known.
+
+    The values are in the ShapeEnv that the program's fake tensors share; `backed_var_to_val` was
+    called `var_to_val` before.
+    """
+    return symbol_value(_shape_env(program), symbol)
+
+
+def symbol_value(env: Any, symbol: Any) -> int | None:
+    """A symbol's value in the example inputs, by a ShapeEnv; None where it knows none."""
+    renamed = hasattr(env, "backed_var_to_val")
+    values = getattr(env, "backed_var_to_val" if renamed else "var_to_val", {})
+    value = values.get(symbol)
+    return int(value) if value is not None and value.is_number and value.is_integer else None
+
+
+def replaced_sizes(env: Any, expression: Any) -> Any:
+    """An expression with the symbols put in that a ShapeEnv found equal to something else."""
+    return env.replace(expression) if env is not None else expression
+
+
+def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
+    """An expression as `scale * symbol + offset` with whole numbers, scale 1 or more; else None."""
+    if getattr(expression, "free_symbols", None) != {symbol}:
+        return None
+    offset = expression.subs(symbol, 0)
+    scale = expression.subs(symbol, 1) - offset
+    whole = scale.is_integer and offset.is_integer and scale >= 1
+    if not whole or not (expression - (scale * symbol + offset)).expand().is_zero:
+        return None
+    return int(scale), int(offset)
+
+
+def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
+    """The least and greatest value that a ShapeEnv allows a symbol; None where it is open."""
+    bounds = getattr(env, "var_to_range", {}).get(symbol)
+    return (None, None) if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
+
+
+def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[Any]:
+    """The symbols of the program that a condition recorded while tracing is about.
+
+    A symbol found equal to another, or to a number, is no more in the program.
+    """
+    env = _shape_env(program)
+    if env is None:
+        return set()
+    return set().union(*(env.replace(each).free_symbols for each in condition.free_symbols))
+
+
+def _shape_env(program: torch.export.ExportedProgram) -> Any:
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, FakeTensor):
+            return value.fake_mode.shape_env
+        if isinstance(value, torch.SymInt):
+            return value.node.shape_env
+    return None
+
+
+def guards_code(program: torch.export.ExportedProgram) -> list[str]:
+    """The guards that travel with a program, as Python text; none where torch keeps no list."""
+    return list(getattr(program, "_guards_code", None) or [])
+
+
+def is_truth_value(env: Any, condition: Any) -> bool:
+    """Whether a condition is that a tensor is true: a number of 0 and 1, from data, is 1."""
+    symbols = list(getattr(condition, "free_symbols", ()))
+    return len(symbols) == 1 and condition.is_Relational and known_range(env, symbols[0]) == (0, 1)
+
+
+def is_relation(condition: Any) -> bool:
+    """Whether torch wanted to know if something holds, and not what a number is."""
+    return bool(getattr(condition, "is_Relational", False) or getattr(condition, "is_Boolean", 0))
