@@ -79,7 +79,7 @@ def test_a_branch_on_data_is_rewritten_and_the_cell_stays(lab: Lab) -> None:
     lab.run_all(60)
     root = explorer(lab)
     failure = root.get_by_test_id("failure")
-    expect(failure).to_contain_text("depends on the values in `x.sum() > 0`")
+    expect(failure).to_contain_text("depends on the values in x.sum() > 0")
     expect(failure.locator(".tx-marked").first).to_be_visible()
     marked = "".join(failure.locator(".tx-marked").all_text_contents())
     assert marked == "x.sum() > 0"

@@ -8,7 +8,7 @@ import { PlainLine } from "./CodeLine";
 import { CopyButton } from "./CopyButton";
 import { Fixes } from "./Fixes";
 import { Frames } from "./Frames";
-import { Empty, More, Waiting } from "./parts";
+import { Empty, More, Prose, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
 const AROUND = 4;
@@ -28,10 +28,16 @@ export function Failure({ store, program, failure }: FailureProps) {
     <section class="tx-failure" aria-label="Failure" data-testid="failure" data-pane>
       <div class="tx-failure-sentence">
         <h2>{capped(failure.kind, 200)}</h2>
-        <p>{capped(failure.sentence, 2000)}</p>
+        <p>
+          <Prose text={failure.sentence} />
+        </p>
       </div>
       {frame && <Excerpt store={store} program={program} frame={frame} span={failure.span} />}
-      {failure.why && <p class="tx-failure-why">{capped(failure.why, 2000)}</p>}
+      {failure.why && (
+        <p class="tx-failure-why">
+          <Prose text={failure.why} />
+        </p>
+      )}
       {!failure.known && (
         <p class="tx-failure-why">
           Export Explorer does not know this kind of failure. The line and what torch says are what
@@ -76,7 +82,7 @@ function RelatedPlaces({ store, program, failure }: FailureProps) {
             >
               {capped(`${program.record.files[frame.file]?.name ?? "?"}:${frame.line}`, 120)}
             </button>{" "}
-            {capped(text, 400)}
+            <Prose text={text} most={400} />
           </li>
         )}
       </More>
@@ -100,7 +106,7 @@ function Links({ failure }: { failure: FailureRecord }) {
             ) : (
               <strong>{capped(link.name, 120)}</strong>
             )}{" "}
-            {capped(link.text, 1000)}
+            <Prose text={link.text} most={1000} />
           </li>
         ))}
       </ul>

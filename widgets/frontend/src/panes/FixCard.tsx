@@ -6,6 +6,7 @@ import type { FixCard as Card } from "../record.gen";
 import type { Store } from "../store";
 import { bestFrame } from "./calls";
 import { Diff } from "./Diff";
+import { Prose } from "./parts";
 
 const KINDS: { [kind in Card["kind"]]: string } = {
   shapes: "shapes",
@@ -42,7 +43,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
           />
         )}
         <strong id={titleId} class="tx-fix-title">
-          {capped(fix.title, 300)}
+          <Prose text={fix.title} most={300} />
         </strong>
         {store.host.live && (
           <button
@@ -73,7 +74,11 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
           </button>
         )}
       </p>
-      {fix.why && <p class="tx-fix-why">{capped(fix.why, 1000)}</p>}
+      {fix.why && (
+        <p class="tx-fix-why">
+          <Prose text={fix.why} most={1000} />
+        </p>
+      )}
       {(fix.before || fix.after) && <Change before={fix.before} after={fix.after} />}
       {fix.diffs.map((text, index) => (
         <Diff key={index} text={text} />
@@ -81,7 +86,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
       {fix.gives_up && (
         <p class="tx-fix-why">
           <strong>{fix.lossy ? "Gives up: " : "Note: "}</strong>
-          {capped(fix.gives_up, 1000)}
+          <Prose text={fix.gives_up} most={1000} />
         </p>
       )}
     </li>

@@ -132,6 +132,12 @@ test("without a fix it says what to do, and a frozen page has no buttons", async
   expect([...page.querySelectorAll("button")]).toEqual([]);
 });
 
+test("code in a sentence stands out, and stays text", async () => {
+  await fail({ sentence: "Depends on `x.sum() > 0`, and `<b>y</b>`" });
+  const codes = [...page.querySelectorAll(".tx-failure-sentence code")];
+  expect(codes.map((each) => each.textContent)).toEqual(["x.sum() > 0", "<b>y</b>"]);
+});
+
 test("no text of a failure is markup, and only https links are links", async () => {
   await fail({
     kind: MARKUP,

@@ -60,6 +60,17 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
+/** A sentence of the engine's; what stands between backticks is code. Only ever set as text. */
+export function Prose({ text, most = 2000 }: { text: string; most?: number }) {
+  return (
+    <>
+      {capped(text, most)
+        .split(/`([^`]+)`/)
+        .map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
+    </>
+  );
+}
+
 /** What to say where there is nothing to show. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="tx-empty">{children}</p>;
