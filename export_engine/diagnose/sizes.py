@@ -15,7 +15,7 @@ from export_engine.diagnosis import Diagnosis, Kind, Link, Related, Span
 from export_engine.shapes import Bounds, Named
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
-from export_engine.sizes.solution import name_of, shortened
+from export_engine.sizes.problems import name_of, shortened
 from export_engine.stacks import Stack, outside_torch
 from export_engine.syntax import code_of
 from export_engine.torch_internals import is_constraint_violation

@@ -14,7 +14,7 @@ from export_engine.keeping import module_kept
 from export_engine.request import Request
 from export_engine.sizes import Problem
 from export_engine.sizes.places import InputPlace
-from export_engine.sizes.solution import name_of
+from export_engine.sizes.problems import name_of
 from export_engine.targets import as_module
 from export_engine.tracing import Progress
 

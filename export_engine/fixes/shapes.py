@@ -24,7 +24,7 @@ from export_engine.shapes import Bounds, Named, Shapes, Spec
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, size_facts, solve
 from export_engine.sizes.facts import shapes_of
-from export_engine.sizes.solution import name_of, shortened
+from export_engine.sizes.problems import name_of, shortened
 from export_engine.torch_internals import is_constraint_violation, violated_dims
 from export_engine.tracing import Progress
 
