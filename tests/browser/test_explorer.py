@@ -156,7 +156,7 @@ class Undecided(torch.nn.Module):
     expect(root.get_by_text("The whole traceback")).to_be_visible()
     expect(root.get_by_text("Traceback (most recent call last)")).to_be_hidden()
     root.get_by_role("tab").filter(has_text=re.compile(r"^strict$")).click()
-    expect(root.get_by_test_id("verdict")).to_contain_text("strict: Unsupported")
+    expect(root.get_by_test_id("verdict")).to_contain_text("strict: a branch on data")
     expect(root.locator(".tx-failing")).to_contain_text("if x.sum() > 0:")
     assert lab.value("u.ok") is False
 
