@@ -63,7 +63,7 @@ def write_report(session: Session, path: str | Path) -> Path:
 
 def report_html(session: Session) -> str:
     """The page's text. Raises FrontEndMissing."""
-    from widgets import bundle
+    from widgets import front_end
 
     record = session.entry.record
     title = escaped(record.title or "program")
@@ -82,7 +82,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 </head>
 <body>
 <main id="report">{static_html(record, note="")}</main>
-<script type="application/octet-stream" id="front-end">{_packed(bundle())}</script>
+<script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
 <script type="application/octet-stream" id="held">{_packed(_held(session))}</script>
 <script type="module">{_START}</script>
 </body>

@@ -3,7 +3,8 @@
 It is handed Records as bytes and sends questions back; it knows neither torch nor the engine.
 """
 
-from widgets.bundle import FrontEndMissing, bundle
+from widgets.bundle import FrontEndMissing
+from widgets.bundle import bundle as front_end
 from widgets.explorer_widget import Answer, ExplorerWidget, Refusal
 
-__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "Refusal", "bundle"]
+__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "Refusal", "front_end"]
