@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-_Kept = tuple[Any, Any]
-"""A container, and a copy of what it held; the copy is None for anything else."""
+_MOST_COPIED = 2**31
+"""Bytes."""
 
 
 @contextmanager
@@ -30,9 +30,12 @@ def attributes_kept(module: torch.nn.Module) -> Iterator[None]:
 def module_kept(module: torch.nn.Module) -> Iterator[Callable[[], None]]:
     """Undoes what code inside does to a module, its tensors included; gives what undoes it before.
 
-    The tensors are copied once; one that was not written to costs nothing more.
+    The tensors are copied once; one that was not written to costs nothing more. Parameters, which a
+    call hardly ever writes to, are left out where their copies would fill the memory.
     """
-    tensors = [*module.parameters(), *module.buffers()]
+    parameters = list(module.parameters())
+    small = sum(each.numel() * each.element_size() for each in parameters) <= _MOST_COPIED
+    tensors = [*(parameters if small else ()), *module.buffers()]
     values = [tensor.detach().clone() for tensor in tensors]
     versions = [tensor._version for tensor in tensors]
     restore_attributes = _attributes_of(module)

