@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-SCHEMA_VERSION = 2
+from export_engine.record_contract import Event, Guard, Probe, Size, Symbol
+from export_engine.record_verdicts import Check, FindingRow, FixCard, Verification
+
+SCHEMA_VERSION = 3
 
 if TYPE_CHECKING:
     Column = array[int]
@@ -39,10 +42,6 @@ class Expression(msgspec.Struct, frozen=True):
     text: str
     symbols: list[int]
     """Indices into `Record.symbols`, in order of appearance."""
-
-
-Size = int | str
-"""One size of a tensor: a number, or the `text` of an `Expression`."""
 
 
 class ValueType(msgspec.Struct, frozen=True):
@@ -211,61 +210,6 @@ class Signature(msgspec.Struct, frozen=True):
     outputs: list[OutputEntry]
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A dim of a program input or output that an expression of symbols stands for."""
-
-    io: Literal["input", "output"]
-    entry: int
-    """Index into the signature's inputs or outputs."""
-    dim: int
-    """-1 for an input or output that is itself a number."""
-    text: str
-    """In the user's terms: `x.shape[0]`."""
-    size: str
-    """The expression, a key into `Record.expressions`."""
-
-
-class Symbol(msgspec.Struct, frozen=True):
-    """A symbolic size of the program."""
-
-    name: str
-    """In the user's terms: the name of the Dim, else `x.shape[0]`, else torch's own (`u0`)."""
-    torch_name: str
-    """`s77`, `u0`."""
-    kind: Literal["backed", "unbacked"]
-    lower: int | None
-    """None: no lower bound."""
-    upper: int | None
-    """None: no upper bound."""
-    example: int | None
-    """Its value in the example inputs; None if unbacked or not known."""
-    places: list[Place] = []
-    stack: int = -1
-    """Where it was born, for an unbacked symbol; into `Record.stacks`."""
-
-    @property
-    def range(self) -> str:
-        """The range in interval notation: `[2, 512]`, `[2, ∞)`."""
-        low = "(-∞" if self.lower is None else f"[{self.lower}"
-        high = "∞)" if self.upper is None else f"{self.upper}]"
-        return f"{low}, {high}"
-
-
-class Guard(msgspec.Struct, frozen=True):
-    """A condition on symbols that tracing relied on."""
-
-    text: str
-    """In the user's terms: `batch <= 16`."""
-    torch_text: str
-    """As torch prints it: `s77 <= 16`."""
-    symbols: list[int]
-    kind: Literal["guard", "runtime_assert"]
-    stack: int = -1
-    """The user's line that asked; -1 where it was not recorded (a loaded program)."""
-    count: int = 1
-    """How often the same line asked the same."""
-
-
 class Related(msgspec.Struct, frozen=True):
     """A place that has to do with a failure."""
 
@@ -281,26 +225,6 @@ class Link(msgspec.Struct, frozen=True):
     name: str
     text: str
     url: str = ""
-
-
-class FixCard(msgspec.Struct, frozen=True):
-    """A fix, as it is offered. Its number among the failure's fixes is what applies it."""
-
-    kind: Literal["shapes", "mode", "inputs", "options", "code"]
-    title: str
-    """What it does, as an order: `Let seq be at most 16`."""
-    why: str = ""
-    lossy: bool = False
-    """Whether a wanted dim becomes static, or an answer may change."""
-    gives_up: str = ""
-    before: str = ""
-    after: str = ""
-    diffs: list[str] = []
-    """Of a code fix: a unified diff per file."""
-    stack: int = -1
-    """The line that it is about."""
-    tried: bool = False
-    """Whether it is known that the call exports with it."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -328,26 +252,6 @@ class Failure(msgspec.Struct, frozen=True):
     related: list[Related] = []
     links: list[Link] = []
     fixes: list[FixCard] = []
-
-
-class TrialRow(msgspec.Struct, frozen=True):
-    """One run of the program and of eager at sizes that it was not traced at."""
-
-    sizes: str
-    """`batch = 3, seq = 7`."""
-    outcome: Literal["agrees", "differs", "refused", "eager-fails"]
-    error: float
-    """Largest absolute difference of any output element."""
-    detail: str
-
-
-class Check(msgspec.Struct, frozen=True):
-    """Whether a program agrees with eager at other sizes."""
-
-    verdict: Literal["agrees", "differs", "refused", "not checked"]
-    sentence: str
-    """`Agrees with eager at 4 other sizes, with differences up to 3e-07.`"""
-    trials: list[TrialRow] = []
 
 
 class Timing(msgspec.Struct, frozen=True):
@@ -388,9 +292,17 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     signature: Signature = Signature([], [])
     symbols: list[Symbol] = []
     guards: list[Guard] = []
+    timeline: list[Event] = []
+    """What happened to the symbols, in order; empty for a loaded program that keeps none."""
+    probe: Probe = Probe([], [], [])
+    """What the program asks of the sizes of its inputs, to be tried out without running it."""
     failure: Failure | None = None
     fixed_by: list[str] = []
     """Titles of the fixes that led from the first attempt to this one, in order."""
     fixed_code: list[str] = []
     """The source edits in effect, as a unified diff per file."""
     check: Check | None = None
+    findings: list[FindingRow] = []
+    """What is wrong or surprising about an export that succeeded, the gravest first."""
+    verification: Verification | None = None
+    """The guarantees, where they were checked."""

@@ -25,6 +25,8 @@ class RecordedGuard:
     kind: str
     """`guard`, or `runtime_assert` for one that the program itself checks."""
     stack: Stack
+    asked_by: str = ""
+    """The op that asked, `aten.matmul.default`, or `torch._check`; empty for the code itself."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,34 @@ class SymbolBirth:
     source: str
     """torch's name for the input dim it stands for; empty for a value computed from data."""
     stack: Stack
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """That the range of a symbol got narrower."""
+
+    symbol: Any
+    lower: Any
+    upper: Any
+    """The new bounds, both allowed, as sympy numbers."""
+    sides: tuple[str, ...]
+    """Which of them changed: `lower`, `upper`."""
+    cause: int
+    """Which recorded guard did it, by number; -1 for none, such as the Dim's own range."""
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """That a symbol was found equal to something else, and is no more."""
+
+    symbol: Any
+    value: Any
+    """A sympy expression."""
+    cause: int
+    """Which recorded guard did it, by number; -1 for none."""
+
+
+Event = RecordedGuard | SymbolBirth | Narrowing | Replacement
 
 
 @dataclass(frozen=True)
@@ -67,6 +97,8 @@ class Recording:
     """Called with each module that tracing enters, torch's own helper modules among them."""
     guards: list[RecordedGuard] = field(default_factory=list)
     births: list[SymbolBirth] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    """Guards and births again, and what came of them, in the order in which it happened."""
     shape_env: Any = None
     """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
     raised: deque[Raised] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
@@ -77,3 +109,13 @@ class Recording:
     own, with symbols of its own."""
     graph: PartialGraph | None = None
     """What was traced until the export failed; None where it did not, or tracing never began."""
+
+    def add_guard(self, guard: RecordedGuard) -> None:
+        """Records a guard; what happens to ranges until the next one comes of it."""
+        self.guards.append(guard)
+        self.events.append(guard)
+
+    def add_birth(self, birth: SymbolBirth) -> None:
+        """Records a symbol."""
+        self.births.append(birth)
+        self.events.append(birth)

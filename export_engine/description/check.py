@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.agreement import Agreement, Trial
-from export_engine.record import Check, TrialRow
+from export_engine.record_verdicts import Check, TrialRow
 
 
 def describe_check(agreement: Agreement) -> Check:

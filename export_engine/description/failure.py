@@ -5,12 +5,12 @@ from __future__ import annotations
 import traceback
 
 from export_engine.attempt import Failed
+from export_engine.description.cards import fix_card
 from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.errors import message
-from export_engine.fix import Fix
 from export_engine.fixes.refusals import refusals
-from export_engine.record import Failure, FixCard, Link, Related
+from export_engine.record import Failure, Link, Related
 
 
 def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
@@ -29,20 +29,5 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         span=list(diagnosis.span or ()),
         related=[Related(each.text, stacks.number(each.stack)) for each in diagnosis.related],
         links=[Link(each.kind, each.name, each.text, each.url) for each in diagnosis.links],
-        fixes=[_card(fix, stacks) for fix in attempt.fixes],
-    )
-
-
-def _card(fix: Fix, stacks: Stacks) -> FixCard:
-    return FixCard(
-        kind=fix.kind,
-        title=fix.title,
-        why=fix.why,
-        lossy=fix.lossy,
-        gives_up=fix.gives_up,
-        before=fix.before,
-        after=fix.after,
-        diffs=[edit.diff(stacks.files.name_of(edit.file)) for edit in fix.edits],
-        stack=stacks.number(fix.stack),
-        tried=fix.leads_to is not None,
+        fixes=[fix_card(fix, stacks) for fix in attempt.fixes],
     )

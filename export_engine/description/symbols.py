@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from export_engine.description.tables import Table
-from export_engine.record import Expression, Size
+from export_engine.record import Expression
+from export_engine.record_contract import Size
 from export_engine.recorder import SymbolBirth
 from export_engine.sizes.places import birth_dims
 from export_engine.torch_internals import expression_of, symbol_printer
@@ -79,6 +80,19 @@ class Symbols:
             symbols = sorted(expression.free_symbols, key=lambda s: known.find(self.name(s)))
             self._expressions[known] = Expression(known, [self.number(s) for s in symbols])
         return known
+
+    def known(self, symbol: Any) -> list[int]:
+        """The number of a symbol, in a list; empty for one that is no more in the program."""
+        number = self.table.find(str(symbol))
+        return [] if number is None else [number]
+
+    def is_named(self, symbol: Any) -> bool:
+        """Whether a symbol is still in the program, under a name of its own."""
+        return str(symbol) in self._names
+
+    def born(self, expression: Any) -> str:
+        """An expression by the dims that its symbols were made for."""
+        return self._print_places(expression)
 
     def guard_text(self, condition: Any) -> str:
         """A condition as text; symbols that share a name, or have none, go by their places."""

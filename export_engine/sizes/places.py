@@ -33,18 +33,24 @@ def birth_dims(births: Iterable[SymbolBirth], paths: Sequence[str]) -> dict[str,
     """
     found: dict[str, InputPlace] = {}
     for birth in births:
-        match = _SOURCE.fullmatch(birth.source)
-        if match is None:
-            continue
-        keys = [bracket or dotted for bracket, dotted in _KEY.findall(match["path"])]
-        path = ".".join([match["root"], *keys])
-        if match["root"] == "flat_args" and keys and int(keys[0]) < len(paths):
-            path = paths[int(keys[0])]
-        elif path not in paths:
-            path = _nearest(path, paths)
-        position = int(match["dim"]) if match["dim"] is not None else -1
-        found.setdefault(str(birth.symbol), InputPlace(path, position))
+        place = source_place(birth.source, paths)
+        if place is not None:
+            found.setdefault(str(birth.symbol), place)
     return found
+
+
+def source_place(source: str, paths: Sequence[str]) -> InputPlace | None:
+    """The input dim that torch's name of a source means; None if it means something else."""
+    match = _SOURCE.fullmatch(source)
+    if match is None:
+        return None
+    keys = [bracket or dotted for bracket, dotted in _KEY.findall(match["path"])]
+    path = ".".join([match["root"], *keys])
+    if match["root"] == "flat_args" and keys and int(keys[0]) < len(paths):
+        path = paths[int(keys[0])]
+    elif path not in paths:
+        path = _nearest(path, paths)
+    return InputPlace(path, int(match["dim"]) if match["dim"] is not None else -1)
 
 
 def _nearest(path: str, paths: Sequence[str]) -> str:

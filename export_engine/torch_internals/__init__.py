@@ -39,6 +39,7 @@ from export_engine.torch_internals.inputs import (
 )
 from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
 from export_engine.torch_internals.symbols import (
+    asserted,
     expression_of,
     guards_code,
     int_bound,
@@ -47,6 +48,7 @@ from export_engine.torch_internals.symbols import (
     known_range,
     linear_in,
     replaced_sizes,
+    shape_env,
     short_dtype,
     symbol_hint,
     symbol_printer,
@@ -58,6 +60,7 @@ __all__ = [
     "FakeTensor",
     "HigherOrderOperator",
     "OpOverload",
+    "asserted",
     "branch_mismatch",
     "call_leaves",
     "calls_of_op",
@@ -90,6 +93,7 @@ __all__ = [
     "register_container",
     "replaced_sizes",
     "returned_views",
+    "shape_env",
     "short_dtype",
     "specs_of_leaves",
     "symbol_hint",

@@ -5,28 +5,28 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from itertools import islice
-from types import FrameType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import torch
-from torch._guards import TracingContext
 from torch.export import _trace, dynamic_shapes
-from torch.fx.experimental import proxy_tensor, symbolic_shapes
+from torch.fx.experimental import proxy_tensor
 
-from export_engine.recorder import PartialGraph, Raised, RecordedGuard, Recording, SymbolBirth
-from export_engine.stacks import (
-    Location,
-    Stack,
-    format_stack,
-    is_shown,
-    parse_stack_trace,
-    user_stack,
-    without_repeats,
+from export_engine.recorder import (
+    PartialGraph,
+    Raised,
+    Recording,
 )
+from export_engine.stacks import (
+    format_stack,
+    user_stack,
+)
+from export_engine.torch_internals import shape_hooks
 from export_engine.torch_internals.inputs import keywords_apart
+from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals.traced_lines import lines_behind
 
 _one_capture = threading.RLock()
 """The hooks sit on torch's classes, which all threads share: one capture records at a time."""
@@ -37,8 +37,9 @@ def recording(into: Recording) -> Iterator[None]:
     """Records into `into` while an export runs inside; all hooks come off, whatever happens."""
     with _one_capture, ExitStack() as hooks:
         hooks.enter_context(_full_stacks())
-        hooks.enter_context(_guards(into))
-        hooks.enter_context(_births(into))
+        hooks.enter_context(shape_hooks.guards(into))
+        hooks.enter_context(shape_hooks.births(into))
+        hooks.enter_context(shape_hooks.consequences(into))
         hooks.enter_context(_modules(into))
         hooks.enter_context(_partial_graph(into))
         hooks.enter_context(_raised(into))
@@ -60,24 +61,6 @@ def torch_options(names: Iterable[str]) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own."""
-    original = getattr(owner, name, None)
-    if original is None:
-        yield
-        return
-    own = vars(owner).get(name)
-    setattr(owner, name, make(original))
-    try:
-        yield
-    finally:
-        if own is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, own)
-
-
 def _full_stacks() -> AbstractContextManager[None]:
     """Gives nodes the whole user stack, where torch keeps only frames named `forward`.
 
@@ -94,60 +77,14 @@ def _full_stacks() -> AbstractContextManager[None]:
             finally:
                 self.record_stack_traces = wanted
             if wanted and not node.stack_trace and node.op not in ("placeholder", "output"):
-                stack = user_stack(sys._getframe(1), _lines_behind)
+                stack = user_stack(sys._getframe(1), lines_behind)
                 if stack:
                     node.stack_trace = format_stack(stack)
             return node
 
         return create_node
 
-    return _replaced(proxy_tensor.PythonKeyTracer, "create_node", make)
-
-
-def _guards(into: Recording) -> AbstractContextManager[None]:
-    """Records each guard with the line that asked for it."""
-
-    def make(original: Any) -> Any:
-        def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
-            kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
-            into.guards.append(RecordedGuard(g, kind, _stack_in_any_mode()))
-            return original(self, prefix, g, *args, **kwargs)
-
-        return log_guard
-
-    return _replaced(symbolic_shapes.ShapeEnv, "_log_guard", make)
-
-
-@contextmanager
-def _births(into: Recording) -> Iterator[None]:
-    """Records each new symbol: of an input's dim, and of a value computed from data."""
-    known: set[Any] = set()
-
-    def backed(original: Any) -> Any:
-        def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
-            if not into.traces:
-                into.shape_env = self
-            expression = original(self, val, source, *args, **kwargs)
-            if getattr(expression, "is_Symbol", False) and expression not in known:
-                known.add(expression)
-                into.births.append(SymbolBirth(expression, _source_name(source), ()))
-            return expression
-
-        return create_symbol
-
-    def unbacked(original: Any) -> Any:
-        def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
-            into.births.append(SymbolBirth(symbol, "", _stack_in_any_mode()))
-            return original(self, prefix, symbol, *args, **kwargs)
-
-        return log
-
-    env = symbolic_shapes.ShapeEnv
-    with (
-        _replaced(env, "create_symbol", backed),
-        _replaced(env, "_log_create_unbacked_symbol", unbacked),
-    ):
-        yield
+    return replaced(proxy_tensor.PythonKeyTracer, "create_node", make)
 
 
 @contextmanager
@@ -178,8 +115,8 @@ def _modules(into: Recording) -> Iterator[None]:
 
     variable = getattr(nn_module, "UnspecializedNNModuleVariable", None)
     with (
-        _replaced(proxy_tensor._ModuleStackTracer, "call_module", called),
-        _replaced(variable, "call_function", interpreted),
+        replaced(proxy_tensor._ModuleStackTracer, "call_module", called),
+        replaced(variable, "call_function", interpreted),
     ):
         yield
 
@@ -219,8 +156,8 @@ def _partial_graph(into: Recording) -> Iterator[None]:
         return cleanup
 
     with (
-        _replaced(proxy_tensor, "dispatch_trace", traced),
-        _replaced(output_graph.OutputGraph, "cleanup", interpreted),
+        replaced(proxy_tensor, "dispatch_trace", traced),
+        replaced(output_graph.OutputGraph, "cleanup", interpreted),
     ):
         yield
 
@@ -241,7 +178,7 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
         return init
 
     seen = getattr(exc, "ObservedException", None)
-    return _replaced(seen, "__init__", make) if seen is not None else nullcontext()
+    return replaced(seen, "__init__", make) if seen is not None else nullcontext()
 
 
 @contextmanager
@@ -265,36 +202,5 @@ def _keywords_apart() -> Iterator[None]:
 
     with ExitStack() as hooks:
         for module in (dynamic_shapes, _trace, non_strict_utils, eval_frame):
-            hooks.enter_context(_replaced(module, "_combine_args", make))
+            hooks.enter_context(replaced(module, "_combine_args", make))
         yield
-
-
-def _source_name(source: Any) -> str:
-    """The text of a Dynamo source; `name` was a method until 2.10."""
-    name = getattr(source, "name", "")
-    return str(name() if callable(name) else name)
-
-
-def _stack_in_any_mode() -> Stack:
-    """The user's stack now. Strict mode interprets their frames, and Dynamo keeps the list."""
-    interpreted = TracingContext.extract_stack()
-    locations = [Location(f.filename, f.lineno or 0, f.name) for f in interpreted]
-    shown = without_repeats(location for location in locations if is_shown(location.file))
-    return shown or user_stack(sys._getframe(2), _lines_behind)
-
-
-def _lines_behind(frame: FrameType) -> Stack:
-    """The user's lines behind a line of generated code, as when a branch of cond is traced again.
-
-    The generated module knows which node each of its lines is, and the node has the stack. Where
-    `_lineno_map` is missing, the frame stays unexplained and is left out.
-    """
-    module = frame.f_locals.get("self")
-    lines = getattr(module, "_lineno_map", None)
-    if not isinstance(module, torch.fx.GraphModule) or not lines:
-        return ()
-    index = lines.get(frame.f_lineno - frame.f_code.co_firstlineno)
-    if index is None:
-        return ()
-    node = next(islice(module.graph.nodes, index, None), None)
-    return parse_stack_trace(node.stack_trace or "") if node is not None else ()

@@ -89,7 +89,7 @@ def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
     The values are in the ShapeEnv that the program's fake tensors share; `backed_var_to_val` was
     called `var_to_val` before.
     """
-    return symbol_value(_shape_env(program), symbol)
+    return symbol_value(shape_env(program), symbol)
 
 
 def symbol_value(env: Any, symbol: Any) -> int | None:
@@ -128,13 +128,14 @@ def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[A
 
     A symbol found equal to another, or to a number, is no more in the program.
     """
-    env = _shape_env(program)
+    env = shape_env(program)
     if env is None:
         return set()
     return set().union(*(env.replace(each).free_symbols for each in condition.free_symbols))
 
 
-def _shape_env(program: torch.export.ExportedProgram) -> Any:
+def shape_env(program: torch.export.ExportedProgram) -> Any:
+    """What a program's fake tensors share: the symbols, their ranges and what replaced them."""
     for node in program.graph.nodes:
         value = node.meta.get("val")
         if isinstance(value, FakeTensor):
@@ -147,6 +148,17 @@ def _shape_env(program: torch.export.ExportedProgram) -> Any:
 def guards_code(program: torch.export.ExportedProgram) -> list[str]:
     """The guards that travel with a program, as Python text; none where torch keeps no list."""
     return list(getattr(program, "_guards_code", None) or [])
+
+
+def asserted(program: torch.export.ExportedProgram) -> list[Any]:
+    """The conditions on sizes that a program's own asserts check, as sympy booleans."""
+    found = []
+    for node in program.graph.nodes:
+        if node.target is torch.ops.aten._assert_scalar.default:
+            value = getattr(node.args[0], "meta", {}).get("val")
+            if isinstance(value, torch.SymBool):
+                found.append(value.node.expr)
+    return found
 
 
 def is_truth_value(env: Any, condition: Any) -> bool:

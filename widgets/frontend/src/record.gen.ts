@@ -3,7 +3,7 @@
 /** Small integers, one per node or edge; a view into the message that brought them. */
 export type Column = Int8Array | Int16Array | Int32Array;
 
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 export const OPS = ["placeholder", "get_attr", "call_function", "call_module", "call_method", "output"] as const;
 
@@ -122,6 +122,14 @@ export interface Place {
   size: string;
 }
 
+export interface Bound {
+  side: "lower" | "upper";
+  value: number;
+  origin: "check" | "default" | "dim" | "guard";
+  text: string;
+  guard: number;
+}
+
 export interface Symbol {
   name: string;
   torch_name: string;
@@ -131,6 +139,7 @@ export interface Symbol {
   example: number | null;
   places: Place[];
   stack: number;
+  bounds: Bound[];
 }
 
 export interface Guard {
@@ -140,6 +149,53 @@ export interface Guard {
   kind: "guard" | "runtime_assert";
   stack: number;
   count: number;
+  effect: "equates" | "fixes" | "implied" | "kept" | "narrows";
+  result: string;
+  asked_by: string;
+  inputs: number[];
+}
+
+export interface Event {
+  kind: "birth" | "guard" | "range" | "replacement";
+  text: string;
+  torch_text: string;
+  symbols: number[];
+  stack: number;
+  guard: number;
+  count: number;
+}
+
+export interface SizeInput {
+  entry: number;
+  dim: number;
+  text: string;
+  example: number;
+  size: number | string;
+  symbol: number;
+  scale: number;
+  offset: number;
+}
+
+export interface Rule {
+  kind: "equal" | "fixed" | "form" | "guard" | "range";
+  text: string;
+  formula: (number | number | string)[];
+  guard: number;
+  stack: number;
+  enforced: boolean;
+}
+
+export interface OutputSize {
+  entry: number;
+  dim: number;
+  size: number | string;
+  formula: (number | number | string)[];
+}
+
+export interface Probe {
+  inputs: SizeInput[];
+  rules: Rule[];
+  outputs: OutputSize[];
 }
 
 export interface Related {
@@ -195,6 +251,35 @@ export interface Check {
   trials: TrialRow[];
 }
 
+export interface FindingRow {
+  kind: string;
+  heading: string;
+  severity: "note" | "surprising" | "wrong";
+  sentence: string;
+  why: string;
+  stack: number;
+  node: number;
+  guard: number;
+  fix: number;
+  card: FixCard | null;
+}
+
+export interface GuaranteeRow {
+  name: string;
+  claim: string;
+  verdict: "broken" | "holds" | "not applicable" | "not checked";
+  sentence: string;
+  evidence: string[];
+  node: number;
+}
+
+export interface Verification {
+  verdict: "broken" | "holds" | "not checked";
+  sentence: string;
+  rows: GuaranteeRow[];
+  seconds: number;
+}
+
 export interface Record {
   schema: number;
   title: string;
@@ -218,8 +303,12 @@ export interface Record {
   signature: Signature;
   symbols: Symbol[];
   guards: Guard[];
+  timeline: Event[];
+  probe: Probe;
   failure: Failure | null;
   fixed_by: string[];
   fixed_code: string[];
   check: Check | null;
+  findings: FindingRow[];
+  verification: Verification | null;
 }

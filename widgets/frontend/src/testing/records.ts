@@ -222,6 +222,10 @@ export class RecordBuilder {
       kind: "guard",
       stack: this.stack(stack),
       count: 1,
+      effect: "kept",
+      result: "",
+      asked_by: "",
+      inputs: [],
     });
   }
 
@@ -255,6 +259,10 @@ export class RecordBuilder {
       torch_version: "2.13.0",
       timing: null,
       warnings: [],
+      timeline: [],
+      probe: { inputs: [], rules: [], outputs: [] },
+      findings: [],
+      verification: null,
       printed: "",
       graphs,
       strings,
@@ -287,7 +295,7 @@ export class RecordBuilder {
   private symbol(name: string): number {
     const known = this.symbols.findIndex((each) => each.name === name);
     if (known >= 0) return known;
-    const range = { lower: 2, upper: null, example: 4, places: [], stack: -1 };
+    const range = { lower: 2, upper: null, example: 4, places: [], bounds: [], stack: -1 };
     this.symbols.push({ name, torch_name: `s${this.symbols.length}`, kind: "backed", ...range });
     return this.symbols.length - 1;
   }

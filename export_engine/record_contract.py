@@ -1,0 +1,167 @@
+"""The part of the Record that is the shape contract: symbols, guards, and what a size must be.
+
+`record.py` has the rest, and says how all of it is read.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Size = int | str
+"""One size of a tensor: a number, or the `text` of an `Expression`."""
+
+Formula = list[int | float | str]
+"""Arithmetic on sizes in postfix order, as `formula.py` writes and evaluates it: `d0` is the size
+of `Probe.inputs[0]`, any other text an operator. Empty: not to be evaluated."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A dim of a program input or output that an expression of symbols stands for."""
+
+    io: Literal["input", "output"]
+    entry: int
+    """Index into the signature's inputs or outputs."""
+    dim: int
+    """-1 for an input or output that is itself a number."""
+    text: str
+    """In the user's terms: `x.shape[0]`."""
+    size: str
+    """The expression, a key into `Record.expressions`."""
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """Where one end of a symbol's range comes from."""
+
+    side: Literal["lower", "upper"]
+    value: int
+    origin: Literal["dim", "guard", "check", "default"]
+    """`dim`: the Shapes say so. `check`: a torch._check. `default`: torch's own assumption."""
+    text: str
+    """As a phrase: `batch <= 16 at model.py:12`, `sizes of 0 and 1 are taken apart`."""
+    guard: int = -1
+    """Into `Record.guards`."""
+
+
+class Symbol(msgspec.Struct, frozen=True):
+    """A symbolic size of the program."""
+
+    name: str
+    """In the user's terms: the name of the Dim, else `x.shape[0]`, else torch's own (`u0`)."""
+    torch_name: str
+    """`s77`, `u0`."""
+    kind: Literal["backed", "unbacked"]
+    lower: int | None
+    """None: no lower bound."""
+    upper: int | None
+    """None: no upper bound."""
+    example: int | None
+    """Its value in the example inputs; None if unbacked or not known."""
+    places: list[Place] = []
+    stack: int = -1
+    """Where it was born, for an unbacked symbol; into `Record.stacks`."""
+    bounds: list[Bound] = []
+    """Where its bounds come from, as far as that is known."""
+
+    @property
+    def range(self) -> str:
+        """The range in interval notation: `[2, 512]`, `[2, ∞)`."""
+        low = "(-∞" if self.lower is None else f"[{self.lower}"
+        high = "∞)" if self.upper is None else f"{self.upper}]"
+        return f"{low}, {high}"
+
+
+class Guard(msgspec.Struct, frozen=True):
+    """A condition on symbols that tracing relied on."""
+
+    text: str
+    """In the user's terms: `batch <= 16`."""
+    torch_text: str
+    """As torch prints it: `s77 <= 16`."""
+    symbols: list[int]
+    kind: Literal["guard", "runtime_assert"]
+    stack: int = -1
+    """The user's line that asked; -1 where it was not recorded (a loaded program)."""
+    count: int = 1
+    """How often the same line asked the same."""
+    effect: Literal["narrows", "fixes", "equates", "kept", "implied"] = "kept"
+    """What came of it: a range got narrower, a size became a constant, two sizes became one, or the
+    program checks it on each call (`kept`). `implied`: it follows from the others."""
+    result: str = ""
+    """What is known since: `batch in [2, 16]`, `y.shape[0] = seq`."""
+    asked_by: str = ""
+    """The op that asked, `aten.matmul.default`, or `torch._check`; empty for the code itself."""
+    inputs: list[int] = []
+    """Which inputs' sizes it is about; into the signature's inputs."""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something that happened to the symbols while tracing."""
+
+    kind: Literal["birth", "guard", "range", "replacement"]
+    text: str
+    """In the user's terms: `batch: x.shape[0], 8 in the example`, `batch in [2, 16]`."""
+    torch_text: str
+    symbols: list[int]
+    stack: int = -1
+    guard: int = -1
+    """Of a guard, and of what came of one; into `Record.guards`."""
+    count: int = 1
+    """How often it happened in a row."""
+
+
+class SizeInput(msgspec.Struct, frozen=True):
+    """A size that a caller decides: a dim of an input, or an input that is itself a number."""
+
+    entry: int
+    """Into the signature's inputs."""
+    dim: int
+    """-1 for a number."""
+    text: str
+    """`x.shape[0]`."""
+    example: int
+    size: Size
+    """What the program takes it for: a number, or an expression of symbols."""
+    symbol: int = -1
+    """Where it is `scale * symbol + offset`; into `Record.symbols`."""
+    scale: int = 1
+    offset: int = 0
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """Something that the sizes of a call must fulfil."""
+
+    kind: Literal["fixed", "range", "equal", "form", "guard"]
+    """A constant size; a bound; the same size as another; a size made from another's; a condition
+    that the code asked for."""
+    text: str
+    """In the user's terms: `x.shape[0] <= 16`."""
+    formula: Formula
+    """True or false; empty where it cannot be evaluated here."""
+    guard: int = -1
+    """The guard that it comes from; into `Record.guards`."""
+    stack: int = -1
+    enforced: bool = True
+    """Whether the program refuses what breaks it. Sizes of 0 and 1 below a range are let through,
+    though nothing is promised of them."""
+
+
+class OutputSize(msgspec.Struct, frozen=True):
+    """A size of a result."""
+
+    entry: int
+    """Into the signature's outputs."""
+    dim: int
+    """-1 for a number."""
+    size: Size
+    formula: Formula
+    """Empty where it depends on values."""
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """What a program asks of the sizes of its inputs, and the sizes of its results by them."""
+
+    inputs: list[SizeInput]
+    rules: list[Rule]
+    outputs: list[OutputSize]

@@ -1,0 +1,98 @@
+"""The part of the Record that judges: fixes on offer, findings, checks and guarantees.
+
+`record.py` has the rest, and says how all of it is read.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class FixCard(msgspec.Struct, frozen=True):
+    """A fix, as it is offered. Its number among the failure's fixes is what applies it."""
+
+    kind: Literal["shapes", "mode", "inputs", "options", "code"]
+    title: str
+    """What it does, as an order: `Let seq be at most 16`."""
+    why: str = ""
+    lossy: bool = False
+    """Whether a wanted dim becomes static, or an answer may change."""
+    gives_up: str = ""
+    before: str = ""
+    after: str = ""
+    diffs: list[str] = []
+    """Of a code fix: a unified diff per file."""
+    stack: int = -1
+    """The line that it is about."""
+    tried: bool = False
+    """Whether it is known that the call exports with it."""
+
+
+class TrialRow(msgspec.Struct, frozen=True):
+    """One run of the program and of eager at sizes that it was not traced at."""
+
+    sizes: str
+    """`batch = 3, seq = 7`."""
+    outcome: Literal["agrees", "differs", "refused", "eager-fails"]
+    error: float
+    """Largest absolute difference of any output element."""
+    detail: str
+
+
+class Check(msgspec.Struct, frozen=True):
+    """Whether a program agrees with eager at other sizes."""
+
+    verdict: Literal["agrees", "differs", "refused", "not checked"]
+    sentence: str
+    """`Agrees with eager at 4 other sizes, with differences up to 3e-07.`"""
+    trials: list[TrialRow] = []
+
+
+class FindingRow(msgspec.Struct, frozen=True):
+    """Something wrong or surprising about an export that succeeded."""
+
+    kind: str
+    """`baked-value`, `training-mode`: see `finding.Kind`."""
+    heading: str
+    """`A value baked in`."""
+    severity: Literal["wrong", "surprising", "note"]
+    """`wrong`: the program gives other answers than the model. `surprising`: it may, or does less
+    than was asked for. `note`: worth knowing before it ships."""
+    sentence: str
+    why: str
+    stack: int = -1
+    node: int = -1
+    """Into graph 0."""
+    guard: int = -1
+    fix: int = -1
+    """Its fix, as a number among `fixes` of the attempt."""
+    card: FixCard | None = None
+    """That fix."""
+
+
+class GuaranteeRow(msgspec.Struct, frozen=True):
+    """Something that torch.export claims of its programs, checked on this one."""
+
+    name: str
+    """`functional`: see `guarantees`."""
+    claim: str
+    """`No op writes to memory that it was given.`"""
+    verdict: Literal["holds", "broken", "not applicable", "not checked"]
+    sentence: str
+    """What was found: `All 1,187 ops have schemas that write to nothing.`"""
+    evidence: list[str] = []
+    """What was looked at, a line each; where broken, what breaks it, first."""
+    node: int = -1
+    """The first node that breaks it; into graph 0."""
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """The guarantees, checked."""
+
+    verdict: Literal["holds", "broken", "not checked"]
+    sentence: str
+    """`10 guarantees hold, 1 is broken, 1 was not checked.`"""
+    rows: list[GuaranteeRow]
+    seconds: float

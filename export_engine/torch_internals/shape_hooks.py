@@ -1,0 +1,147 @@
+"""Hooks on torch's ShapeEnv: guards, symbols, and what becomes of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch._guards import TracingContext
+from torch._subclasses import fake_tensor
+from torch.fx.experimental import symbolic_shapes
+
+from export_engine.recorder import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
+from export_engine.stacks import Location, Stack, is_shown, user_stack, without_repeats
+from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals.traced_lines import lines_behind
+
+
+def guards(into: Recording) -> AbstractContextManager[None]:
+    """Records each guard with the line that asked for it."""
+
+    def make(original: Any) -> Any:
+        def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
+            kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
+            into.add_guard(RecordedGuard(g, kind, _stack_in_any_mode(), _asking_op()))
+            return original(self, prefix, g, *args, **kwargs)
+
+        return log_guard
+
+    return replaced(symbolic_shapes.ShapeEnv, "_log_guard", make)
+
+
+@contextmanager
+def births(into: Recording) -> Iterator[None]:
+    """Records each new symbol: of an input's dim, and of a value computed from data."""
+    known: set[Any] = set()
+
+    def backed(original: Any) -> Any:
+        def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+            if not into.traces:
+                into.shape_env = self
+            expression = original(self, val, source, *args, **kwargs)
+            if getattr(expression, "is_Symbol", False) and expression not in known:
+                known.add(expression)
+                into.add_birth(SymbolBirth(expression, _source_name(source), ()))
+            return expression
+
+        return create_symbol
+
+    def unbacked(original: Any) -> Any:
+        def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
+            into.add_birth(SymbolBirth(symbol, "", _stack_in_any_mode()))
+            return original(self, prefix, symbol, *args, **kwargs)
+
+        return log
+
+    env = symbolic_shapes.ShapeEnv
+    with (
+        replaced(env, "create_symbol", backed),
+        replaced(env, "_log_create_unbacked_symbol", unbacked),
+    ):
+        yield
+
+
+@contextmanager
+def consequences(into: Recording) -> Iterator[None]:
+    """Records what guards do to symbols: narrower ranges, and symbols found equal to something.
+
+    A range that changes while a symbol is being made is the Dim's own.
+    """
+
+    def cause(symbol: Any) -> int:
+        made = any(birth.symbol == symbol for birth in into.births)
+        return len(into.guards) - 1 if made else -1
+
+    def narrowed(original: Any) -> Any:
+        def update(self: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
+            before = self.var_to_range.get(symbol)
+            done = original(self, symbol, *args, **kwargs)
+            now = self.var_to_range.get(symbol)
+            if now is not None and before is not None and now != before:
+                sides = ("lower",) * (now.lower != before.lower)
+                sides += ("upper",) * (now.upper != before.upper)
+                into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause(symbol)))
+            return done
+
+        return update
+
+    def equated(original: Any) -> Any:
+        def set_replacement(self: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+            before = self.replacements.get(a)
+            done = original(self, a, *args, **kwargs)
+            now = self.replacements.get(a)
+            if before is None and now is not None:
+                into.events.append(Replacement(a, now, cause(a)))
+            return done
+
+        return set_replacement
+
+    env = symbolic_shapes.ShapeEnv
+    with (
+        replaced(env, "_update_var_to_range", narrowed),
+        replaced(env, "_set_replacement", equated),
+    ):
+        yield
+
+
+def _source_name(source: Any) -> str:
+    """The text of a Dynamo source; `name` was a method until 2.10."""
+    name = getattr(source, "name", "")
+    return str(name() if callable(name) else name)
+
+
+def _stack_in_any_mode() -> Stack:
+    """The user's stack now. Strict mode interprets their frames, and Dynamo keeps the list."""
+    interpreted = TracingContext.extract_stack()
+    locations = [Location(f.filename, f.lineno or 0, f.name) for f in interpreted]
+    shown = without_repeats(location for location in locations if is_shown(location.file))
+    return shown or user_stack(sys._getframe(2), lines_behind)
+
+
+_MOST_FRAMES = 200
+
+
+def _asking_op() -> str:
+    """Who asked for a guard: the op nearest to the user's code, or `torch._check`; else nothing."""
+    frame: FrameType | None = sys._getframe(2)
+    found = ""
+    for _ in range(_MOST_FRAMES):
+        if frame is None or frame.f_code is _EXPORT:
+            break
+        code = frame.f_code
+        if code.co_name == "dispatch" and code.co_filename == _FAKE_TENSOR:
+            func = frame.f_locals.get("func")
+            found = str(func) if isinstance(func, torch._ops.OpOverload) else found
+        elif code is _CHECK:
+            found = "torch._check"
+        frame = frame.f_back
+    return found
+
+
+_FAKE_TENSOR = fake_tensor.__file__
+_CHECK = torch._check_with.__code__
+_EXPORT = torch.export.export.__code__
