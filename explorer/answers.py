@@ -29,7 +29,12 @@ class Answers:
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer. Raises Refusal with a sentence."""
         views = {"record": self._record, "source": self._source, "code": self._code}
-        actions = {"apply": self._apply, "autofix": self._autofix, "use": self._use}
+        actions = {
+            "apply": self._apply,
+            "autofix": self._autofix,
+            "use": self._use,
+            "verify": self._verify,
+        }
         number = _number(request, "attempt", len(self._session.entries))
         if ask in views:
             return views[ask](self._session.entries[number], request)
@@ -74,6 +79,12 @@ class Answers:
         added = len(self._session.entries) > before
         last = len(self._session.entries) - 1 if added else number
         return {"attempt": last, "report": report.sentence}
+
+    def _verify(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
+        sizes = request.get("sizes")
+        if not isinstance(sizes, int) or not 1 <= sizes <= 1000:
+            raise Refusal("Choose between 1 and 1000 sizes to compare at.")
+        return {"sentence": self._session.verify(number, sizes, self._report).sentence}
 
     def _use(self, number: int, _: dict[str, Any]) -> None:
         self._session.use(number)

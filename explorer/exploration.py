@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     import graphviz
     import torch
 
-    from export_engine import Attempt, AutofixReport, Diagnosis, Fix, Progress, Record, Request
+    from export_engine import (
+        Attempt,
+        AutofixReport,
+        Diagnosis,
+        Finding,
+        Fix,
+        ProbeResult,
+        Progress,
+        Record,
+        Request,
+        Verified,
+    )
 
 
 class ExportFailed(RuntimeError):
@@ -125,11 +136,47 @@ class Exploration:
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """What may help, lossless fixes first; empty if the export succeeded."""
-        from export_engine import Failed
+        """What may help, lossless fixes first; of an export, the fixes of its findings."""
+        return self._session.entry.fixes
 
-        attempt = self._session.entry.attempt
-        return attempt.fixes if isinstance(attempt, Failed) else ()
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong or surprising about an export that succeeded, the gravest first."""
+        return self._session.entry.findings
+
+    def verify(
+        self, sizes: int = 8, progress: Callable[[Progress], None] | None = None
+    ) -> Verified:
+        """Checks the guarantees that torch.export claims, on this program. `print` what it gives.
+
+        Args:
+            sizes: how many sizes within the contract to compare with eager at.
+            progress: called before each check.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            KeyboardInterrupt: interrupted; everything is as it was.
+        """
+        if not self.ok:
+            raise self._no("program")
+        return self._session.verify(self._session.current, sizes, progress)
+
+    def probe(self, **sizes: int) -> ProbeResult:
+        """Whether the program takes sizes, and what it gives back for them, without running it.
+
+        Args:
+            sizes: values of symbols by their names, `batch=3`; a single size by its place, with
+                `**{"x.shape[0]": 3}`. The others are as in the example.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            ValueError: there is no such symbol or place.
+        """
+        from export_engine.probe import probe_named
+
+        if not self.ok:
+            raise self._no("program")
+        return probe_named(self.record, sizes)
 
     @property
     def fixed_source(self) -> dict[str, str]:

@@ -1,18 +1,18 @@
 """The Session: the attempts behind one view, each made from another by a fix, or the first.
 
-An entry is never changed and none is lost. Which one is current, the one whose program the user
+An attempt is never changed and none is lost. Which one is current, the one whose program the user
 has, changes only to something better or by the user's own choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from export_engine import Attempt, AutofixReport, Progress, Record
+    from export_engine import Attempt, AutofixReport, Finding, Fix, Progress, Record, Verified
 
     Report = Callable[[Progress], None]
 
@@ -36,6 +36,8 @@ class Entry:
     """The entry that it was made from; -1 for a first one."""
     step: str = ""
     """What was done to come from there: the titles of the fixes."""
+    verified: Verified | None = None
+    """The guarantees of its program, where they were checked."""
 
     @property
     def ok(self) -> bool:
@@ -47,15 +49,34 @@ class Entry:
     @cached_property
     def record(self) -> Record:
         """The attempt, described. A RuntimeError here is a bug, and says so."""
-        from export_engine import describe
+        from export_engine import describe, with_verification
 
         try:
-            return describe(self.attempt)
+            record = describe(self.attempt)
         except Exception as error:
             raise RuntimeError(
                 "torch.export is done, but Export Explorer cannot describe what it made. "
                 "That is a bug of Export Explorer's; please report it with the error above."
             ) from error
+        return with_verification(record, self.verified) if self.verified else record
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong or surprising about an attempt that exported."""
+        from export_engine import Exported, find_findings
+
+        if not isinstance(self.attempt, Exported) or self.attempt.kept is not None:
+            return ()
+        return find_findings(self.attempt, self.record)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What may help: of a failure, its fixes; of an export, those of its findings."""
+        from export_engine import Failed
+
+        if isinstance(self.attempt, Failed):
+            return self.attempt.fixes
+        return tuple(each.fix for each in self.findings if each.fix is not None)
 
     @cached_property
     def encoded(self) -> bytes:
@@ -111,7 +132,7 @@ class Session:
         self._tell()
 
     def apply(self, number: int, fixes: Sequence[int], progress: Report | None = None) -> int:
-        """Applies fixes of a failed attempt together.
+        """Applies fixes of an attempt together.
 
         Args:
             number: the attempt's.
@@ -128,10 +149,9 @@ class Session:
         from export_engine import Failed, apply_fixes, explain
 
         attempt = self._entries[number].attempt
-        offered = attempt.fixes if isinstance(attempt, Failed) else ()
+        offered = self._entries[number].fixes
         if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
             raise FixError(f"This attempt offers {len(offered)} fixes; name some of them.")
-        assert isinstance(attempt, Failed)
         chosen = [offered[fix] for fix in sorted(set(fixes))]
         try:
             found = apply_fixes(attempt, chosen, progress)
@@ -154,6 +174,23 @@ class Session:
         if report.kept:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
+
+    def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
+        """Checks the guarantees of an attempt's program; its Record has them from then on.
+
+        Raises:
+            FixError: it has no program.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine import Exported, verify
+
+        entry = self._entries[number]
+        if not isinstance(entry.attempt, Exported):
+            raise FixError("There is no program to verify: the export failed.")
+        verified = verify(entry.attempt, entry.record, sizes, progress)
+        self._entries[number] = replace(entry, verified=verified)
+        self._tell()
+        return verified
 
     def _add(self, made: list[tuple[Attempt, str]], parent: int) -> int:
         """Appends a chain of attempts, each with what was done; the last may become current."""

@@ -27,6 +27,8 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines = [cut(record.title or "program"), cut(f"  {record.verdict}")]
     lines += [cut(f"  also tried: {other}") for other in others]
     lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
+    lines += _section("Findings", finding_lines(record))
+    lines += _section("Guarantees", guarantee_lines(record))
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
     return "\n".join(lines)
@@ -65,6 +67,31 @@ def output_rows(record: Record) -> list[Row]:
 def size_rows(record: Record) -> list[Row]:
     """The symbolic sizes."""
     return [("size", each.name, each.range) for each in record.symbols]
+
+
+def finding_lines(record: Record) -> list[str]:
+    """What is wrong or surprising, a line each."""
+    return [
+        f"{each.severity}: {each.sentence}{_at(record, each.stack)}" for each in record.findings
+    ]
+
+
+def guarantee_lines(record: Record) -> list[str]:
+    """The guarantees, where they were checked."""
+    if record.verification is None:
+        return []
+    rows = record.verification.rows
+    return [
+        record.verification.sentence,
+        *(f"{each.verdict}: {each.name}. {each.sentence}" for each in rows),
+    ]
+
+
+def _at(record: Record, stack: int) -> str:
+    if stack < 0:
+        return ""
+    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
+    return f" ({record.files[record.frames.file[frame]].name}:{record.frames.line[frame]})"
 
 
 def failing_place(record: Record) -> tuple[str, str]:

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load, save
     from export_engine.attempt import Attempt, Exported, Failed
     from export_engine.description import describe
+    from export_engine.description.verification import with_verification
     from export_engine.diagnosis import Diagnosis
+    from export_engine.finding import Finding
+    from export_engine.findings import find_findings
     from export_engine.fix import Fix
     from export_engine.fixes import explain
     from export_engine.fixes.autofix import AutofixReport, autofix
     from export_engine.fixes.trying import apply_fixes
+    from export_engine.guarantee import Guarantee, Verified
+    from export_engine.guarantees import verify
+    from export_engine.probe import ProbeResult
     from export_engine.record import Record
     from export_engine.request import Request
     from export_engine.shapes import Shapes, ShapesError
@@ -32,12 +38,16 @@ __all__ = [
     "Diagnosis",
     "Exported",
     "Failed",
+    "Finding",
     "Fix",
+    "Guarantee",
+    "ProbeResult",
     "Progress",
     "Record",
     "Request",
     "Shapes",
     "ShapesError",
+    "Verified",
     "apply_fixes",
     "autofix",
     "capture",
@@ -45,11 +55,21 @@ __all__ = [
     "describe",
     "encode",
     "explain",
+    "find_findings",
     "load",
     "save",
+    "verify",
+    "with_verification",
 ]
 
 _HOMES = {
+    "with_verification": "description.verification",
+    "verify": "guarantees",
+    "find_findings": "findings",
+    "ProbeResult": "probe",
+    "Verified": "guarantee",
+    "Guarantee": "guarantee",
+    "Finding": "finding",
     "ArchiveError": "archive",
     "Attempt": "attempt",
     "AutofixReport": "fixes.autofix",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from export_engine.formula import evaluate
+from export_engine.record import Record
 from export_engine.record_contract import Formula, Probe, Rule
 
 
@@ -43,9 +44,32 @@ def probe_sizes(probe: Probe, sizes: Sequence[int]) -> ProbeResult:
     return ProbeResult(verdict, ordered, unknown, outputs)
 
 
-def sizes_with(probe: Probe, changed: Mapping[int, int]) -> list[int]:
-    """The example's sizes, with some of them changed, by number."""
-    return [changed.get(number, each.example) for number, each in enumerate(probe.inputs)]
+def probe_named(record: Record, named: Mapping[str, int]) -> ProbeResult:
+    """Tries sizes by name.
+
+    Args:
+        record: of a program.
+        named: values of symbols, `batch`, and of single places, `x.shape[0]`, which come after.
+
+    Raises:
+        ValueError: there is no such symbol or place.
+    """
+    probe = record.probe
+    places = {each.text: number for number, each in enumerate(probe.inputs)}
+    symbols = {
+        record.symbols[each.symbol].name: each.symbol for each in probe.inputs if each.symbol >= 0
+    }
+    unknown = [name for name in named if name not in places and name not in symbols]
+    if unknown:
+        known = ", ".join([*symbols, *(each for each in places if each not in symbols)])
+        raise ValueError(f"There is no size {unknown[0]!r}. There are: {known}")
+    sizes = sizes_of_symbols(
+        probe, {symbols[name]: value for name, value in named.items() if name in symbols}
+    )
+    for name, value in named.items():
+        if name in places and name not in symbols:
+            sizes[places[name]] = value
+    return probe_sizes(probe, sizes)
 
 
 def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:

@@ -91,7 +91,7 @@ class GuaranteeRow(msgspec.Struct, frozen=True):
 class Verification(msgspec.Struct, frozen=True):
     """The guarantees, checked."""
 
-    verdict: Literal["holds", "broken", "not checked"]
+    verdict: Literal["holds", "broken"]
     sentence: str
     """`10 guarantees hold, 1 is broken, 1 was not checked.`"""
     rows: list[GuaranteeRow]

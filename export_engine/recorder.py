@@ -9,9 +9,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from traceback import FrameSummary
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from export_engine.stacks import Stack
+
+if TYPE_CHECKING:
+    from export_engine.changes import Change
 
 _MOST_RAISED = 50
 
@@ -95,6 +98,8 @@ class Recording:
 
     on_module: Callable[[object], None] | None = None
     """Called with each module that tracing enters, torch's own helper modules among them."""
+    on_traced: Callable[[], None] | None = None
+    """Called when the model's own code has run, before torch puts back what it does itself."""
     guards: list[RecordedGuard] = field(default_factory=list)
     births: list[SymbolBirth] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -104,6 +109,8 @@ class Recording:
     raised: deque[Raised] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
     """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
     raised."""
+    changes: list[Change] = field(default_factory=list)
+    """What the model's own code changed, and what was put back."""
     traces: int = 0
     """How many traces run just now, one inside the other: a branch of torch.cond is traced on its
     own, with symbols of its own."""

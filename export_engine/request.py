@@ -29,6 +29,8 @@ class Request:
     """What is dynamic: a `Shapes`, or any object that `torch.export.export` takes as
     `dynamic_shapes`. None: everything is static."""
     strict: bool = False
+    eval_mode: bool = False
+    """Whether the model is switched to eval mode for the export."""
     options: frozenset[Option] = frozenset()
     """torch's switches that are on for this export alone."""
     edits: tuple[Edit, ...] = ()

@@ -13,13 +13,14 @@ import torch
 
 from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.edits import edited
-from export_engine.keeping import attributes_kept
+from export_engine.keeping import attributes_kept, in_eval_mode
 from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 from export_engine.request import Request
 from export_engine.setups import installed
 from export_engine.shapes import Shapes
 from export_engine.shapes.torch_specs import specs_by_input
+from export_engine.surroundings import surroundings_kept
 from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals import recording, torch_options
 
@@ -41,7 +42,7 @@ class Progress(NamedTuple):
     label: str
     """Path of the module being entered, empty for the root; or what is being tried."""
     what: str = "module"
-    """What is counted: `module`, or `fix`."""
+    """What is counted: `module`, `fix` or `guarantee`."""
 
 
 def capture(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
@@ -67,12 +68,15 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     started = time.perf_counter()
     with (
         quiet() as heard,
-        attributes_kept(module),
+        in_eval_mode(module, request.eval_mode),
+        attributes_kept(module) as look,
+        surroundings_kept(request.target, module, record.changes),
         installed(request.setups) as keep,
         edited(request.edits),
         torch_options(request.options),
         recording(record),
     ):
+        record.on_traced = lambda: record.changes.extend(look())
         dynamic_shapes = _dynamic_shapes(request)  # the paths into a container need its setup
         try:
             program = run_export(module, request, dynamic_shapes)

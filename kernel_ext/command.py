@@ -18,6 +18,7 @@ OPTIONS = {
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes and show them side by side",
     "--fix": "if it does not export, apply lossless fixes until it does",
+    "--verify": "check the guarantees that torch.export claims, on this program",
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
@@ -36,7 +37,8 @@ _VALUED = {
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--no-display"}
+FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--no-display"}
+_MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
@@ -59,6 +61,7 @@ class Command:
     load: str | None = None
     display: bool = True
     fix: bool = False
+    verify: bool = False
 
 
 def parse_command(line: str) -> Command:
@@ -92,7 +95,7 @@ def parse_command(line: str) -> Command:
 
 
 def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
-    modes = [flag for flag in flags if flag not in ("--no-display", "--fix")]
+    modes = [flag for flag in flags if flag in _MODES]
     if len(set(modes)) > 1:
         raise ExportUsageError(f"{' and '.join(modes)} exclude each other; give one of them.")
     if "dynamic" in given and "expression" in given:
@@ -103,14 +106,15 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     exports = bool(call or modes or "--fix" in flags)
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
-            "--load opens a program that is exported already: it goes with --as, --html and "
-            "--no-display only, without a call."
+            "--load opens a program that is exported already: it goes with --as, --html, "
+            "--verify and --no-display only, without a call."
         )
     return Command(
         call=call,
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
         fix="--fix" in flags,
+        verify="--verify" in flags,
         **given,
     )
 

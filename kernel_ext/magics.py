@@ -48,6 +48,8 @@ class ExportMagics(Magics):
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes and show them side by side
         --fix                    if it does not export, apply lossless fixes until it does
+        --verify                 check the guarantees that torch.export claims: right at other
+                                 sizes, a refusal outside of them, the same after saving, ...
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
@@ -81,6 +83,8 @@ class ExportMagics(Magics):
             else:
                 exploration = explorer.load(command.load or "")
             self._keep(exploration, command.name, call.assigned if call else None)
+            if command.verify and exploration.ok:
+                exploration.verify(progress=shown)
             if command.save and exploration.ok:
                 exploration.save(command.save)
             if command.html:

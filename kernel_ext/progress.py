@@ -18,6 +18,9 @@ QUIET_SECONDS = 0.3
 EVERY_SECONDS = 0.1
 
 
+_DOING = {"fix": "Fixing", "guarantee": "Verifying"}
+
+
 class ProgressLine:
     """Shows how far tracing is, and then, in the same place, the result.
 
@@ -50,7 +53,7 @@ class ProgressLine:
         self._last = now
         where = progress.label or "the model itself"
         count = f"{progress.what} {progress.done} of {progress.total}: " if progress.total else ""
-        doing = "Exporting" if progress.what == "module" else "Fixing"
+        doing = _DOING.get(progress.what, "Exporting")
         text = f"{doing} {self._title}: {count}{where} ({now - self._started:.0f} s)"
         share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""
         bar = f"<progress{share}></progress>"

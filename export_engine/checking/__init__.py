@@ -18,7 +18,7 @@ from export_engine.checking.fresh import fresh_request
 from export_engine.checking.running import run
 from export_engine.checking.sizes import Sizes, choices, evaluated, shown, sizes_of
 from export_engine.checking.words import refusal
-from export_engine.keeping import module_kept
+from export_engine.keeping import in_eval_mode, module_kept
 from export_engine.request import Request
 from export_engine.targets import as_module
 from export_engine.tracing import Progress
@@ -49,7 +49,8 @@ def check(
         return Agreement(())
     sizes = sizes_of(exported)
     found: list[Trial] = []
-    with module_kept(as_module(request.target)) as restore:
+    module = as_module(request.target)
+    with in_eval_mode(module, request.eval_mode), module_kept(module) as restore:
         program = exported.program.module()
         for number, choice in enumerate(_plans(sizes, trials)):
             if progress:

@@ -12,6 +12,16 @@ _LOOSE = {torch.float16: 2e-2, torch.bfloat16: 4e-2, torch.float64: 1e-6, torch.
 _RELATIVE = 2e-3
 """Of 32-bit floats. A value baked in or a wrong branch is off by far more."""
 
+_CLOSE = {
+    torch.float16: (1e-3, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
+    torch.float32: (1.3e-6, 1e-5),
+    torch.float64: (1e-7, 1e-7),
+    torch.complex64: (1.3e-6, 1e-5),
+    torch.complex128: (1e-7, 1e-7),
+}
+"""Relative and absolute tolerance, as documented for `torch.testing.assert_close`."""
+
 
 class Difference(NamedTuple):
     """How two results differ."""
@@ -23,14 +33,22 @@ class Difference(NamedTuple):
     """Where and how they differ, where they do."""
 
 
-def compare(ours: Any, eager: Any) -> Difference:
-    """Compares a program's result with eager's."""
+def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = False) -> Difference:
+    """Compares a program's result with eager's.
+
+    Args:
+        ours: what the program gave.
+        eager: what it should have given.
+        loose: how many times the tolerances of `torch.testing.assert_close` floats may differ by;
+            None for wide ones, by which only another answer is one.
+        layout: whether strides have to agree, too.
+    """
     mine, theirs = _leaves(ours), _leaves(eager)
     if len(mine) != len(theirs):
         return Difference(0.0, False, f"{len(mine)} results instead of {len(theirs)}")
     worst = 0.0
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
-        found = _compare_leaf(one, other)
+        found = _compare_leaf(one, other, loose, layout)
         if not found.same:
             return Difference(found.error, False, f"output {number}: {found.detail}")
         worst = max(worst, found.error)
@@ -41,7 +59,7 @@ def _leaves(result: Any) -> list[Any]:
     return [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
 
 
-def _compare_leaf(one: Any, other: Any) -> Difference:
+def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Difference:
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         try:
             same = bool(one == other)
@@ -52,16 +70,25 @@ def _compare_leaf(one: Any, other: Any) -> Difference:
         return Difference(0.0, False, f"shape {list(one.shape)} instead of {list(other.shape)}")
     if one.dtype != other.dtype:
         return Difference(0.0, False, f"{one.dtype} instead of {other.dtype}")
+    if layout and _steps(one) != _steps(other):
+        return Difference(0.0, False, f"strides {one.stride()} instead of {other.stride()}")
     if one.numel() == 0:
         return Difference(0.0, True)
     if not one.is_floating_point() and not one.is_complex():
         wrong = int((one != other).sum())
         said = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""
         return Difference(float(wrong > 0), wrong == 0, said)
-    return _compare_floats(one, other)
+    return _compare_floats(one, other, loose)
 
 
-def _compare_floats(one: torch.Tensor, other: torch.Tensor) -> Difference:
+def _steps(value: torch.Tensor) -> list[int]:
+    """The strides that matter: those of dims with more than one element."""
+    if value.layout is not torch.strided:
+        return []
+    return [step for step, size in zip(value.stride(), value.shape, strict=True) if size > 1]
+
+
+def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None) -> Difference:
     wide = torch.complex128 if one.is_complex() else torch.float64
     ours, theirs = one.detach().to("cpu", wide), other.detach().to("cpu", wide)
     odd = ~torch.isfinite(theirs)
@@ -70,8 +97,13 @@ def _compare_floats(one: torch.Tensor, other: torch.Tensor) -> Difference:
     if bool(odd.all()):
         return Difference(0.0, True)
     errors = (ours - theirs).abs()[~odd]
-    relative = _LOOSE.get(one.dtype, _RELATIVE)
-    allowed = relative * (theirs.abs()[~odd] + theirs.abs()[~odd].mean()) + relative / 100
+    sizes = theirs.abs()[~odd]
+    if loose is None:
+        relative = _LOOSE.get(one.dtype, _RELATIVE)
+        allowed = relative * (sizes + sizes.mean()) + relative / 100
+    else:
+        relative, absolute = _CLOSE.get(one.dtype, _CLOSE[torch.float32])
+        allowed = loose * (relative * sizes + absolute)
     error = float(errors.max())
     same = bool((errors <= allowed).all())
     return Difference(error, same, "" if same else f"off by up to {error:.2g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -13,13 +13,36 @@ from export_engine.request import Request
 from export_engine.torch_internals import pytree
 
 
+class Call(NamedTuple):
+    """A call that ended."""
+
+    result: Any
+    inputs: Any
+    """The copies that it was called with, after it."""
+
+
 def run(called: Callable[..., Any], request: Request, seed: int) -> Any:
     """The result of a call on copies of the request's inputs, quietly and without gradients."""
-    args, kwargs = pytree.tree_map(_copied, (request.args, dict(request.kwargs)))
+    return call(called, request, seed).result
+
+
+def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
+    """A call on copies of the request's inputs, with what it made of them.
+
+    An input that is passed twice is one copy passed twice.
+    """
+    memo: dict[int, Any] = {}
+
+    def copied(value: Any) -> Any:
+        if id(value) not in memo:
+            memo[id(value)] = _copied(value)
+        return memo[id(value)]
+
+    args, kwargs = pytree.tree_map(copied, (request.args, dict(request.kwargs)))
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
     with quiet(), torch.no_grad(), torch.random.fork_rng(devices):
         torch.manual_seed(seed)
-        return called(*args, **kwargs)
+        return Call(called(*args, **kwargs), (args, kwargs))
 
 
 def _copied(value: Any) -> Any:

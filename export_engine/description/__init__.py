@@ -22,6 +22,7 @@ from export_engine.description.contract import (
 )
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
+from export_engine.description.findings import with_findings
 from export_engine.description.graph import Graphs
 from export_engine.description.partial import add_partial, module_paths
 from export_engine.description.rules import describe_probe
@@ -69,7 +70,7 @@ def describe(attempt: Attempt) -> Record:
     contract = _contract(attempt, program, paths, symbols, stacks, signature, graphs.values)
     failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
     frames = stacks.frames()
-    return Record(
+    record = Record(
         title=attempt.title,
         outcome="failed" if failure else "exported",
         mode=attempt.mode,  # type: ignore[arg-type]
@@ -97,6 +98,9 @@ def describe(attempt: Attempt) -> Record:
         fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
         fixed_code=_fixed_code(attempt, stacks),
         check=_check(attempt),
+    )
+    return (
+        with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
     )
 
 

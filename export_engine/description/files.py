@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-import torch
-
 from export_engine.edits import unedited
+from export_engine.files import LIBRARIES, MADE_UP, TORCH
 from export_engine.record import SourceFile
 
 Origin = Literal["cell", "user", "library", "torch", "generated"]
-
-_TORCH = torch.__path__[0] + os.sep
-_MADE_UP = "torch" + os.sep
-"""How torch names files of its own in the stacks of nodes that it adds: `torch/fx/passes/...`."""
-_PATHS = sysconfig.get_paths()
-_LIBRARIES = tuple(
-    {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}
-    | {_PATHS[key] + os.sep for key in ("purelib", "platlib", "stdlib")}
-)
 
 
 class FileNames:
@@ -55,11 +43,11 @@ class FileNames:
         path = unedited(path)
         if path in self._cells or "ipykernel_" in path or path.startswith("<ipython-input"):
             return "cell"
-        if path.startswith((_TORCH, _MADE_UP)):
+        if path.startswith((TORCH, MADE_UP)):
             return "torch"
         if path.startswith("<"):
             return "generated"
-        return "library" if path.startswith(_LIBRARIES) else "user"
+        return "library" if path.startswith(LIBRARIES) else "user"
 
     def _name(self, path: str, origin: Origin) -> str:
         original = unedited(path)
@@ -70,9 +58,9 @@ class FileNames:
         if origin == "cell":
             return "a cell of another session"
         if origin == "torch":
-            return "torch/" + path.removeprefix(_TORCH).removeprefix(_MADE_UP)
+            return "torch/" + path.removeprefix(TORCH).removeprefix(MADE_UP)
         if origin == "library":
-            for root in _LIBRARIES:
+            for root in LIBRARIES:
                 path = path.removeprefix(root)
             return path
         return Path(path).name or path

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from export_engine.agreement import Agreement
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.checking import check
 from export_engine.fix import Fix
 from export_engine.request import Request
@@ -34,9 +34,9 @@ def _checked(attempt: Exported) -> Agreement:
 
 
 def apply_fixes(
-    attempt: Failed, fixes: Sequence[Fix], progress: Callable[[Progress], None] | None = None
+    attempt: Attempt, fixes: Sequence[Fix], progress: Callable[[Progress], None] | None = None
 ) -> Attempt:
-    """The attempt that fixes of a failed one lead to, applied together.
+    """The attempt that fixes of another lead to, applied together.
 
     Raises:
         ValueError: no fix is given, or the attempt has no request.

@@ -38,10 +38,12 @@ from export_engine.torch_internals.inputs import (
     specs_of_leaves,
 )
 from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
+from export_engine.torch_internals.programs import copied_program
 from export_engine.torch_internals.symbols import (
     asserted,
     expression_of,
     guards_code,
+    implied_by,
     int_bound,
     is_relation,
     is_truth_value,
@@ -65,6 +67,7 @@ __all__ = [
     "call_leaves",
     "calls_of_op",
     "control_flow_operator",
+    "copied_program",
     "deregister_container",
     "derived_dim",
     "dim_bounds",
@@ -74,6 +77,7 @@ __all__ = [
     "expression_of",
     "graph_break",
     "guards_code",
+    "implied_by",
     "int_bound",
     "is_constraint_violation",
     "is_container",

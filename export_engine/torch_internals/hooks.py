@@ -139,6 +139,8 @@ def _partial_graph(into: Recording) -> Iterator[None]:
                 into.traces -= 1
                 if not into.traces and hasattr(tracer, "graph"):
                     into.graph = PartialGraph(tracer.graph, tracer.root)
+                    if into.on_traced is not None:
+                        into.on_traced()
 
         return dispatch_trace
 

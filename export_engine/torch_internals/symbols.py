@@ -170,3 +170,22 @@ def is_truth_value(env: Any, condition: Any) -> bool:
 def is_relation(condition: Any) -> bool:
     """Whether torch wanted to know if something holds, and not what a number is."""
     return bool(getattr(condition, "is_Relational", False) or getattr(condition, "is_Boolean", 0))
+
+
+_TRIED = range(-4, 130)
+
+
+def implied_by(conditions: list[Any], condition: Any) -> bool:
+    """Whether a condition follows from others: the same one, or of one symbol and tried out."""
+    if any(str(each) == str(condition) for each in conditions):
+        return True
+    symbols = list(condition.free_symbols)
+    if len(symbols) != 1:
+        shapes = [sorted(map(str, each.free_symbols)) for each in conditions]
+        return sorted(map(str, symbols)) in shapes
+    own = [each for each in conditions if each.free_symbols == {symbols[0]}]
+    return bool(own) and all(
+        bool(condition.subs(symbols[0], number))
+        for number in _TRIED
+        if all(bool(each.subs(symbols[0], number)) for each in own)
+    )

@@ -1,0 +1,24 @@
+"""Whose file a path is: torch's, a library's, or the user's own."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+
+import torch
+
+TORCH = torch.__path__[0] + os.sep
+MADE_UP = "torch" + os.sep
+"""How torch names files of its own in the stacks of nodes that it adds: `torch/fx/passes/...`."""
+_PATHS = sysconfig.get_paths()
+LIBRARIES = tuple(
+    {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}
+    | {_PATHS[key] + os.sep for key in ("purelib", "platlib", "stdlib")}
+)
+
+
+def is_own(path: str) -> bool:
+    """Whether a file, or a notebook cell, is the user's."""
+    return not path.startswith((TORCH, MADE_UP, *LIBRARIES)) and (
+        not path.startswith("<") or path.startswith(("<ipython-input", "<stdin>"))
+    )

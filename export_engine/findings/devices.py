@@ -1,0 +1,101 @@
+"""Devices and dtypes that the code names: the program has them wherever it is moved to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.files import is_own
+from export_engine.finding import Finding, Kind
+from export_engine.findings.ops import Op, ops_of
+from export_engine.record import Record
+from export_engine.syntax import Code, code_of
+
+_MOVES = {"cpu", "cuda"}
+_HALVES = ("half", "bfloat16")
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """One finding per line that names a device, or makes numbers of lower precision."""
+    seen: set[tuple[str, int, Kind]] = set()
+    for op in ops_of(exported.program):
+        kind = _kind(op)
+        stack = op.stack if kind else ()
+        if kind is None or not stack or not is_own(stack[-1].file):
+            continue
+        key = (stack[-1].file, stack[-1].line, kind)
+        code = code_of(stack[-1].file)
+        named = _named(code, stack[-1].line, kind) if code and key not in seen else ""
+        seen.add(key)
+        if named:
+            yield _finding(kind, named, op)
+
+
+def _kind(op: Op) -> Kind | None:
+    """What an op fixes: a device, or a dtype of lower precision."""
+    if isinstance(op.argument("device"), torch.device):
+        return Kind.DEVICE_BAKED
+    if op.argument("dtype") in (torch.float16, torch.bfloat16):
+        return Kind.DTYPE_BAKED
+    return None
+
+
+def _named(code: Code, line: int, kind: Kind) -> str:
+    """What a line says about it, as source; empty if it takes it from somewhere, as `x.device`."""
+    statement = code.statement(line)
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call):
+            for value in _given(node, kind):
+                if _is_constant(value, kind):
+                    return code.text(node if value is node else value)
+    return ""
+
+
+def _given(call: ast.Call, kind: Kind) -> Iterator[ast.expr]:
+    """The arguments of a call that may say a device or dtype; the call itself for `x.cpu()`."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if kind is Kind.DEVICE_BAKED and name in _MOVES and not call.args:
+        yield call
+    if kind is Kind.DTYPE_BAKED and name in _HALVES:
+        yield call
+    wanted = "device" if kind is Kind.DEVICE_BAKED else "dtype"
+    yield from (each.value for each in call.keywords if each.arg == wanted)
+    if name in ("to", "type"):
+        yield from call.args
+
+
+def _is_constant(value: ast.expr, kind: Kind) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr="device")) if kind is Kind.DEVICE_BAKED:
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in _MOVES or name in _HALVES
+        case ast.Constant(value=str(text)):
+            return kind is Kind.DEVICE_BAKED and text.partition(":")[0] in (*_MOVES, "mps", "xpu")
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name):
+            return kind is Kind.DTYPE_BAKED and name in ("float16", *_HALVES)
+    return False
+
+
+def _finding(kind: Kind, named: str, op: Op) -> Finding:
+    if kind is Kind.DEVICE_BAKED:
+        sentence = f"The code names a device: `{named}`."
+        why = (
+            "The program puts this tensor there wherever it runs itself. Take the device from a "
+            "tensor at hand: `x.device`."
+        )
+    else:
+        sentence = f"The code names a dtype of lower precision: `{named}`."
+        why = "The program computes with it whatever the inputs and weights are."
+    severity = "surprising" if kind is Kind.DEVICE_BAKED else "note"
+    return Finding(
+        kind=kind,
+        severity=severity,  # type: ignore[arg-type]
+        sentence=sentence,
+        why=why,
+        stack=op.stack,
+        node=op.position,
+    )

@@ -1,0 +1,78 @@
+"""The Guarantee: something torch.export claims of its programs, checked on one, with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["holds", "broken", "not applicable", "not checked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A claim and what came of checking it."""
+
+    name: str
+    """`functional`: what tells it from the others."""
+    claim: str
+    """What torch.export promises, as a sentence."""
+    verdict: Verdict
+    sentence: str
+    """What was found."""
+    evidence: tuple[str, ...] = ()
+    """What was looked at, a line each; where broken, what breaks it, first."""
+    node: str = ""
+    """The name of the first node that breaks it."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The guarantees of one program."""
+
+    guarantees: tuple[Guarantee, ...]
+    seconds: float = 0.0
+
+    @property
+    def broken(self) -> tuple[Guarantee, ...]:
+        """Those that do not hold."""
+        return tuple(each for each in self.guarantees if each.verdict == "broken")
+
+    @property
+    def ok(self) -> bool:
+        """Whether none is broken."""
+        return not self.broken
+
+    @property
+    def sentence(self) -> str:
+        """In a line: `10 guarantees hold, 1 is broken, 1 was not checked.`."""
+        counts = {
+            verdict: sum(each.verdict == verdict for each in self.guarantees)
+            for verdict in ("holds", "broken", "not checked")
+        }
+        parts = [_said(counts["holds"], "guarantee holds", "guarantees hold")]
+        if counts["broken"]:
+            parts.append(_said(counts["broken"], "is broken", "are broken"))
+        if counts["not checked"]:
+            parts.append(_said(counts["not checked"], "was not checked", "were not checked"))
+        return ", ".join(parts) + "."
+
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        for each in self.guarantees:
+            lines.append(f"  {_MARKS[each.verdict]} {each.name:<11} {each.sentence}")
+            if each.verdict == "broken":
+                lines += [f"      {line}" for line in each.evidence[:5]]
+        return "\n".join(lines)
+
+
+_MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked": "?"}
+
+
+def _said(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def verdict_of(problems: Sequence[object]) -> Verdict:
+    """`broken` if there are problems."""
+    return "broken" if problems else "holds"

@@ -1,0 +1,103 @@
+"""The first op at which a program's values part from eager's.
+
+Eager has no graph to compare with. So the model is exported once more, at the sizes in question and
+nothing else: on those inputs that program is eager's trace. Both are run op by op, and their ops
+are matched in order.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.checking.comparing import compare
+from export_engine.checking.running import call
+from export_engine.guarantees.subject import Subject
+from export_engine.request import Request
+from export_engine.stacks import parse_stack_trace
+from export_engine.tracing import capture
+
+
+class Parting(NamedTuple):
+    """Where values part."""
+
+    node: str
+    """Of the program; empty where it is not known."""
+    sentence: str
+
+
+_UNKNOWN = Parting("", "At which op the values part could not be found out.")
+
+
+def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
+    """The first op with another value, or that eager does not run; with its line."""
+    try:
+        return _found(subject, request, seed)
+    except Exception:  # noqa: BLE001 - a help to the reader; what is broken stands without it
+        return _UNKNOWN
+    finally:
+        subject.restore()
+
+
+def _found(subject: Subject, request: Request, seed: int) -> Parting:
+    traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
+    if not isinstance(traced, Exported):
+        return _UNKNOWN
+    ours = _values(subject.program.module(), request, seed)
+    subject.restore()
+    theirs = _values(traced.program.module(), request, seed)
+    matcher = SequenceMatcher(
+        None, [key for _, key, _ in ours], [key for _, key, _ in theirs], autojunk=False
+    )
+    for tag, start, end, other, _ in matcher.get_opcodes():
+        if tag == "equal":
+            for step in range(end - start):
+                node, _, value = ours[start + step]
+                found = compare(value, theirs[other + step][2], loose=16.0)
+                if not found.same:
+                    return _at(node, f"the first other value is that of `{node.name}`")
+        elif start < len(ours):
+            node = ours[start][0]
+            return _at(node, f"the first op that eager runs otherwise is `{node.name}`")
+    return _UNKNOWN
+
+
+def _at(node: torch.fx.Node, said: str) -> Parting:
+    stack = parse_stack_trace(node.stack_trace or "")
+    where = f", line {stack[-1].line}" if stack else ""
+    return Parting(node.name, f"{said[:1].upper()}{said[1:]} ({node.target}{where}).")
+
+
+class _Watching(torch.fx.Interpreter):
+    """Runs a graph and keeps what each op gives; a program's own checks are passed over."""
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=True)
+        self.seen: list[tuple[torch.fx.Node, str, Any]] = []
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        if n.op == "call_module" and n.target == "_guards_fn":
+            return None
+        if "_assert_" in str(n.target):
+            return None
+        result = super().run_node(n)
+        if n.op == "call_function" and isinstance(result, torch.Tensor):
+            self.seen.append((n, str(n.target), result.detach().clone()))
+        return result
+
+
+def _values(
+    module: torch.nn.Module, request: Request, seed: int
+) -> list[tuple[torch.fx.Node, str, Any]]:
+    assert isinstance(module, torch.fx.GraphModule)
+    watching, graph = _Watching(module), module.graph
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        flat = graph.process_inputs(*args, **kwargs)
+        return watching.run(*flat, enable_io_processing=False)
+
+    call(run, request, seed)
+    return watching.seen

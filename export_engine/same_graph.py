@@ -1,0 +1,143 @@
+"""Whether two programs have the same graph up to the names of nodes and symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.torch_internals import expression_of
+
+
+class GraphDifference(NamedTuple):
+    """The first place where two graphs part."""
+
+    text: str
+    node: str
+    """The node of the first program; empty where it has none."""
+
+
+def difference(
+    first: torch.export.ExportedProgram, second: torch.export.ExportedProgram
+) -> GraphDifference | None:
+    """The first difference of two programs; None if they are the same up to names.
+
+    Compared are ops, arguments, shapes, dtypes and the kinds of inputs and outputs, in order.
+    """
+    specs = [
+        [(spec.kind.name, spec.target or "") for spec in side]
+        for program in (first, second)
+        for side in (program.graph_signature.input_specs, program.graph_signature.output_specs)
+    ]
+    for one, other in ((specs[0], specs[2]), (specs[1], specs[3])):
+        if [kind for kind, _ in one] != [kind for kind, _ in other]:
+            return GraphDifference(f"signature: {_kinds(other)} instead of {_kinds(one)}", "")
+    return _graphs(first.graph_module, second.graph_module)
+
+
+def _kinds(specs: list[tuple[str, str]]) -> str:
+    return ", ".join(kind.lower() for kind, _ in specs) or "nothing"
+
+
+def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphDifference | None:
+    sides = (_Side(first), _Side(second))
+    for one, other in zip_longest(_calls(first), _calls(second)):
+        if one is None or other is None:
+            left, word = (one or other), "lacks" if other is None else "has besides"
+            return GraphDifference(f"the other {word} {left.name}", one.name if one else "")
+        shown = [side.shown(node) for side, node in zip(sides, (one, other), strict=True)]
+        if shown[0] != shown[1]:
+            text = f"{one.name}: {_part(shown[1], shown[0])} instead of {_part(shown[0], shown[1])}"
+            return GraphDifference(text[:400], one.name)
+        for inner in zip(_nested(first, one), _nested(second, other), strict=False):
+            found = _graphs(*inner)
+            if found is not None:
+                return GraphDifference(f"in {one.name}, {found.text}", one.name)
+    return None
+
+
+def _part(shown: tuple[str, ...], other: tuple[str, ...]) -> str:
+    """What is different of what is shown of a node."""
+    return next((one for one, two in zip(shown, other, strict=True) if one != two), shown[0])
+
+
+def _calls(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
+    """Nodes in order; what only names a nested graph is looked at where it is run."""
+    for node in module.graph.nodes:
+        if node.op != "get_attr":
+            yield node
+
+
+def _nested(module: torch.fx.GraphModule, node: torch.fx.Node) -> Iterator[torch.fx.GraphModule]:
+    for each in node.all_input_nodes:
+        inner = getattr(module, str(each.target), None) if each.op == "get_attr" else None
+        if isinstance(inner, torch.fx.GraphModule):
+            yield inner
+
+
+class _Side:
+    """A graph whose nodes and symbols are numbered in order of first use."""
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        numbered = (node for node in module.graph.nodes if node.op != "get_attr")
+        self._nodes = {node: number for number, node in enumerate(numbered)}
+        self._symbols: dict[str, str] = {}
+
+    def shown(self, node: torch.fx.Node) -> tuple[str, ...]:
+        """What a node is, without names. A loaded program keeps a value on its output node."""
+        target = "" if node.op in ("placeholder", "output") else str(node.target)
+        value = "" if node.op == "output" else self._value(node.meta.get("val"))
+        return (node.op, target, self._text(_arguments(node)), value)
+
+    def _text(self, value: Any) -> str:
+        if isinstance(value, torch.fx.Node):
+            number = self._nodes.get(value)
+            return f"%{number}" if number is not None else "graph"
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(self._text(each) for each in value)}]"
+        if isinstance(value, dict):
+            return f"{{{', '.join(f'{key}: {self._text(each)}' for key, each in value.items())}}}"
+        if isinstance(value, str) and "assertion failed" in value:
+            return "message"  # which names nodes and symbols
+        return repr(value)
+
+    def _value(self, value: Any) -> str:
+        if isinstance(value, torch.Tensor):
+            sizes = ", ".join(self._size(size) for size in value.shape)
+            return f"{value.dtype}[{sizes}]"
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return self._size(value)
+        if isinstance(value, list | tuple):
+            return f"({', '.join(self._value(each) for each in value)})"
+        return type(value).__name__ if value is not None else ""
+
+    def _size(self, size: Any) -> str:
+        if isinstance(size, int):
+            return str(size)
+        expression = expression_of(size)
+        names = {}
+        for symbol in sorted(
+            expression.free_symbols, key=lambda each: str(expression).find(str(each))
+        ):
+            names[symbol] = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
+        return str(expression.subs(names)) if names else str(expression)
+
+
+def _arguments(node: torch.fx.Node) -> dict[str, Any]:
+    """Arguments by name, without those that are at their defaults; by position where none is known.
+
+    torch writes the same call in several ways.
+    """
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return {str(number): each for number, each in enumerate(node.args)} | node.kwargs
+    named = dict(zip((each.name for each in schema.arguments), node.args, strict=False))
+    named |= node.kwargs
+    defaults = {each.name: each.default_value for each in schema.arguments}
+    return {
+        name: value
+        for name, value in sorted(named.items())
+        if isinstance(value, torch.fx.Node) or value != defaults.get(name)
+    }

@@ -1,0 +1,101 @@
+"""Findings: each planted fault is found, by the right kind, and none in its clean twin."""
+
+import pytest
+import torch
+
+from export_engine import Exported, Failed, Request, Shapes, capture, describe
+from export_engine.finding import Kind
+from export_engine.findings import find_findings
+from tests import models, planted
+from tests.planted import Plant
+
+
+def exported(plant: Plant, faulty: bool) -> Exported:
+    target, args = plant.faulty, plant.args
+    if not faulty:
+        target, args = plant.clean, plant.clean_args or plant.args
+    shapes = Shapes.parse(plant.shapes) if plant.shapes else None
+    attempt = capture(Request(target=target, args=args, shapes=shapes, strict=plant.strict))
+    assert not isinstance(attempt, Failed), attempt.error
+    assert isinstance(attempt, Exported)
+    return attempt
+
+
+@pytest.mark.parametrize("number", range(len(planted.plants())))
+def test_a_planted_fault_is_found_and_its_twin_is_clean(number: int) -> None:
+    plant = planted.plants()[number]
+    attempt = exported(plant, faulty=True)
+    found = find_findings(attempt, describe(attempt))
+    mine = [finding for finding in found if finding.kind is plant.kind]
+    assert len(mine) == 1, found
+    assert mine[0].sentence
+    assert mine[0].why
+    assert mine[0].stack or plant.kind in PLACELESS or plant.args[0].shape[0] == 1
+    clean = exported(plant, faulty=False)
+    assert find_findings(clean, describe(clean)) == ()
+
+
+PLACELESS = (Kind.SHARED_INPUT, Kind.BAKED_ARGUMENT)
+"""They are about the call, not about a line."""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_real_models_raise_no_false_alarm(strict: bool) -> None:
+    alarms: dict[str, list[str]] = {}
+    for name, make in models.CASES.items():
+        if name == "llama32":
+            continue
+        case = make()
+        shapes = Shapes.parse(case.shapes) if case.shapes else None
+        attempt = capture(
+            Request(
+                target=case.model, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
+            )
+        )
+        alarms[name] = [f"{row.heading}: {row.sentence}" for row in describe(attempt).findings]
+    count = sum(map(len, alarms.values()))
+    print(f"{count} findings on {len(alarms)} clean models, strict={strict}")
+    assert count == 0, alarms
+
+
+def test_what_a_trace_changed_is_as_it_was() -> None:
+    planted.SEEN.clear()
+    counting = planted.Counts()
+    before = planted.CALLS, planted.CountsInClass.calls
+    for target in (
+        planted.AppendsToGlobal(),
+        planted.CountsInGlobal(),
+        planted.CountsInClass(),
+        counting,
+    ):
+        for strict in (False, True):
+            attempt = capture(Request(target=target, args=(torch.ones(3, 4),), strict=strict))
+            assert isinstance(attempt, Exported)
+    assert planted.SEEN == []
+    assert (planted.CALLS, planted.CountsInClass.calls) == before
+    assert counting.calls == 0
+
+
+def test_a_fix_of_a_finding_mends_it() -> None:
+    mended = []
+    for plant in planted.plants():
+        attempt = exported(plant, faulty=True)
+        for finding in find_findings(attempt, describe(attempt)):
+            if finding.kind is plant.kind and finding.fix is not None:
+                assert attempt.request is not None
+                again = capture(finding.fix.apply(attempt.request))
+                assert isinstance(again, Exported), finding.fix.title
+                kinds = [each.kind for each in find_findings(again, describe(again))]
+                assert plant.kind not in kinds, finding.fix.title
+                mended.append(plant.kind)
+    wanted = {Kind.SHARED_INPUT, Kind.TRAINING_MODE, Kind.FIXED_SIZE, Kind.BAKED_ARGUMENT}
+    assert set(mended) == wanted
+
+
+def test_eval_mode_lasts_for_the_export_only() -> None:
+    plant = next(each for each in planted.plants() if each.kind is Kind.TRAINING_MODE)
+    attempt = exported(plant, faulty=True)
+    assert attempt.request is not None
+    capture(attempt.request.with_changes(eval_mode=True))
+    assert isinstance(plant.faulty, torch.nn.Module)
+    assert all(each.training for each in plant.faulty.modules())
