@@ -116,7 +116,8 @@ def mapped(subject: Subject) -> Guarantee:
     scopeless = [node for node in nodes if graph.scope[node] < 0]
     bad = sorted({*lineless, *scopeless})
     share = 1 - len(bad) / len(nodes)
-    sentence = f"{_all(len(nodes), 'op has its line and its module', 'ops have their line and their module')}."
+    said = _all(len(nodes), "op has its line and its module", "ops have line and module")
+    sentence = f"{said}."
     if bad:
         sentence = f"{share:.1%} of {len(nodes):,} ops have their line and their module."
     names = [subject.record.strings[graph.name[node]] for node in bad]

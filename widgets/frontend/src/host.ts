@@ -44,6 +44,8 @@ export interface Asks {
   apply: { request: { attempt: number; fixes: number[] }; reply: { attempt: number } };
   /** Applies lossless fixes until the export succeeds or none is left. */
   autofix: { request: { attempt: number }; reply: { attempt: number; report: string } };
+  /** Checks the guarantees of an attempt's program, at so many sizes; its Record has them then. */
+  verify: { request: { attempt: number; sizes: number }; reply: { sentence: string } };
   /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */
   use: { request: { attempt: number }; reply: null };
 }

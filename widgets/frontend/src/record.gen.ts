@@ -274,7 +274,7 @@ export interface GuaranteeRow {
 }
 
 export interface Verification {
-  verdict: "broken" | "holds" | "not checked";
+  verdict: "broken" | "holds";
   sentence: string;
   rows: GuaranteeRow[];
   seconds: number;

@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Asks, AttemptHead, Host, Progress, TokenLine } from "./host";
+import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
 import { decode } from "./wire";
 
@@ -14,7 +15,16 @@ export type Selection =
   | { kind: "symbol"; symbol: number };
 
 /** Where a selection was made, so that a pane does not scroll away under the user's pointer. */
-export type Origin = "graph" | "outline" | "source" | "signature" | "shapes" | "code" | "inspector";
+export type Origin =
+  | "graph"
+  | "outline"
+  | "source"
+  | "signature"
+  | "shapes"
+  | "findings"
+  | "guarantees"
+  | "code"
+  | "inspector";
 
 /** What the selection lights up in every pane. */
 export interface Lit {
@@ -36,7 +46,7 @@ export interface Working {
 }
 
 /** The panes of the right side: what is known of things, and the texts they stand in. */
-export type Facts = "inspector" | "signature" | "shapes";
+export type Facts = "inspector" | "signature" | "shapes" | "findings" | "guarantees";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
@@ -116,6 +126,15 @@ export class Store {
       const reply = await this.host.ask("autofix", { attempt });
       await this.show(reply.attempt);
       this.ended.value = reply.report;
+    });
+  }
+
+  /** Checks the guarantees of the attempt on screen, comparing with eager at so many sizes. */
+  verify(sizes: number): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Verifying", async () => {
+      await this.host.ask("verify", { attempt, sizes });
+      await this.show(attempt);
     });
   }
 
@@ -245,18 +264,36 @@ export function litBy(program: Program | null, selection: Selection): Lit {
   if (!program) return { nodes, lines, symbols };
   for (const id of nodesOf(program, selection)) nodes.add(id);
   if (selection.kind === "line") lines.set(selection.file, new Set([selection.line]));
-  if (selection.kind === "symbol") symbols.add(selection.symbol);
+  const light = ({ file, line }: Place): void => {
+    ensure(lines, file, () => new Set<number>()).add(line);
+  };
+  if (selection.kind === "symbol") {
+    symbols.add(selection.symbol);
+    for (const place of linesOfSymbol(program, selection.symbol, nodes)) light(place);
+  }
   if (selection.kind === "nodes") {
     for (const id of nodes) {
-      for (const { file, line } of program.stack(id)) {
-        const known = lines.get(file);
-        if (known) known.add(line);
-        else lines.set(file, new Set([line]));
-      }
+      for (const frame of program.stack(id)) light(frame);
       for (const symbol of program.symbolsOfType(program.type(id))) symbols.add(symbol);
     }
   }
   return { nodes, lines, symbols };
+}
+
+/** The innermost lines that made values of a size, or asked about it. */
+function* linesOfSymbol(
+  program: Program,
+  symbol: number,
+  nodes: ReadonlySet<NodeId>,
+): Generator<Place> {
+  for (const id of nodes) {
+    const frame = program.stack(id).at(-1);
+    if (frame) yield frame;
+  }
+  for (const guard of program.record.guards) {
+    const frame = guard.symbols.includes(symbol) && program.stackAt(guard.stack).at(-1);
+    if (frame) yield frame;
+  }
 }
 
 function nodesOf(program: Program, selection: Selection): Iterable<NodeId> {

@@ -1,6 +1,8 @@
 /** The right side: facts above, texts below, or one row of tabs for all of them. */
 
 import { Code } from "../panes/Code";
+import { Findings } from "../panes/Findings";
+import { Guarantees } from "../panes/Guarantees";
 import { Inspector } from "../panes/Inspector";
 import { Shapes } from "../panes/Shapes";
 import { Signature } from "../panes/Signature";
@@ -14,7 +16,9 @@ import { Tabs } from "./Tabs";
 const FACTS: [Facts, string][] = [
   ["inspector", "Inspector"],
   ["signature", "Signature"],
-  ["shapes", "Shapes & guards"],
+  ["shapes", "Shapes"],
+  ["findings", "Findings"],
+  ["guarantees", "Guarantees"],
 ];
 const TEXTS: [Text, string][] = [
   ["source", "Source"],
@@ -97,6 +101,10 @@ export function Detail({ tab, store, program }: { tab: Tab; store: Store; progra
       return <Signature store={store} program={program} />;
     case "shapes":
       return <Shapes store={store} program={program} />;
+    case "findings":
+      return <Findings store={store} program={program} />;
+    case "guarantees":
+      return <Guarantees store={store} program={program} />;
     case "code":
       return <Code store={store} program={program} />;
   }

@@ -1,0 +1,83 @@
+/** What is wrong or surprising about an export that succeeded: each with its place and its fix. */
+
+import { capped } from "../format";
+import { nodeId, type Program } from "../program";
+import type { FindingRow } from "../record.gen";
+import type { Store } from "../store";
+import { FixCard } from "./FixCard";
+import { LineLink } from "./LineLink";
+import { Empty, Prose } from "./parts";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Findings({ store, program }: Props) {
+  const { findings } = program.record;
+  return (
+    <section class="tx-panel" aria-label="Findings" data-testid="findings" data-pane>
+      <div class="tx-scroll">
+        {findings.length === 0 ? (
+          <Empty>
+            Nothing wrong or surprising was found: no value baked in, no side effect lost, no size
+            fixed against your wish. Whether it does what the model does, Guarantees tells.
+          </Empty>
+        ) : (
+          <ul class="tx-findings">
+            {findings.map((finding, index) => (
+              <Finding key={index} store={store} program={program} finding={finding} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const BADGES: { [severity in FindingRow["severity"]]: string } = {
+  wrong: "tx-badge tx-badge-bad",
+  surprising: "tx-badge tx-badge-warn",
+  note: "tx-badge",
+};
+
+function Finding({ store, program, finding }: Props & { finding: FindingRow }) {
+  return (
+    <li class={`tx-finding tx-finding-${finding.severity}`} data-testid="finding">
+      <div class="tx-finding-head">
+        <strong>{capped(finding.heading, 120)}</strong>
+        <span class={BADGES[finding.severity]}>{finding.severity}</span>
+        <LineLink store={store} program={program} stack={finding.stack} />
+        {finding.node >= 0 && (
+          <button
+            type="button"
+            class="tx-link"
+            title="Show this op in every pane"
+            onClick={() =>
+              store.select({ kind: "nodes", nodes: [nodeId(0, finding.node)] }, "findings")
+            }
+          >
+            {capped(program.name(nodeId(0, finding.node)), 80)}
+          </button>
+        )}
+      </div>
+      <p>
+        <Prose text={finding.sentence} />
+      </p>
+      <p class="tx-lead">
+        <Prose text={finding.why} />
+      </p>
+      {finding.card && (
+        <ul class="tx-fix-list">
+          <FixCard
+            store={store}
+            program={program}
+            fix={finding.card}
+            number={finding.fix}
+            ticked={false}
+          />
+        </ul>
+      )}
+    </li>
+  );
+}

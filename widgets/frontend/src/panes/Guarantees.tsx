@@ -1,0 +1,132 @@
+/** What torch.export claims of its programs, checked on this one when asked. */
+
+import { useState } from "preact/hooks";
+import { capped } from "../format";
+import { nodeId, type Program } from "../program";
+import type { GuaranteeRow } from "../record.gen";
+import type { Store } from "../store";
+import { Empty, Prose } from "./parts";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+const SIZES = 8;
+
+export function Guarantees({ store, program }: Props) {
+  const { verification } = program.record;
+  return (
+    <section class="tx-panel" aria-label="Guarantees" data-testid="guarantees" data-pane>
+      <div class="tx-scroll">
+        <Verify store={store} again={verification !== null} />
+        {verification ? (
+          <>
+            <p
+              class={`tx-verdict tx-verdict-${verification.verdict === "holds" ? "accepted" : "refused"}`}
+              role="status"
+            >
+              <strong>{capped(verification.sentence, 300)}</strong>{" "}
+              <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
+            </p>
+            <ul class="tx-guarantees">
+              {verification.rows.map((row) => (
+                <Guarantee key={row.name} store={store} program={program} row={row} />
+              ))}
+            </ul>
+          </>
+        ) : (
+          <Empty>
+            Not verified yet. Verify runs the program and the model side by side at sizes within the
+            contract, calls it outside of it, saves and loads, unflattens, exports and decomposes
+            it, and compares. The model stays as it is.
+          </Empty>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Verify({ store, again }: { store: Store; again: boolean }) {
+  const [sizes, setSizes] = useState(SIZES);
+  if (!store.host.live) return null;
+  return (
+    <div class="tx-filters">
+      <button
+        type="button"
+        class="tx-button tx-primary"
+        disabled={store.working.value !== null}
+        data-testid="verify"
+        onClick={() => void store.verify(sizes)}
+      >
+        {again ? "Verify again" : "Verify"}
+      </button>
+      <label>
+        at{" "}
+        <input
+          type="number"
+          class="tx-input tx-box"
+          min={1}
+          max={1000}
+          value={sizes}
+          aria-label="How many sizes to compare with eager at"
+          onInput={(event) => {
+            const wanted = event.currentTarget.valueAsNumber;
+            if (Number.isInteger(wanted) && wanted > 0 && wanted <= 1000) setSizes(wanted);
+          }}
+        />{" "}
+        sizes
+      </label>
+    </div>
+  );
+}
+
+const MARKS: { [verdict in GuaranteeRow["verdict"]]: string } = {
+  holds: "✓",
+  broken: "✗",
+  "not applicable": "–",
+  "not checked": "?",
+};
+
+function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
+  return (
+    <li
+      class={`tx-guarantee tx-guarantee-${row.verdict.replace(" ", "-")}`}
+      data-testid={`guarantee-${row.name}`}
+    >
+      <div class="tx-guarantee-head">
+        <span class="tx-mark" aria-hidden="true">
+          {MARKS[row.verdict]}
+        </span>
+        <strong>{capped(row.claim, 200)}</strong>
+        {row.verdict !== "holds" && <span class="tx-badge">{row.verdict}</span>}
+      </div>
+      <p>
+        <Prose text={row.sentence} most={600} />{" "}
+        {row.node >= 0 && (
+          <button
+            type="button"
+            class="tx-link"
+            onClick={() =>
+              store.select({ kind: "nodes", nodes: [nodeId(0, row.node)] }, "guarantees")
+            }
+          >
+            {capped(program.name(nodeId(0, row.node)), 80)}
+          </button>
+        )}
+      </p>
+      {row.evidence.length > 0 && (
+        <details open={row.verdict === "broken"}>
+          <summary>Evidence</summary>
+          <ul>
+            {row.evidence.map((line, index) => (
+              <li key={index}>
+                <Prose text={line} most={600} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,42 @@
+/** What happened to the symbols while tracing, in order: what TORCH_LOGS="dynamic" says, readable. */
+
+import { capped, counted } from "../format";
+import type { Program } from "../program";
+import type { Event } from "../record.gen";
+import type { Store } from "../store";
+import { ConditionText } from "./ConditionText";
+import { LineLink } from "./LineLink";
+import { More } from "./parts";
+
+const FEW = 100;
+
+const WORDS: { [kind in Event["kind"]]: string } = {
+  birth: "new size",
+  guard: "asked",
+  range: "range",
+  replacement: "equal",
+};
+
+export function Timeline({ store, program }: { store: Store; program: Program }) {
+  const { timeline } = program.record;
+  if (timeline.length === 0) return null;
+  return (
+    <details class="tx-timeline" data-testid="timeline">
+      <summary>How it came about: {counted(timeline.length, "event")} while tracing</summary>
+      <ol>
+        <More items={timeline} few={FEW}>
+          {(event, index) => (
+            <li key={index} class={`tx-event tx-event-${event.kind}`}>
+              <span class="tx-event-kind">{WORDS[event.kind]}</span>
+              <span class="tx-mono" title={capped(`torch: ${event.torch_text}`)}>
+                <ConditionText program={program} text={event.text} symbols={event.symbols} />
+                {event.count > 1 && <span class="tx-lead"> ×{event.count}</span>}
+              </span>
+              <LineLink store={store} program={program} stack={event.stack} />
+            </li>
+          )}
+        </More>
+      </ol>
+    </details>
+  );
+}

@@ -1,0 +1,43 @@
+/** Which guards to show. Pure. */
+
+import type { Program } from "../program";
+import type { Guard } from "../record.gen";
+import { bestFrame } from "./calls";
+
+export interface GuardFilter {
+  /** Part of the condition, of the file's name or of the op that asked. */
+  text: string;
+  /** `input 3`, `symbol 0`, or nothing. */
+  about: string;
+  /** Whether those that follow from others are shown, too. */
+  implied: boolean;
+}
+
+export const EVERY_GUARD: GuardFilter = { text: "", about: "", implied: false };
+
+/** The guards to show, with their numbers. */
+export function chosenGuards(program: Program, filter: GuardFilter): [number, Guard][] {
+  return [...program.record.guards.entries()].filter(
+    ([, guard]) =>
+      (filter.implied || guard.effect !== "implied") &&
+      isAbout(guard, filter.about) &&
+      hasText(program, guard, filter.text.trim().toLowerCase()),
+  );
+}
+
+function isAbout(guard: Guard, about: string): boolean {
+  const [kind, number] = about.split(" ");
+  if (kind === "input") return guard.inputs.includes(Number(number));
+  if (kind === "symbol") return guard.symbols.includes(Number(number));
+  return true;
+}
+
+function hasText(program: Program, guard: Guard, text: string): boolean {
+  if (!text) return true;
+  const frame = bestFrame(program, program.stackAt(guard.stack));
+  const name = program.record.files[frame?.file ?? -1]?.name ?? "";
+  const place = frame ? `${name}:${frame.line}` : "";
+  return [guard.text, guard.result, guard.asked_by, place].some((each) =>
+    each.toLowerCase().includes(text),
+  );
+}

@@ -1,0 +1,70 @@
+/** Whether a program takes sizes, as `export_engine/probe.py` says it. Pure. */
+
+import { evaluate, type Formula } from "./formula";
+import type { Probe, Rule } from "./record.gen";
+
+export interface ProbeResult {
+  /** `unchecked`: let through, but outside of the contract. */
+  verdict: "accepted" | "refused" | "unchecked";
+  /** The rules that are broken, those that refuse first. */
+  broken: Rule[];
+  /** Rules that cannot be evaluated here. */
+  unknown: Rule[];
+  /** Per output size, its value; null where it depends on values. */
+  outputs: (number | null)[];
+}
+
+/** Tries sizes, one for each of the probe's inputs. */
+export function probeSizes(probe: Probe, sizes: readonly number[]): ProbeResult {
+  const broken = probe.rules.filter(({ formula }) => formula.length > 0 && !holds(formula, sizes));
+  const refusing = broken.filter((rule) => rule.enforced);
+  const passing = broken.filter((rule) => !rule.enforced);
+  return {
+    verdict: refusing.length > 0 ? "refused" : passing.length > 0 ? "unchecked" : "accepted",
+    broken: [...refusing, ...passing],
+    unknown: probe.rules.filter(({ formula }) => formula.length === 0),
+    outputs: probe.outputs.map(({ formula }) => sizeOf(formula, sizes)),
+  };
+}
+
+/** The sizes of the example. */
+export function exampleSizes(probe: Probe): number[] {
+  return probe.inputs.map((input) => input.example);
+}
+
+/** Sizes with every place of a symbol moved to what the symbol's value makes it. */
+export function withSymbol(
+  probe: Probe,
+  sizes: readonly number[],
+  symbol: number,
+  value: number,
+): number[] {
+  return probe.inputs.map((input, number) =>
+    input.symbol === symbol ? input.scale * value + input.offset : (sizes[number] ?? input.example),
+  );
+}
+
+/** The value of a symbol by the first place that is a line of it; null where there is none. */
+export function symbolValue(probe: Probe, sizes: readonly number[], symbol: number): number | null {
+  const number = probe.inputs.findIndex((input) => input.symbol === symbol);
+  const input = probe.inputs[number];
+  if (!input) return null;
+  return Math.floor(((sizes[number] ?? input.example) - input.offset) / input.scale);
+}
+
+function holds(formula: Formula, sizes: readonly number[]): boolean {
+  try {
+    return Boolean(evaluate(formula, sizes));
+  } catch {
+    return false; // the program's own check fails then, too
+  }
+}
+
+function sizeOf(formula: Formula, sizes: readonly number[]): number | null {
+  if (formula.length === 0) return null;
+  try {
+    return Math.trunc(Number(evaluate(formula, sizes)));
+  } catch {
+    return null;
+  }
+}
