@@ -23,14 +23,14 @@ export function Guarantees({ store, program }: Props) {
         {verification ? (
           <>
             <p
-              class={`tx-verdict tx-verdict-${verification.verdict === "holds" ? "accepted" : "refused"}`}
+              class={`tx-judged tx-judged-${verification.verdict === "holds" ? "accepted" : "refused"}`}
               role="status"
             >
               <strong>{capped(verification.sentence, 300)}</strong>{" "}
               <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
             </p>
             <ul class="tx-guarantees">
-              {verification.rows.map((row) => (
+              {worstFirst(verification.rows).map((row) => (
                 <Guarantee key={row.name} store={store} program={program} row={row} />
               ))}
             </ul>
@@ -79,6 +79,17 @@ function Verify({ store, again }: { store: Store; again: boolean }) {
       </label>
     </div>
   );
+}
+
+const ORDER: readonly GuaranteeRow["verdict"][] = [
+  "broken",
+  "not checked",
+  "holds",
+  "not applicable",
+];
+
+function worstFirst(rows: readonly GuaranteeRow[]): GuaranteeRow[] {
+  return [...rows].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
 }
 
 const MARKS: { [verdict in GuaranteeRow["verdict"]]: string } = {

@@ -41,7 +41,6 @@ export function GuardTable({ store, program }: Props) {
           <thead>
             <tr>
               <th>Condition</th>
-              <th>What came of it</th>
               <th>Asked at</th>
             </tr>
           </thead>
@@ -140,18 +139,19 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
             ×{guard.count}
           </span>
         )}
+        <div class="tx-effect-line">
+          <span class={`tx-effect tx-effect-${guard.effect}`}>
+            {asserted && guard.effect !== "kept" ? "checked on each call" : EFFECTS[guard.effect]}
+          </span>
+          {guard.result && (
+            <span class="tx-mono">
+              {" "}
+              <ConditionText program={program} text={guard.result} symbols={guard.symbols} />
+            </span>
+          )}
+        </div>
       </td>
-      <td>
-        <span class={`tx-effect tx-effect-${guard.effect}`}>
-          {asserted && guard.effect !== "kept" ? "checked on each call" : EFFECTS[guard.effect]}
-        </span>
-        {guard.result && (
-          <div class="tx-mono">
-            <ConditionText program={program} text={guard.result} symbols={guard.symbols} />
-          </div>
-        )}
-      </td>
-      <td>
+      <td class="tx-asked">
         {frame ? <LineLink store={store} program={program} stack={guard.stack} /> : "—"}
         {guard.asked_by && <div class="tx-lead">{capped(guard.asked_by, 80)}</div>}
       </td>

@@ -50,6 +50,7 @@ export function Probe({ store, program }: Props) {
             number={number}
             symbol={symbol}
             value={value}
+            bad={probe.inputs.some((input, at) => input.symbol === number && bad.has(at))}
             change={(next) => setSizes(withSymbol(probe, sizes, number, next))}
           />
         );
@@ -64,15 +65,17 @@ interface SliderProps {
   number: number;
   symbol: ShapeSymbol;
   value: number;
+  /** Whether some rule about it is broken. */
+  bad: boolean;
   change: (value: number) => void;
 }
 
-function Slider({ number, symbol, value, change }: SliderProps) {
+function Slider({ number, symbol, value, bad, change }: SliderProps) {
   const example = symbol.example ?? 4;
   const least = Math.max(0, (symbol.lower ?? 0) - BEYOND);
   const most = (symbol.upper ?? Math.max(4 * example, 32)) + BEYOND;
   return (
-    <label class="tx-slider">
+    <label class={bad ? "tx-slider tx-slider-bad" : "tx-slider"}>
       <b class="tx-mono" style={{ color: symbolColour(number) }}>
         {capped(symbol.name, 60)}
       </b>
@@ -142,7 +145,7 @@ function Boxes({ program, inputs, sizes, bad, put }: BoxesProps) {
 function Verdict({ store, program, result }: Props & { result: ProbeResult }) {
   const { verdict, broken, unknown } = result;
   return (
-    <div class={`tx-verdict tx-verdict-${verdict}`} role="status" data-testid="probe-verdict">
+    <div class={`tx-judged tx-judged-${verdict}`} role="status" data-testid="probe-verdict">
       {verdict === "accepted" && (
         <p>
           <strong>Accepted.</strong> <Outputs program={program} result={result} />

@@ -23,7 +23,6 @@ export function SymbolTable({ store, program }: Props) {
         <tr>
           <th>Name</th>
           <th>Range</th>
-          <th class="tx-number">Example</th>
           <th>Stands in</th>
         </tr>
       </thead>
@@ -37,7 +36,7 @@ export function SymbolTable({ store, program }: Props) {
           >
             <td title={`torch calls it ${symbol.torch_name}`}>
               <span class="tx-swatch" style={{ background: symbolColour(index) }} />
-              <b class="tx-mono" style={{ color: symbolColour(index) }}>
+              <b class="tx-mono tx-symbol-name" style={{ color: symbolColour(index) }}>
                 {capped(symbol.name, 120)}
               </b>
               {symbol.kind === "unbacked" && (
@@ -53,11 +52,13 @@ export function SymbolTable({ store, program }: Props) {
             </td>
             <td>
               <span class="tx-range">{rangeText(symbol)}</span>
+              {symbol.example !== null && (
+                <span class="tx-lead"> {symbol.example} in the example</span>
+              )}
               {symbol.bounds.map((bound) => (
                 <Origin key={bound.side} store={store} program={program} bound={bound} />
               ))}
             </td>
-            <td class="tx-number">{symbol.example ?? "—"}</td>
             <td class="tx-mono">
               <Places program={program} symbol={symbol} />
             </td>

@@ -18,7 +18,7 @@ const FACTS: [Facts, string][] = [
   ["signature", "Signature"],
   ["shapes", "Shapes"],
   ["findings", "Findings"],
-  ["guarantees", "Guarantees"],
+  ["guarantees", "Verify"],
 ];
 const TEXTS: [Text, string][] = [
   ["source", "Source"],
