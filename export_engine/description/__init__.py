@@ -5,40 +5,27 @@ Works on any ExportedProgram, also one loaded from a file that lacks stacks, sco
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 import torch
 from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt, Exported, Failed
 from export_engine.description.check import describe_check
-from export_engine.description.contract import (
-    Guards,
-    describe_guards,
-    describe_symbols,
-    with_bounds,
-    with_kept,
-)
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
 from export_engine.description.findings import with_findings
 from export_engine.description.graph import Graphs
 from export_engine.description.partial import add_partial, module_paths
-from export_engine.description.rules import describe_probe
 from export_engine.description.scopes import Scopes
+from export_engine.description.shape_contract import describe_contract
 from export_engine.description.signature import describe_signature, input_paths
-from export_engine.description.sizes import CallSizes
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
-from export_engine.description.timeline import describe_timeline
-from export_engine.description.values import Values
 from export_engine.naming import symbol_names
 from export_engine.record import OPS, Failure, Record, Signature, Timing
-from export_engine.record_contract import Event, Guard, Probe, Symbol
+from export_engine.record_contract import Symbol
 from export_engine.record_verdicts import Check
 from export_engine.shapes import Shapes, ShapesError
-from export_engine.sizes.places import birth_dims
 
 __all__ = ["describe"]
 
@@ -67,7 +54,9 @@ def describe(attempt: Attempt) -> Record:
         )
     else:
         add_partial(graphs, attempt)
-    contract = _contract(attempt, program, paths, symbols, stacks, signature, graphs.values)
+    contract = describe_contract(
+        attempt, program, paths, _shapes(attempt), symbols, stacks, signature, graphs.values
+    )
     failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
     frames = stacks.frames()
     record = Record(
@@ -102,40 +91,6 @@ def describe(attempt: Attempt) -> Record:
     return (
         with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
     )
-
-
-class _Contract(NamedTuple):
-    """The shape contract, described."""
-
-    symbols: list[Symbol]
-    guards: list[Guard]
-    timeline: list[Event]
-    probe: Probe
-
-
-def _contract(
-    attempt: Attempt,
-    program: ExportedProgram | None,
-    paths: list[str],
-    symbols: Symbols,
-    stacks: Stacks,
-    signature: Signature,
-    values: Values,
-) -> _Contract:
-    recorded = Guards(attempt.recording)
-    born = birth_dims(attempt.recording.births, paths)
-    guards = describe_guards(program, recorded, symbols, stacks, born, signature)
-    sizes = CallSizes(program, paths, symbols) if program is not None else None
-    timeline = describe_timeline(attempt, symbols, stacks, recorded, guards)
-    described = describe_symbols(program, attempt, signature, symbols, values, stacks)
-    described = with_bounds(described, attempt, recorded, guards, _shapes(attempt))
-    probe = Probe([], [], [])
-    if program is not None and sizes is not None:
-        probe, kept = describe_probe(
-            program, attempt, sizes, described, guards, recorded.groups, values, symbols
-        )
-        guards = with_kept(guards, kept)
-    return _Contract(described, guards, timeline, probe)
 
 
 def _loaded(attempt: Exported, kept: Record) -> Record:

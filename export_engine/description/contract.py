@@ -98,10 +98,11 @@ def describe_guards(
         signature: of the program.
     """
     entries = {entry.path: number for number, entry in enumerate(signature.inputs) if entry.path}
+    ranges = {str(key) for key in program.range_constraints} if program else set()
     described = []
     for same, consequences in zip(guards.groups, guards.consequences, strict=True):
         condition = same[0].condition
-        involved = symbols_left(program, condition) if program else condition.free_symbols
+        involved = _left(program, condition, symbols, ranges)
         about = (places.get(str(each)) for each in condition.free_symbols)
         effect, result = _effect(consequences, symbols)
         described.append(
@@ -119,6 +120,19 @@ def describe_guards(
             )
         )
     return described
+
+
+def _left(
+    program: ExportedProgram | None, condition: Any, symbols: Symbols, ranges: set[str]
+) -> set[Any]:
+    """The symbols of a condition that are in the program; of a failure, all of them."""
+    if program is None:
+        return set(condition.free_symbols)
+    return {
+        symbol
+        for symbol in symbols_left(program, condition)
+        if symbols.known(symbol) or str(symbol) in ranges
+    }
 
 
 def with_bounds(

@@ -25,7 +25,10 @@ _DECOMPOSED_LOOSE = 16.0
 def saved(subject: Subject) -> Guarantee:
     """Compares graph, signature, ranges and results."""
     file = io.BytesIO()
-    torch.export.save(subject.program, file)
+    try:
+        torch.export.save(subject.program, file)
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        return _guarantee("saved", SAVED, "", [f"torch cannot save it: {_reason(error)}"])
     size = file.getbuffer().nbytes
     file.seek(0)
     loaded = torch.export.load(file)
@@ -44,7 +47,11 @@ def saved(subject: Subject) -> Guarantee:
 
 def unflattened(subject: Subject) -> Guarantee:
     """Runs the module tree."""
-    module = torch.export.unflatten(copied_program(subject.program))
+    try:
+        module = torch.export.unflatten(copied_program(subject.program))
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        problem = f"torch cannot unflatten it: {_reason(error)}"
+        return _guarantee("unflattened", UNFLATTENED, "", [problem])
     problems = _runs_alike(subject, module)
     count = sum(1 for _ in module.modules())
     return _guarantee(
@@ -67,8 +74,8 @@ def re_exported(subject: Subject) -> Guarantee:
     if isinstance(again, Failed):
         again = capture(request.with_changes(shapes=_automatic(subject)))
     if isinstance(again, Failed):
-        problem = " ".join(str(again.error).split())[:300]
-        return _guarantee("re-exported", RE_EXPORTED, "", [f"It does not export: {problem}"])
+        problem = f"It does not export: {_reason(again.error)}"
+        return _guarantee("re-exported", RE_EXPORTED, "", [problem])
     assert isinstance(again, Exported)
     found = difference(subject.program, again.program)
     count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
@@ -87,8 +94,8 @@ def decomposed(subject: Subject) -> Guarantee:
     try:
         program = subject.program.run_decompositions()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        reason = " ".join(str(error).split())[:200]
-        return _guarantee("decomposed", DECOMPOSED, "", [f"torch cannot decompose it: {reason}"])
+        problem = f"torch cannot decompose it: {_reason(error)}"
+        return _guarantee("decomposed", DECOMPOSED, "", [problem])
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     counts = [
         sum(node.op == "call_function" for node in each.graph.nodes)
@@ -117,6 +124,10 @@ def _guarantee(
         evidence=tuple(problems),
         node=node,
     )
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def _ranges(program: torch.export.ExportedProgram) -> dict[str, str]:

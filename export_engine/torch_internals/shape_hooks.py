@@ -69,22 +69,24 @@ def births(into: Recording) -> Iterator[None]:
 def consequences(into: Recording) -> Iterator[None]:
     """Records what guards do to symbols: narrower ranges, and symbols found equal to something.
 
-    A range that changes while a symbol is being made is the Dim's own.
+    A range that a symbol is made with is the Dim's own, and no event.
     """
 
-    def cause(symbol: Any) -> int:
-        made = any(birth.symbol == symbol for birth in into.births)
-        return len(into.guards) - 1 if made else -1
+    def cause() -> int:
+        return len(into.guards) - 1
+
+    def is_born(symbol: Any) -> bool:
+        return any(birth.symbol == symbol for birth in into.births)
 
     def narrowed(original: Any) -> Any:
         def update(self: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
             before = self.var_to_range.get(symbol)
             done = original(self, symbol, *args, **kwargs)
             now = self.var_to_range.get(symbol)
-            if now is not None and before is not None and now != before:
+            if now is not None and before is not None and now != before and is_born(symbol):
                 sides = ("lower",) * (now.lower != before.lower)
                 sides += ("upper",) * (now.upper != before.upper)
-                into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause(symbol)))
+                into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause()))
             return done
 
         return update
@@ -95,7 +97,7 @@ def consequences(into: Recording) -> Iterator[None]:
             done = original(self, a, *args, **kwargs)
             now = self.replacements.get(a)
             if before is None and now is not None:
-                into.events.append(Replacement(a, now, cause(a)))
+                into.events.append(Replacement(a, now, cause()))
             return done
 
         return set_replacement

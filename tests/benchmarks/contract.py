@@ -1,0 +1,107 @@
+"""What the shape contract costs: recording guards, and describing them.
+
+Budgets: recording at most 0.05 of the export of a model with over 300 guards; the contract of a
+program of about 4,000 ops described in at most 0.02 of its export.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import nn
+
+from export_engine import Exported, Request, Shapes, capture, describe, description
+from export_engine.description.shape_contract import describe_contract
+from export_engine.findings import find_findings
+from export_engine.recorder import Recording
+from export_engine.torch_internals import recording
+
+from ..models import llama
+from .export_cost import _request, _seconds
+from .table import Row
+
+ROUNDS = 7
+BRANCHES = 320
+
+
+class Branches(nn.Module):
+    """Asks about sizes over and over, another thing each time."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for number in range(BRANCHES):
+            if x.shape[0] * (number + 3) + x.shape[1] < 10**6 + number:
+                x = x + number
+        return x
+
+
+def run() -> list[Row]:
+    """The table's rows."""
+    return [*_guards(), *_described()]
+
+
+def _guards() -> list[Row]:
+    """The same export with and without the hooks on guards, in turn."""
+    x = torch.ones(7, 5)
+    shapes = Shapes.parse("x: *, *")
+    model = Branches()
+    request = Request(target=model, args=(x,), shapes=shapes)
+    attempt = capture(request)
+    assert isinstance(attempt, Exported)
+    specs = shapes.to_torch(model, (x,), {})
+
+    def export() -> Any:
+        return torch.export.export(model, (x,), dynamic_shapes=specs)
+
+    def recorded() -> Any:
+        with recording(Recording()):
+            return export()
+
+    ratios = []
+    for _ in range(ROUNDS):
+        bare, _ = _seconds(export)
+        ours, _ = _seconds(recorded)
+        ratios.append(ours / bare)
+    name = f"{len(attempt.recording.guards)} guards"
+    figure = "all that is recorded while tracing, over the bare export"
+    return [Row(name, figure, statistics.median(ratios), most=1.05)]
+
+
+def _described() -> list[Row]:
+    """The contract of a long program, and all findings, beside its export."""
+    case = llama(64)
+    started = time.perf_counter()
+    attempt = capture(_request(case))
+    assert isinstance(attempt, Exported)
+    exported = time.perf_counter() - started
+    record = describe(attempt)
+    ops = sum(node.op == "call_function" for node in attempt.program.graph.nodes)
+    contract = statistics.median(_contract_seconds(attempt) for _ in range(3))
+    findings = _median(lambda: find_findings(attempt, record))
+    name = f"llama, 64 layers, {ops:,} ops"
+    return [
+        Row(name, "contract, over the export", contract / exported, most=0.02),
+        Row(name, "findings, over the export", findings / exported),
+    ]
+
+
+def _contract_seconds(attempt: Exported) -> float:
+    """What describing the contract takes of describing the attempt."""
+    spent: list[float] = []
+
+    def timed(*args: Any) -> Any:
+        seconds, found = _seconds(lambda: describe_contract(*args))
+        spent.append(seconds)
+        return found
+
+    with patch.object(description, "describe_contract", timed):
+        describe(attempt)
+    return spent[0]
+
+
+def _median(call: Callable[[], Any]) -> float:
+    return statistics.median(_seconds(call)[0] for _ in range(3))

@@ -1,0 +1,185 @@
+"""The shape contract: bounds with their origins, what guards did, the timeline, formulas."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from export_engine import Exported, Record, Request, Shapes, capture, describe, verify
+from export_engine.fixes.autofix import autofix
+from export_engine.formula import NoFormula, compile_formula, evaluate, sizes_in
+from export_engine.record_contract import Formula
+from export_engine.stacks import Location
+from tests import seed_cases
+from tests.seed_cases import SeedCase
+
+
+class Bounded(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        torch._check(y.shape[1] <= 99)
+        if x.shape[0] <= 16:
+            x = x @ y[:, :16]
+        n = k.item()
+        torch._check(n >= 3)
+        if x.shape[1] % 2 == 0:
+            x = x + 1
+        return x.sum() + torch.ones(n).sum()
+
+
+def record_of(target: Any, args: tuple[Any, ...], shapes: str, strict: bool = False) -> Record:
+    attempt = capture(Request(target=target, args=args, shapes=Shapes.parse(shapes), strict=strict))
+    assert isinstance(attempt, Exported), attempt
+    return describe(attempt)
+
+
+def line_of(record: Record, stack: int) -> Location:
+    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
+    return Location(
+        record.files[record.frames.file[frame]].path,
+        record.frames.line[frame],
+        record.strings[record.frames.function[frame]],
+    )
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_each_bound_says_where_it_comes_from(strict: bool) -> None:
+    args = (torch.ones(8, 20), torch.ones(20, 32), torch.tensor(5))
+    record = record_of(Bounded(), args, "x: *, k; y: k[4..64], *", strict)
+    found = {
+        symbol.name: {bound.side: bound for bound in symbol.bounds} for symbol in record.symbols
+    }
+    assert found["x.shape[0]"]["upper"].origin == "guard"
+    guard = record.guards[found["x.shape[0]"]["upper"].guard]
+    assert guard.text == "x.shape[0] <= 16"
+    code = "x.shape[0] <= 16"
+    source = Path(__file__).read_text().splitlines()
+    assert code in source[line_of(record, guard.stack).line - 1]
+    assert found["x.shape[0]"]["lower"].origin == "default"
+    assert found["k"]["lower"].origin == found["k"]["upper"].origin == "dim"
+    assert (found["k"]["lower"].value, found["k"]["upper"].value) == (4, 64)
+    if not strict:
+        assert found["y.shape[1]"]["upper"].origin == "check"
+        assert record.guards[found["y.shape[1]"]["upper"].guard].asked_by == "torch._check"
+    unbacked = next(symbol for symbol in record.symbols if symbol.kind == "unbacked")
+    assert {bound.side: bound.origin for bound in unbacked.bounds}["lower"] == "check"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_each_guard_says_what_came_of_it(strict: bool) -> None:
+    args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
+    record = record_of(Bounded(), args, "x: *, *; y: *, *", strict)
+    effects = {guard.text: guard for guard in record.guards}
+    narrowing = effects["x.shape[0] <= 16"]
+    assert (narrowing.effect, narrowing.result) == ("narrows", "x.shape[0] in [2, 16]")
+    equal = next(guard for guard in record.guards if guard.effect == "equates")
+    assert set(equal.result.split(" = ")) == {"x.shape[1]", "y.shape[0]"}
+    assert [record.signature.inputs[entry].path for entry in equal.inputs] == ["x", "y"]
+    assert "aten" in equal.asked_by
+    implied = [guard for guard in record.guards if guard.effect == "implied"]
+    kept = [guard for guard in record.guards if guard.effect == "kept"]
+    assert kept
+    rules = {rule.guard for rule in record.probe.rules}
+    assert all(record.guards.index(guard) not in rules for guard in implied)
+
+
+def test_the_timeline_tells_in_order() -> None:
+    args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
+    record = record_of(Bounded(), args, "x: rows[2..16], *; y: *, *")
+    kinds = [event.kind for event in record.timeline]
+    assert kinds[:4] == ["birth"] * 4
+    assert record.timeline[0].text == "rows: x.shape[0], 8 in the example"
+    asked = next(n for n, event in enumerate(record.timeline) if event.text == "rows <= 16")
+    assert record.timeline[asked + 1].text == "rows in [2, 16]"
+    assert record.timeline[asked + 1].guard == record.timeline[asked].guard
+    assert "replacement" in kinds
+    births = [event.text for event in record.timeline if event.kind == "birth"]
+    assert any(text.endswith("a number from data") for text in births)
+
+
+def test_repeated_events_are_counted() -> None:
+    args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
+    record = record_of(Bounded(), args, "x: *, *; y: *, *")
+    guards = sum(event.count for event in record.timeline if event.kind == "guard")
+    assert guards == sum(guard.count for guard in record.guards)
+
+
+def sized(name: str) -> Formula | None:
+    return [name] if name[:1] == "d" and name[1:].isdigit() else None
+
+
+EXPRESSIONS = st.recursive(
+    st.integers(0, 20).map(str) | st.sampled_from(["d0", "d1", "d2"]),
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["+", "-", "*", "//", "%"]), inner, inner).map(
+            lambda each: f"({each[1]} {each[0]} {each[2]})"
+        ),
+        st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(
+            lambda each: f"{each[0]}({each[1]}, {each[2]})"
+        ),
+        inner.map(lambda each: f"(-{each})"),
+        inner.map(lambda each: f"round({each} / 4)"),
+    ),
+    max_leaves=8,
+)
+
+
+@given(EXPRESSIONS, st.tuples(*[st.integers(0, 50)] * 3))
+def test_a_formula_has_the_value_that_python_gives(text: str, sizes: tuple[int, ...]) -> None:
+    formula = compile_formula(text, sized)
+    names = {f"d{number}": size for number, size in enumerate(sizes)}
+    try:
+        wanted = eval(text, {}, names)
+    except ZeroDivisionError:
+        with pytest.raises(ZeroDivisionError):
+            evaluate(formula, sizes)
+    else:
+        assert evaluate(formula, sizes) == wanted
+
+
+def test_comparisons_chain_and_nothing_else_is_a_formula() -> None:
+    formula = compile_formula("2 <= d0 and not d1 % 2 == 0 or d0 < d1 <= 9", sized)
+    assert evaluate(formula, [1, 5]) is True
+    assert evaluate(formula, [1, 12]) is False
+    assert sizes_in(formula) == [0, 1]
+    for text in ("open('x')", "d0.real", "[d0]", "d0 if d1 else 2", "x", "d0 and", "lambda: 1"):
+        with pytest.raises(NoFormula):
+            compile_formula(text, sized)
+
+
+def shown_cases() -> Iterator[SeedCase]:
+    wanted = ("A9", "A10", "A11", "A12", "A13", "A14 to A16", "B")
+    return (case for case in seed_cases.seed_cases() if case.row in wanted)
+
+
+BROKEN = {"rounded": "saved", "dynamic_shape_round": "saved"}
+"""Cases whose program breaks a guarantee: torch cannot save a call of Python's `round`."""
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[list[str]]:
+    rows: list[str] = []
+    yield rows
+    print("\ncase, what the contract says, what Verify found")
+    print("\n".join(sorted(rows)))
+
+
+@pytest.mark.parametrize("case", list(shown_cases()), ids=lambda case: case.name)
+def test_the_founding_cases_keep_their_contract(case: SeedCase, table: list[str]) -> None:
+    """A9 to A16 and B; C4 to C7 are the guarantees themselves. Those that fail are fixed first."""
+    shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
+    request = Request(target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes)
+    attempt = autofix(request).attempt
+    if not isinstance(attempt, Exported):
+        table.append(f"{case.row:<10} {case.name:<32} not exported")
+        pytest.fail(f"{case.name} does not export")
+    record = describe(attempt)
+    found = verify(attempt, record, 4)
+    contract = ", ".join(f"{each.name} in {each.range}" for each in record.symbols) or "static"
+    broken = ", ".join(each.name for each in found.broken)
+    table.append(f"{case.row:<10} {case.name:<32} {contract:<60} {broken or found.sentence}")
+    assert broken == BROKEN.get(case.name, ""), str(found)
