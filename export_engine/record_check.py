@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from export_engine.formula import OPERATORS
 from export_engine.record import OPS, Graph, InputEntry, OutputEntry, Ragged, Record
+from export_engine.record_contract import Formula
 
 
 class BrokenRecord(ValueError):
@@ -38,8 +40,8 @@ def check_record(record: Record) -> None:
         _inside((each.graph for each in graph.nested), len(record.graphs), least=number + 1)
     _signature(record)
     _inside(_stacks(record), len(record.stacks.starts) - 1)
-    for guard in record.guards:
-        _inside(guard.symbols, len(record.symbols), least=0)
+    _contract(record)
+    _verdicts(record)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -69,9 +71,61 @@ def _signature(record: Record) -> None:
             _inside([place.entry], len(inputs if place.io == "input" else outputs), least=0)
 
 
+def _contract(record: Record) -> None:
+    symbols, guards = len(record.symbols), len(record.guards)
+    inputs, outputs = len(record.signature.inputs), len(record.signature.outputs)
+    for guard in record.guards:
+        _inside(guard.symbols, symbols, least=0)
+        _inside(guard.inputs, inputs, least=0)
+    for symbol in record.symbols:
+        _inside((bound.guard for bound in symbol.bounds), guards)
+    for event in record.timeline:
+        _inside(event.symbols, symbols, least=0)
+        _inside([event.guard], guards)
+    probe = record.probe
+    _inside((size.entry for size in probe.inputs), inputs, least=0)
+    _inside((size.symbol for size in probe.inputs), symbols)
+    _inside((size.entry for size in probe.outputs), outputs, least=0)
+    _inside((rule.guard for rule in probe.rules), guards)
+    if any(size.scale < 1 for size in probe.inputs):
+        raise BrokenRecord("a size is no multiple of its symbol")
+    formulas = [rule.formula for rule in probe.rules] + [size.formula for size in probe.outputs]
+    for formula in formulas:
+        _formula(formula, len(probe.inputs))
+
+
+def _formula(formula: Formula, sizes: int) -> None:
+    """That it can be evaluated: every operator has its values, and one value is left."""
+    left = 0
+    for token in formula:
+        if isinstance(token, str) and token in OPERATORS:
+            left -= OPERATORS[token][0] - 1
+        else:
+            known = not isinstance(token, str) or (token[1:].isdigit() and token[0] == "d")
+            if not known or (isinstance(token, str) and int(token[1:]) >= sizes):
+                raise BrokenRecord(f"{token!r} is no part of a formula")
+            left += 1
+        if left < 1:
+            raise BrokenRecord("a formula lacks a value")
+    if formula and left != 1:
+        raise BrokenRecord("a formula has a value too many")
+
+
+def _verdicts(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    _inside((each.node for each in record.findings), nodes)
+    _inside((each.guard for each in record.findings), len(record.guards))
+    if record.verification:
+        _inside((each.node for each in record.verification.rows), nodes)
+
+
 def _stacks(record: Record) -> Iterable[int]:
     yield from (each.stack for each in record.symbols)
     yield from (each.stack for each in record.guards)
+    yield from (each.stack for each in record.timeline)
+    yield from (each.stack for each in record.probe.rules)
+    yield from (each.stack for each in record.findings)
+    yield from (each.card.stack for each in record.findings if each.card)
     if record.failure:
         yield record.failure.stack
         yield from (each.stack for each in record.failure.related)

@@ -1,9 +1,11 @@
 """The shape contract: bounds with their origins, what guards did, the timeline, formulas."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from hypothesis import given
@@ -13,6 +15,7 @@ from torch import nn
 from export_engine import Exported, Record, Request, Shapes, capture, describe, verify
 from export_engine.fixes.autofix import autofix
 from export_engine.formula import NoFormula, compile_formula, evaluate, sizes_in
+from export_engine.record_check import BrokenRecord, check_record
 from export_engine.record_contract import Formula
 from export_engine.stacks import Location
 from tests import seed_cases
@@ -89,12 +92,13 @@ def test_each_guard_says_what_came_of_it(strict: bool) -> None:
 
 def test_the_timeline_tells_in_order() -> None:
     args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
-    record = record_of(Bounded(), args, "x: rows[2..16], *; y: *, *")
+    record = record_of(Bounded(), args, "x: *, k; y: k, *")
     kinds = [event.kind for event in record.timeline]
     assert kinds[:4] == ["birth"] * 4
-    assert record.timeline[0].text == "rows: x.shape[0], 8 in the example"
-    asked = next(n for n, event in enumerate(record.timeline) if event.text == "rows <= 16")
-    assert record.timeline[asked + 1].text == "rows in [2, 16]"
+    assert record.timeline[0].text == "x.shape[0], 8 in the example"
+    assert record.timeline[2].text == "k: y.shape[0], 16 in the example"
+    asked = next(n for n, event in enumerate(record.timeline) if event.text == "x.shape[0] <= 16")
+    assert record.timeline[asked + 1].text == "x.shape[0] in [2, 16]"
     assert record.timeline[asked + 1].guard == record.timeline[asked].guard
     assert "replacement" in kinds
     births = [event.text for event in record.timeline if event.kind == "birth"]
@@ -183,3 +187,31 @@ def test_the_founding_cases_keep_their_contract(case: SeedCase, table: list[str]
     broken = ", ".join(each.name for each in found.broken)
     table.append(f"{case.row:<10} {case.name:<32} {contract:<60} {broken or found.sentence}")
     assert broken == BROKEN.get(case.name, ""), str(found)
+
+
+def test_the_front_end_evaluates_the_same() -> None:
+    """`widgets/frontend/src/formula.test.ts` reads the same values."""
+    path = Path(__file__).parents[2] / "widgets/frontend/src/testing/formulas.json"
+    rows = json.loads(path.read_text())
+    assert len(rows) > 100
+    for row in rows:
+        assert compile_formula(row["text"], sized) == row["formula"]
+        try:
+            value = evaluate(row["formula"], row["sizes"])
+        except (ArithmeticError, ValueError):
+            value = None
+        assert value == row["value"], row
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [["d9"], ["+"], [1, 2], [1, 2, "+", "+"], ["__import__"], ["dx"], ["d0", "d0", "exec"]],
+)
+def test_a_formula_from_a_file_is_checked_before_it_is_used(formula: list[int | str]) -> None:
+    args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
+    record = record_of(Bounded(), args, "x: *, k; y: k, *")
+    check_record(record)
+    rules = [msgspec.structs.replace(record.probe.rules[0], formula=formula)]
+    probe = msgspec.structs.replace(record.probe, rules=rules)
+    with pytest.raises(BrokenRecord):
+        check_record(msgspec.structs.replace(record, probe=probe))

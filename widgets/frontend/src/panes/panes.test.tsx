@@ -263,7 +263,7 @@ test("a failed export without a graph shows the failure, and no empty panes", as
   await act(async () => render(<App store={store} />, page));
   await settle();
   const tabs = [...page.querySelectorAll("[role=tab]")].map((each) => each.textContent);
-  expect(tabs).toEqual(["What went wrong", "Source", "Shapes & guards"]);
+  expect(tabs).toEqual(["What went wrong", "Source", "Shapes"]);
   expect(page.querySelector("canvas")).toBeNull();
 });
 

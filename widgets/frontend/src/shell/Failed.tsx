@@ -43,6 +43,6 @@ function pages(program: Program): [Page, string][] {
   const found: [Page, string][] = [["failure", "What went wrong"]];
   if (graphs.length > 0) found.push(["graph", "Graph up to there"]);
   if (files.length > 0) found.push(["source", "Source"]);
-  if (symbols.length + guards.length > 0) found.push(["shapes", "Shapes & guards"]);
+  if (symbols.length + guards.length > 0) found.push(["shapes", "Shapes"]);
   return found;
 }

@@ -14,7 +14,10 @@ export interface Answers {
   code?: Asks["code"]["reply"];
   record?: Record;
   /** What an action answers; a string refuses it. Without it, it never ends. */
-  action?: (kind: "apply" | "autofix" | "use", request: object) => object | null | string;
+  action?: (
+    kind: "apply" | "autofix" | "use" | "verify",
+    request: object,
+  ) => object | null | string;
   live?: boolean;
 }
 
@@ -62,7 +65,7 @@ export class FakeHost implements Host {
   }
 
   private async reply(kind: keyof Asks, request: object): Promise<unknown> {
-    if (kind === "apply" || kind === "autofix" || kind === "use") {
+    if (kind === "apply" || kind === "autofix" || kind === "use" || kind === "verify") {
       if (!this.answers.action) return new Promise(() => {});
       const answer = this.answers.action(kind, request);
       if (typeof answer === "string") throw new Error(answer);
