@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
+from export_engine.recorder import Change, Owner
 from export_engine.torch_internals import FakeTensor
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
-@dataclass(frozen=True)
-class Change:
-    """Something that was set, or a container whose content changed. It has been put back."""
-
-    owner: Literal["attribute", "class attribute", "global", "closure"]
-    name: str
-    """As the code knows it: `layer.cache`, `COUNT`."""
-    what: Literal["set", "content"]
-    """Whether the name got another value, or a container other content."""
-    summary: str
-    """`grew from 0 to 1 items`, `was 0, became 1`."""
-    leaked: bool
-    """Whether torch's stand-in for a tensor got there, of no use to anyone after the trace."""
-    where: str = ""
-    """The class that the attribute's module is of, or the file whose global it is."""
-
-
-def rebound(owner: Any, name: str, before: Any, after: Any, where: str) -> Change | None:
+def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Change | None:
     """That a name has another value; None if it is as good as the old."""
     if before is after or (type(before) is type(after) and _is_plain(before) and before == after):
         return None
@@ -44,7 +27,7 @@ def rebound(owner: Any, name: str, before: Any, after: Any, where: str) -> Chang
     return Change(owner, name, "set", said, is_leak(after), where)
 
 
-def refilled(owner: Any, name: str, held: Any, now: Any, where: str) -> Change:
+def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change:
     """That a container holds something else."""
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"

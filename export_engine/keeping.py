@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from export_engine.changes import Change, missing, rebound, refilled
+from export_engine.changes import missing, rebound, refilled
+from export_engine.recorder import Change
 
 _MOST_COPIED = 2**31
 """Bytes."""

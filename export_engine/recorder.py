@@ -9,12 +9,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from traceback import FrameSummary
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from export_engine.stacks import Stack
-
-if TYPE_CHECKING:
-    from export_engine.changes import Change
 
 _MOST_RAISED = 50
 
@@ -80,6 +77,27 @@ class Raised:
     text: str
     frames: tuple[FrameSummary, ...]
     """The frames it was at, the outermost first."""
+
+
+Owner = Literal["attribute", "class attribute", "global", "closure"]
+"""What a name belongs to."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that was set, or a container whose content changed. It has been put back."""
+
+    owner: Owner
+    name: str
+    """As the code knows it: `layer.cache`, `COUNT`."""
+    what: Literal["set", "content"]
+    """Whether the name got another value, or a container other content."""
+    summary: str
+    """`grew from 0 to 1 items`, `was 0, became 1`."""
+    leaked: bool
+    """Whether torch's stand-in for a tensor got there, of no use to anyone after the trace."""
+    where: str = ""
+    """The class that the attribute's module is of, or the file whose global it is."""
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.changes import Change, missing, rebound, refilled
+from export_engine.changes import missing, rebound, refilled
 from export_engine.files import is_own
 from export_engine.keeping import held_in, refill, same_items
+from export_engine.recorder import Change, Owner
 
 _MOST_FUNCTIONS = 2000
 
@@ -24,7 +25,7 @@ _MOST_FUNCTIONS = 2000
 class _Slot(NamedTuple):
     """A place that holds a value, and how to put one there."""
 
-    owner: str
+    owner: Owner
     name: str
     where: str
     read: Callable[[], Any]

@@ -97,6 +97,23 @@ class KeepsCache(nn.Module):
         return y
 
 
+class AddsLength(KeepsCache):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.cache.append(x)
+        return x + len(self.cache)
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(4, 4, bias=False)
+        self.head = nn.Linear(4, 4, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.embed(x))
+
+
 class AppendsToGlobal(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         SEEN.append(x)
@@ -246,6 +263,7 @@ def plants() -> list[Plant]:
         Plant(Kind.BAKED_VALUE, AddsRandom(), AddsTwo()),
         Plant(Kind.BAKED_VALUE, BranchesOnEnvironment(), Relu()),
         Plant(Kind.BAKED_VALUE, Counts(), CountsInBuffer()),
+        Plant(Kind.BAKED_VALUE, AddsLength(), Relu()),
         Plant(Kind.STATE_CHANGED, Counts(), CountsInBuffer()),
         Plant(Kind.STATE_CHANGED, KeepsCache(), Relu()),
         Plant(Kind.STATE_CHANGED, AppendsToGlobal(), Relu()),

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from export_engine.attempt import Exported
-from export_engine.changes import Change
 from export_engine.files import is_own
 from export_engine.finding import Finding, Kind
 from export_engine.findings.ops import ops_of
 from export_engine.record import Record
+from export_engine.recorder import Change
 from export_engine.stacks import Location, Stack
 from export_engine.syntax import Code, code_of
 

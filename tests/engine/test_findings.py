@@ -92,6 +92,20 @@ def test_a_fix_of_a_finding_mends_it() -> None:
     assert set(mended) == wanted
 
 
+def test_tied_weights_that_are_tied_no_more_are_found() -> None:
+    attempt = capture(Request(target=planted.Tied(), args=(torch.ones(3, 4),)))
+    assert isinstance(attempt, Exported)
+    assert find_findings(attempt, describe(attempt)) == ()
+    names = [spec.target for spec in attempt.program.graph_signature.input_specs]
+    held = attempt.program.state_dict
+    if "head.weight" in names and "embed.weight" in names:
+        held["head.weight"] = held["head.weight"].detach().clone()
+        kinds = [each.kind for each in find_findings(attempt, describe(attempt))]
+        assert kinds == [Kind.TIED_WEIGHTS]
+    else:  # this torch has the weight as one input, which cannot come apart
+        assert {"head.weight", "embed.weight"} & {*names}
+
+
 def test_eval_mode_lasts_for_the_export_only() -> None:
     plant = next(each for each in planted.plants() if each.kind is Kind.TRAINING_MODE)
     attempt = exported(plant, faulty=True)
