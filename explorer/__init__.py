@@ -4,6 +4,7 @@
     ex = explorer.explore(model, (x,), dynamic_shapes="x: batch, _")
     ex            # shows it
     ex.program    # the ExportedProgram
+    explorer.diff(ex, "golden.pt2").ok
     ex.fixes      # of an export that failed; ex.apply(0) applies one, ex.autofix() all it takes
 
 Importing this package imports neither torch nor IPython.
@@ -11,10 +12,20 @@ Importing this package imports neither torch nor IPython.
 
 from typing import TYPE_CHECKING
 
+from explorer.comparison import Comparison, diff
 from explorer.exploration import Exploration, ExportFailed, View, explore, load
 from explorer.session import FixError
 
 if TYPE_CHECKING:
     from export_engine import Progress as Progress
 
-__all__ = ["Exploration", "ExportFailed", "FixError", "View", "explore", "load"]
+__all__ = [
+    "Comparison",
+    "Exploration",
+    "ExportFailed",
+    "FixError",
+    "View",
+    "diff",
+    "explore",
+    "load",
+]

@@ -28,7 +28,7 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines += [cut(f"  also tried: {other}") for other in others]
     lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
     lines += _section("Findings", finding_lines(record))
-    lines += _section("Guarantees", guarantee_lines(record))
+    lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
     return "\n".join(lines)
@@ -83,8 +83,11 @@ def guarantee_lines(record: Record) -> list[str]:
     rows = record.verification.rows
     return [
         record.verification.sentence,
-        *(f"{each.verdict}: {each.name}. {each.sentence}" for each in rows),
+        *(f"{_MARKS[each.verdict]} {each.name:<11} {each.sentence}" for each in rows),
     ]
+
+
+_MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked": "?"}
 
 
 def _at(record: Record, stack: int) -> str:

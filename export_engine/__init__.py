@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load, save
     from export_engine.attempt import Attempt, Exported, Failed
-    from export_engine.description import describe
+    from export_engine.description import describe, describe_program
     from export_engine.description.verification import with_verification
     from export_engine.diagnosis import Diagnosis
+    from export_engine.diff import diff_records
     from export_engine.finding import Finding
     from export_engine.findings import find_findings
     from export_engine.fix import Fix
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from export_engine.guarantees import verify
     from export_engine.probe import ProbeResult
     from export_engine.record import Record
+    from export_engine.record_diff import ProgramDiff
     from export_engine.request import Request
     from export_engine.shapes import Shapes, ShapesError
     from export_engine.tracing import Progress, capture
@@ -42,6 +44,7 @@ __all__ = [
     "Fix",
     "Guarantee",
     "ProbeResult",
+    "ProgramDiff",
     "Progress",
     "Record",
     "Request",
@@ -53,6 +56,8 @@ __all__ = [
     "capture",
     "decode",
     "describe",
+    "describe_program",
+    "diff_records",
     "encode",
     "explain",
     "find_findings",
@@ -63,34 +68,37 @@ __all__ = [
 ]
 
 _HOMES = {
-    "with_verification": "description.verification",
-    "verify": "guarantees",
-    "find_findings": "findings",
-    "ProbeResult": "probe",
-    "Verified": "guarantee",
-    "Guarantee": "guarantee",
-    "Finding": "finding",
     "ArchiveError": "archive",
     "Attempt": "attempt",
     "AutofixReport": "fixes.autofix",
     "Diagnosis": "diagnosis",
     "Exported": "attempt",
     "Failed": "attempt",
+    "Finding": "finding",
     "Fix": "fix",
+    "Guarantee": "guarantee",
+    "ProbeResult": "probe",
+    "ProgramDiff": "record_diff",
     "Progress": "tracing",
     "Record": "record",
     "Request": "request",
     "Shapes": "shapes",
     "ShapesError": "shapes",
+    "Verified": "guarantee",
     "apply_fixes": "fixes.trying",
     "autofix": "fixes.autofix",
     "capture": "tracing",
     "decode": "wire",
     "describe": "description",
+    "describe_program": "description",
+    "diff_records": "diff",
     "encode": "wire",
     "explain": "fixes",
+    "find_findings": "findings",
     "load": "archive",
     "save": "archive",
+    "verify": "guarantees",
+    "with_verification": "description.verification",
 }
 
 

@@ -1,4 +1,4 @@
-"""The IPython extension: `%load_ext kernel_ext` brings `%export` and `%%export`.
+"""The IPython extension: `%load_ext kernel_ext` brings `%export`, `%%export` and `%export_diff`.
 
 Loading it imports no torch; the first export does.
 """
@@ -25,6 +25,7 @@ def unload_ipython_extension(ipython: Any) -> None:
     from kernel_ext.completion import export_matcher
 
     for kind in ("line", "cell"):
-        ipython.magics_manager.magics[kind].pop("export", None)
+        for name in ("export", "export_diff"):
+            ipython.magics_manager.magics[kind].pop(name, None)
     if export_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(export_matcher)

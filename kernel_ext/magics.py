@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from executing import Source
-from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+)
 
 import explorer
 from kernel_ext.call import Call, parse_call, split_cell
@@ -101,6 +109,26 @@ class ExportMagics(Magics):
             shown.stop()
         return exploration if _is_asked_for(self._shell) else None
 
+    @no_var_expand
+    @line_magic
+    def export_diff(self, line: str) -> explorer.Comparison | None:
+        """Compare two exported programs, up to the names of nodes and symbols.
+
+        %export_diff a b              two results of %export, or two ExportedPrograms
+        %export_diff a "golden.pt2"   a result and a file
+        d = %export_diff a b          keeps it: d.ok says whether they are identical up to names
+        """
+        __tracebackhide__ = True
+        given = [_program(word, self._shell.user_ns) for word in _two(line)]
+        try:
+            comparison = explorer.diff(*given)
+        except (TypeError, ValueError, OSError) as error:
+            raise ExportUsageError(str(error)) from error
+        if _is_asked_for(self._shell):
+            return comparison
+        sys.stdout.write(f"{comparison}\n")
+        return None
+
     def _explore(
         self,
         call: Call,
@@ -154,6 +182,29 @@ class ExportMagics(Magics):
         if self.shell is None:
             raise ExportUsageError("%export works inside IPython only; use explorer.explore here.")
         return self.shell
+
+
+def _two(line: str) -> list[str]:
+    """The two words of a line."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ExportUsageError(f"A quote is not closed: {line}") from error
+    if len(words) != 2:
+        raise ExportUsageError(
+            f"%export_diff takes two programs, not {len(words)}: %export_diff a b, or "
+            '%export_diff a "golden.pt2".'
+        )
+    return words
+
+
+def _program(word: str, names: Mapping[str, Any]) -> Any:
+    """What a word stands for: a variable, else a file."""
+    if word in names:
+        return names[word]
+    if word.isidentifier():
+        raise ExportUsageError(f"There is no variable {word}. Name two results, or a .pt2 file.")
+    return word
 
 
 def _has_page(shell: Any) -> bool:

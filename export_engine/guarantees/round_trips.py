@@ -70,8 +70,9 @@ def re_exported(subject: Subject) -> Guarantee:
     request = subject.request.with_changes(
         target=subject.module, strict=False, edits=(), eval_mode=False
     )
-    again = capture(request)
-    if isinstance(again, Failed):
+    known = subject.exported.request is not None
+    again = capture(request if known else request.with_changes(shapes=_automatic(subject)))
+    if isinstance(again, Failed) and known:
         again = capture(request.with_changes(shapes=_automatic(subject)))
     if isinstance(again, Failed):
         problem = f"It does not export: {_reason(again.error)}"

@@ -1,0 +1,121 @@
+"""The command line: `export-explorer model.pt2`, for a terminal and for CI."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer.comparison import Comparison
+from explorer.exploration import Exploration, explore, load
+
+OK, BAD, USAGE = 0, 1, 2
+"""Exit codes: all is well; an export failed, programs differ or a guarantee is broken; misuse."""
+
+_EPILOG = """\
+examples:
+  export-explorer model.pt2                        what is in it: inputs, outputs, sizes
+  export-explorer model.pt2 --verify               check what torch.export claims of it
+  export-explorer model.pt2 --html report.html     the whole view, in one file without a network
+  export-explorer old.pt2 --diff new.pt2           what differs, up to names
+  export-explorer package.module:make -d "x: batch, _"
+                                                   export what make() returns: (model, args) or
+                                                   (model, args, kwargs)
+
+exit codes: 0 all is well; 1 the export failed, the programs differ or a guarantee is broken;
+2 the command could not be carried out.
+
+Opening a .pt2 file runs nothing in it. --verify runs its program.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        return _run(asked)
+    except (ImportError, AttributeError, TypeError, ValueError, OSError) as error:
+        sys.stderr.write(f"export-explorer: {error}\n")
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="export-explorer",
+        description="See what is in an exported program, check it, and compare it with another.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", help="a .pt2 file, or module:function")
+    parser.add_argument(
+        "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
+    )
+    parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
+    parser.add_argument("--fix", action="store_true", help="apply lossless fixes if it fails")
+    parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
+    parser.add_argument("--verify", action="store_true", help="check the guarantees")
+    parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
+    parser.add_argument("--html", metavar="FILE.html", help="write a report")
+    parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
+    return parser
+
+
+def _run(asked: argparse.Namespace) -> int:
+    first = _opened(asked.program, asked)
+    if asked.diff:
+        if asked.verify or asked.save or asked.json or asked.html:
+            raise ValueError("--diff goes without --verify, --save, --json and --html.")
+        comparison = Comparison(first.record, _opened(asked.diff, asked).record)
+        _say(comparison)
+        return OK if comparison.ok else BAD
+    code = OK if first.ok else BAD
+    if asked.verify and first.ok:
+        verified = first.verify()
+        code = OK if verified.ok else BAD
+    _say(first)
+    if asked.save and first.ok:
+        _say(f"written: {first.save(asked.save)}")
+    if asked.html:
+        _say(f"written: {first.to_html(asked.html)}")
+    if asked.json:
+        from export_engine.wire import to_json
+
+        Path(asked.json).write_bytes(to_json(first.record))
+        _say(f"written: {asked.json}")
+    return code
+
+
+def _say(what: object) -> None:
+    sys.stdout.write(f"{what}\n")
+
+
+def _opened(program: str, asked: argparse.Namespace) -> Exploration:
+    """A file, or what a function gives."""
+    module, colon, function = program.partition(":")
+    if not colon or Path(program).exists() or program.endswith(".pt2"):
+        if asked.dynamic or asked.strict or asked.fix:
+            raise ValueError(f"{program} is exported already: -d, --strict and --fix mean nothing.")
+        return load(program)
+    sys.path.insert(0, str(Path.cwd()))
+    made: Any = importlib.import_module(module)
+    for name in function.split("."):
+        made = getattr(made, name)
+    given = made()
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 3 or not callable(given[0]):
+        raise TypeError(
+            f"{program}() gave a {type(given).__name__}. Let it return (model, args) or "
+            "(model, args, kwargs)."
+        )
+    model, args, *rest = given
+    return explore(
+        model,
+        tuple(args),
+        dict(rest[0]) if rest else None,
+        dynamic_shapes=asked.dynamic,
+        strict=asked.strict,
+        fix=asked.fix,
+        title=f"{program}()",
+    )

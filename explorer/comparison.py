@@ -1,0 +1,190 @@
+"""Two programs side by side: what differs, for a terminal, a review and a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.escape import harmless
+from explorer.text import WIDTH, counted, cut
+
+if TYPE_CHECKING:
+    from export_engine import ProgramDiff, Record
+    from export_engine.record_diff import GraphDiff, Pair
+
+_MOST = 40
+"""Differences that a terminal shows; the rest is counted."""
+
+
+class Comparison:
+    """The difference of two programs, up to the names of nodes and symbols.
+
+    `print` it, or use `ok` in a test.
+    """
+
+    def __init__(self, before: Record, after: Record) -> None:
+        """Compare.
+
+        Args:
+            before: the Record of a program.
+            after: another's.
+
+        Raises:
+            ValueError: one of them has no program.
+        """
+        from export_engine import diff_records
+
+        self.before = before
+        self.after = after
+        self.diff: ProgramDiff = diff_records(before, after)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the programs are identical up to names."""
+        return not self.diff.others and not any(
+            graph.added or graph.removed or any(pair.changes for pair in graph.pairs)
+            for graph in self.diff.graphs
+        )
+
+    @property
+    def summary(self) -> str:
+        """A line: `2 ops changed, 1 added, none removed of 1,187`."""
+        if self.ok:
+            return f"Identical up to names: {counted(self._ops(), 'op')}."
+        changed = sum(_is_changed(pair) for graph in self.diff.graphs for pair in graph.pairs)
+        added = sum(len(graph.added) for graph in self.diff.graphs)
+        removed = sum(len(graph.removed) for graph in self.diff.graphs)
+        parts = [
+            f"{counted(changed, 'node')} changed",
+            f"{added:,} added",
+            f"{removed:,} removed",
+        ]
+        if self.diff.others:
+            parts.append(f"{counted(len(self.diff.others), 'other difference')}")
+        return f"{', '.join(parts)}; {counted(self._ops(), 'op')} before."
+
+    def lines(self, most: int = _MOST) -> list[str]:
+        """The differences, a few lines each, within 80 columns.
+
+        Args:
+            most: how many ops to show.
+        """
+        shown = [cut(f"{self.diff.before}  →  {self.diff.after}"), cut(self.summary)]
+        if self.diff.symbols:
+            names = ", ".join(f"{old} → {new}" for old, new in self.diff.symbols)
+            shown.append(cut(f"the same under other names: {names}"))
+        blocks = [block for graph in self.diff.graphs for block in self._graph(graph)]
+        for block in blocks[:most]:
+            shown += block
+        if len(blocks) > most:
+            shown.append(f"… {len(blocks) - most:,} more nodes")
+        for each in self.diff.others[:most]:
+            name = f"{each.kind} {each.name}" if each.kind not in each.name else each.name
+            shown += _changed(name, each.before, each.after)
+        if len(self.diff.others) > most:
+            shown.append(f"… {len(self.diff.others) - most:,} more")
+        return shown
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _graph(self, graph: GraphDiff) -> Iterator[list[str]]:
+        """What changed in a graph, in the order of the program, removed before added."""
+        mine, theirs = self.before.graphs[graph.before], self.after.graphs[graph.after]
+        within = "" if graph.title == "main" else f"{graph.title.removeprefix('main.')}: "
+        for pair in graph.pairs:
+            if _is_changed(pair):
+                title = f"~ {within}{_node(self.before, mine, pair.before)}"
+                yield [cut(title), *_changes(pair), *_place(self.before, mine, pair.before)]
+        for node in graph.removed:
+            yield [cut(f"- {within}{_node(self.before, mine, node)}")]
+        for node in graph.added:
+            title = cut(f"+ {within}{_node(self.after, theirs, node)}")
+            yield [title, *_place(self.after, theirs, node)]
+
+    def _ops(self) -> int:
+        from export_engine.description import count_ops
+
+        return sum(count_ops(graph.op) for graph in self.before.graphs)
+
+
+def diff(before: Any, after: Any) -> Comparison:
+    """Compares two programs.
+
+    Args:
+        before: an Exploration, an ExportedProgram, or the path of a `.pt2` file.
+        after: another.
+
+    Raises:
+        ArchiveError: a file is not a program that this torch can read.
+        TypeError: something else was given.
+        ValueError: an export failed, so that there is no program.
+    """
+    return Comparison(record_of(before), record_of(after))
+
+
+def record_of(given: Any) -> Record:
+    """The Record of whatever stands for a program."""
+    from explorer.exploration import Exploration, load
+
+    if isinstance(given, str | Path):
+        return load(given).record
+    if isinstance(given, Exploration):
+        return given.record
+    import torch
+
+    if isinstance(given, torch.export.ExportedProgram):
+        from export_engine import describe_program
+
+        return describe_program(given)
+    raise TypeError(
+        f"A {type(given).__name__} is no program. Give an Exploration, an ExportedProgram or the "
+        "path of a .pt2 file."
+    )
+
+
+def _is_changed(pair: Pair) -> bool:
+    """Whether a node differs in itself, and not only since an input does."""
+    return any(not change.follows for change in pair.changes)
+
+
+def _node(record: Record, graph: Any, node: int) -> str:
+    """`linear_3 = aten.linear.default in layers.2.mlp: f32[batch, 8]`."""
+    target = record.targets[graph.target[node]].name if graph.target[node] >= 0 else ""
+    scope = record.scopes[graph.scope[node]].path if graph.scope[node] >= 0 else ""
+    kind = record.types[graph.type[node]].text if graph.type[node] >= 0 else ""
+    text = record.strings[graph.name[node]]
+    text += f" = {target}" if target else ""
+    text += f" in {scope}" if scope else ""
+    return f"{text}: {kind}" if kind else text
+
+
+def _changes(pair: Pair) -> Iterator[str]:
+    for change in pair.changes:
+        if not change.follows:
+            yield from _changed(change.what, change.before, change.after, "    ")
+
+
+def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str]:
+    """One line if it fits, else one for each side."""
+    one = f"{indent}{name}: {before or 'none'} → {after or 'none'}"
+    if len(harmless(one)) <= WIDTH:
+        return [cut(one)]
+    return [
+        cut(f"{indent}{name}:"),
+        cut(f"{indent}  - {before or 'none'}"),
+        cut(f"{indent}  + {after or 'none'}"),
+    ]
+
+
+def _place(record: Record, graph: Any, node: int) -> Iterator[str]:
+    """The line that an op comes from."""
+    from export_engine.printed import items_of
+
+    if graph.stack[node] >= 0:
+        frame = items_of(record.stacks, graph.stack[node])[-1]
+        file = record.files[record.frames.file[frame]].name
+        yield cut(f"    at {file}:{record.frames.line[frame]}")

@@ -1,0 +1,57 @@
+"""For tests: that an export did not change.
+
+    from explorer.testing import assert_same_export
+
+    def test_the_export_is_stable():
+        assert_same_export(explorer.explore(model, (x,)), "tests/golden.pt2")
+
+Run once with `pytest --update-exports` to write the file, and again whenever a change is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from explorer.comparison import diff
+
+UPDATE = "EXPORT_EXPLORER_UPDATE"
+"""The variable that `--update-exports` sets."""
+
+
+def assert_same_export(program: Any, golden: str | Path, *, update: bool | None = None) -> None:
+    """Asserts that a program is that of a file, up to the names of nodes and symbols.
+
+    Args:
+        program: an Exploration or an ExportedProgram.
+        golden: the `.pt2` file.
+        update: write the file instead; by default, whether pytest was told `--update-exports`.
+
+    Raises:
+        AssertionError: it differs, and how; or there is no such file.
+        TypeError: `program` is none.
+    """
+    file = Path(golden)
+    if os.environ.get(UPDATE) == "1" if update is None else update:
+        _write(program, file)
+        return
+    if not file.exists():
+        raise AssertionError(f"There is no {file}. Write it with pytest --update-exports.")
+    comparison = diff(file, program)
+    if not comparison.ok:
+        raise AssertionError(
+            f"{comparison}\n\nIf that is wanted, update {file} with pytest --update-exports."
+        )
+
+
+def _write(program: Any, file: Path) -> None:
+    from explorer.exploration import Exploration
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(program, Exploration):
+        program.save(file)
+        return
+    import torch
+
+    torch.export.save(program, file)

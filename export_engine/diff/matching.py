@@ -1,0 +1,244 @@
+"""Which node of one graph is which node of another."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from export_engine.diff.side import Side
+from export_engine.record import Graph
+from export_engine.record_diff import Why
+
+_ROUNDS = 200
+_NEAR = 3
+"""Points that two nodes need, of those that `_points` gives, to be taken for the same."""
+
+
+class Nodes:
+    """One graph's nodes with all that they are matched by."""
+
+    def __init__(self, side: Side, graph: Graph) -> None:
+        count = len(graph.name)
+        self.side = side
+        self.graph = graph
+        self.labels = [side.label(graph, node) for node in range(count)]
+        self.scopes = [side.scope(graph, node) for node in range(count)]
+        self.inputs = [side.inputs(graph, node) for node in range(count)]
+        self.users: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        for node, inputs in enumerate(self.inputs):
+            for position, source in enumerate(inputs):
+                self.users[source].append((position, node))
+        self.entries = _entries(side, graph)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class Matching:
+    """Pairs of nodes under construction: a node is in one pair at most."""
+
+    def __init__(self, before: Nodes, after: Nodes) -> None:
+        """Match them.
+
+        Args:
+            before: the nodes of the first graph.
+            after: those of the second.
+        """
+        self.before = before
+        self.after = after
+        self.partner: dict[int, int] = {}
+        """Per node of the first graph, its node of the second."""
+        self.origin: dict[int, int] = {}
+        """The other way."""
+        self.why: dict[int, Why] = {}
+        self._by_key(before.entries, after.entries, "input")
+        self._by_structure()
+        self._by_weights()
+        self._by_neighbours()
+        self._by_sequence()
+        self._by_neighbours()
+
+    def _pair(self, one: int, other: int, why: Why) -> None:
+        if one not in self.partner and other not in self.origin:
+            self.partner[one] = other
+            self.origin[other] = one
+            self.why[one] = why
+
+    def _left(self) -> tuple[list[int], list[int]]:
+        ones = [node for node in range(len(self.before)) if node not in self.partner]
+        others = [node for node in range(len(self.after)) if node not in self.origin]
+        return ones, others
+
+    def _by_key(
+        self, ones: Iterable[tuple[int, Hashable]], others: Iterable[tuple[int, Hashable]], why: Why
+    ) -> None:
+        """Pairs nodes with the same key; several with one key in order, if there are as many."""
+        groups: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        for node, key in ones:
+            groups[key][0].append(node)
+        for node, key in others:
+            groups[key][1].append(node)
+        for mine, theirs in groups.values():
+            if len(mine) == len(theirs):
+                for one, other in zip(mine, theirs, strict=True):
+                    self._pair(one, other, why)
+
+    def _by_structure(self) -> None:
+        """The same op on the same values and for the same use; then either of both."""
+        up = _hashes_up(self.before, self._names(0)), _hashes_up(self.after, self._names(1))
+        down = _hashes_down(self.before, self._names(0)), _hashes_down(self.after, self._names(1))
+        for parts in ((up, down), (up,), (down,)):
+            ones, others = self._left()
+            self._by_key(
+                [(node, tuple(part[0][node] for part in parts)) for node in ones],
+                [(node, tuple(part[1][node] for part in parts)) for node in others],
+                "structure",
+            )
+
+    def _names(self, side: int) -> dict[int, int]:
+        """What inputs are called in both graphs: the number of the first one's."""
+        if side == 0:
+            return {one: one for one in self.partner}
+        return {other: one for one, other in self.partner.items()}
+
+    def _by_weights(self) -> None:
+        """Ops that read the same inputs of the signature, and do the same with them."""
+        ones, others = self._left()
+        entries = {one: one for one, why in self.why.items() if why == "input"}
+        turned = {self.partner[one]: one for one in entries}
+        self._by_key(
+            [(node, key) for node in ones for key in _weights(self.before, node, entries)],
+            [(node, key) for node in others for key in _weights(self.after, node, turned)],
+            "weights",
+        )
+
+    def _by_neighbours(self) -> None:
+        """From pair to pair: nodes that stand in the same way to nodes that are the same."""
+        for _ in range(_ROUNDS):
+            found = self._nearest()
+            if not found:
+                return
+            for _, one, other in found:
+                self._pair(one, other, "neighbours")
+
+    def _nearest(self) -> list[tuple[int, int, int]]:
+        """The pairs with most points; of a tie for one node, none."""
+        scored: list[tuple[int, int, int]] = []
+        for one in self._left()[0]:
+            options = {other: self._points(one, other) for other in self._options(one)}
+            best = max(options.values(), default=0)
+            winners = [other for other, points in options.items() if points == best]
+            if best >= _NEAR and winners:
+                scored.append((-best, one, winners[0] if len(winners) == 1 else min(winners)))
+        scored.sort()
+        top = scored[0][0] if scored else 0
+        return [each for each in scored if each[0] == top]
+
+    def _options(self, one: int) -> set[int]:
+        """Nodes of the second graph that stand to partners as this one does to their nodes."""
+        found: set[int] = set()
+        for position, source in enumerate(self.before.inputs[one]):
+            partner = self.partner.get(source)
+            if partner is not None:
+                found |= {user for at, user in self.after.users[partner] if at == position}
+        for position, user in self.before.users[one]:
+            partner = self.partner.get(user)
+            if partner is not None and position < len(self.after.inputs[partner]):
+                found.add(self.after.inputs[partner][position])
+        kind = self.before.labels[one].op
+        return {
+            other
+            for other in found
+            if other not in self.origin and self.after.labels[other].op == kind
+        }
+
+    def _points(self, one: int, other: int) -> int:
+        """How much two nodes have in common."""
+        mine, theirs = self.before.labels[one], self.after.labels[other]
+        points = 2 * (mine.target == theirs.target)
+        points += (mine.arguments == theirs.arguments) + (mine.type == theirs.type)
+        points += self.before.scopes[one] == self.after.scopes[other]
+        shared = sum(
+            self.partner.get(source) == partner
+            for source, partner in zip(
+                self.before.inputs[one], self.after.inputs[other], strict=False
+            )
+        )
+        uses = Counter(
+            (position, self.partner.get(user, -1)) for position, user in self.before.users[one]
+        )
+        used = Counter(self.after.users[other])
+        points += 2 * shared + 2 * sum((uses & used).values())
+        if mine.target != theirs.target and not (shared and uses & used):
+            return 0  # another op: only in the very same place is it the same node, changed
+        return points
+
+    def _by_sequence(self) -> None:
+        """What is left of each module, in order."""
+        ones, others = self._left()
+        mine, theirs = _by_scope(ones, self.before.scopes), _by_scope(others, self.after.scopes)
+        for scope, nodes in mine.items():
+            partners = theirs.get(scope, [])
+            keys = [self.before.labels[node][:3] for node in nodes]
+            matcher = SequenceMatcher(
+                None, keys, [self.after.labels[node][:3] for node in partners], autojunk=False
+            )
+            for start, other, size in matcher.get_matching_blocks():
+                for step in range(size):
+                    self._pair(nodes[start + step], partners[other + step], "sequence")
+
+
+def _entries(side: Side, graph: Graph) -> list[tuple[int, Hashable]]:
+    """The nodes that a signature names, with what it calls them; placeholders of nested graphs."""
+    signature = side.record.signature
+    main = graph is side.record.graphs[0]
+    found: list[tuple[int, Hashable]] = []
+    if main:
+        users = 0
+        for entry in signature.inputs:
+            if entry.kind == "user_input":
+                found.append((entry.node, ("user", users)))
+                users += 1
+            else:
+                found.append((entry.node, (entry.kind, entry.target)))
+    else:
+        inputs = [node for node, op in enumerate(graph.op) if op == 0]
+        found = [(node, ("input", number)) for number, node in enumerate(inputs)]
+    found.append((len(graph.name) - 1, ("output",)))
+    return [(node, key) for node, key in found if node >= 0]
+
+
+def _hashes_up(nodes: Nodes, names: dict[int, int]) -> list[int]:
+    """Per node, a hash of it and of all that its value is made from."""
+    found: list[int] = []
+    for node, label in enumerate(nodes.labels):
+        if node in names and label.op == "placeholder":
+            found.append(hash(("input", names[node])))
+        else:
+            found.append(hash((label, tuple(found[source] for source in nodes.inputs[node]))))
+    return found
+
+
+def _hashes_down(nodes: Nodes, names: dict[int, int]) -> list[int]:
+    """Per node, a hash of it, the weights it reads, and of all that is made from its value."""
+    found = [0] * len(nodes)
+    for node in range(len(nodes) - 1, -1, -1):
+        uses = sorted((position, found[user]) for position, user in nodes.users[node])
+        held = tuple(names[source] for source in nodes.inputs[node] if source in names)
+        found[node] = hash((nodes.labels[node], held, tuple(uses)))
+    return found
+
+
+def _weights(nodes: Nodes, node: int, names: dict[int, int]) -> Iterator[Hashable]:
+    """An op and the inputs of the signature that it reads; nothing if it reads none."""
+    held = tuple(names[each] for each in nodes.inputs[node] if each in names)
+    if held:
+        yield nodes.labels[node].target, held
+
+
+def _by_scope(nodes: Sequence[int], scopes: Sequence[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for node in nodes:
+        found.setdefault(scopes[node], []).append(node)
+    return found

@@ -1,0 +1,117 @@
+"""One of two programs, read for comparing: nodes without their names, sizes by common symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from export_engine.printed import items_of
+from export_engine.record import OPS, Graph, Record
+
+
+class Label(NamedTuple):
+    """What a node is on its own, without names and without its inputs."""
+
+    op: str
+    target: str
+    arguments: str
+    """With a mark where an input stands."""
+    type: str
+
+
+class Side:
+    """A Record with its symbols renamed to those of the program it is compared with."""
+
+    def __init__(self, record: Record, names: Mapping[str, str]) -> None:
+        """Make one.
+
+        Args:
+            record: of a program.
+            names: what to call its symbols.
+        """
+        self.record = record
+        self._names = {old: new for old, new in names.items() if old != new}
+        known = sorted(self._names, key=len, reverse=True)
+        pattern = "|".join(re.escape(name) for name in known)
+        self._templates: dict[int, str] = {}
+        self._symbol = re.compile(rf"(?<![\w.])({pattern})(?!\w)") if known else None
+
+    def text(self, text: str) -> str:
+        """A text about sizes, with the symbols under their common names."""
+        if self._symbol is None:
+            return text
+        return self._symbol.sub(lambda match: self._names[match[0]], text)
+
+    @cached_property
+    def types(self) -> list[str]:
+        """Per type of the Record, its text: dtype and sizes."""
+        return [self.text(each.text) for each in self.record.types]
+
+    def label(self, graph: Graph, node: int) -> Label:
+        """What a node is."""
+        record = self.record
+        target = record.targets[graph.target[node]].name if graph.target[node] >= 0 else ""
+        return Label(
+            OPS[graph.op[node]],
+            target,
+            self._arguments(graph.args[node]),
+            self.types[graph.type[node]] if graph.type[node] >= 0 else "",
+        )
+
+    def _arguments(self, number: int) -> str:
+        """A template of arguments by its number among the strings."""
+        known = self._templates.get(number)
+        if known is None:
+            known = self._templates[number] = _plain(self.text(self.record.strings[number]))
+        return known
+
+    def scope(self, graph: Graph, node: int) -> str:
+        """The path of the module that a node is in; empty outside every module."""
+        number = graph.scope[node]
+        return self.record.scopes[number].path if number >= 0 else ""
+
+    def name(self, graph: Graph, node: int) -> str:
+        """A node's name."""
+        return self.record.strings[graph.name[node]]
+
+    def inputs(self, graph: Graph, node: int) -> list[int]:
+        """The nodes that a node reads."""
+        return list(items_of(graph.inputs, node))
+
+
+def aligned_symbols(before: Record, after: Record) -> list[tuple[str, str]]:
+    """Symbols that are the same: they stand for the same dim of the same input; then, in order."""
+    pairs: dict[str, str] = {}
+    taken: set[str] = set()
+    places = {(each.entry, each.dim): each.symbol for each in after.probe.inputs}
+    offsets = [_first_user(record) for record in (before, after)]
+    for size in before.probe.inputs:
+        other = places.get((size.entry - offsets[0] + offsets[1], size.dim), -1)
+        if size.symbol < 0 or other < 0:
+            continue
+        old, new = before.symbols[size.symbol].name, after.symbols[other].name
+        if old not in pairs and new not in taken:
+            pairs[old] = new
+            taken.add(new)
+    left = [each for each in before.symbols if each.name not in pairs]
+    free = [each for each in after.symbols if each.name not in taken]
+    for one, another in zip(left, free, strict=False):
+        if one.kind == another.kind:
+            pairs[one.name] = another.name
+    return list(pairs.items())
+
+
+def _first_user(record: Record) -> int:
+    """Where the user's inputs begin among all inputs."""
+    kinds = [each.kind for each in record.signature.inputs]
+    return kinds.index("user_input") if "user_input" in kinds else 0
+
+
+_INPUT = re.compile(r"\{\d+\}")
+
+
+def _plain(template: str) -> str:
+    """Arguments with one mark for every input: which it is, the edges say."""
+    return _INPUT.sub("{}", template)

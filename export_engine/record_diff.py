@@ -1,0 +1,67 @@
+"""The difference of two programs as plain data: what a view, a terminal and a test read of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Why = Literal["input", "structure", "neighbours", "weights", "sequence"]
+"""Why two nodes are taken for the same: the same entry of the signature; the same op on the same
+values; the same place between nodes that are the same; the same weights; the same op in the same
+module, in order."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One thing in which two nodes that are the same differ."""
+
+    what: Literal["op", "arguments", "inputs", "type", "scope"]
+    before: str
+    after: str
+    follows: bool = False
+    """Whether it only follows from another change: a type that differs since an input's does."""
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two nodes that are the same, one of each program."""
+
+    before: int
+    after: int
+    why: Why
+    changes: list[Change] = []
+
+
+class GraphDiff(msgspec.Struct, frozen=True):
+    """The difference of two graphs: the main ones, or those that two nodes run."""
+
+    before: int
+    """Into the first Record's graphs."""
+    after: int
+    title: str
+    pairs: list[Pair]
+    """In the order of the first graph."""
+    removed: list[int]
+    added: list[int]
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A difference outside of the graphs: of the signature, a range, a guard."""
+
+    kind: Literal["input", "output", "symbol", "guard", "graph"]
+    name: str
+    before: str
+    """Empty: it is new."""
+    after: str
+    """Empty: it is gone."""
+
+
+class ProgramDiff(msgspec.Struct, frozen=True):
+    """How a program differs from another, up to the names of nodes and symbols."""
+
+    before: str
+    """Title of the first."""
+    after: str
+    graphs: list[GraphDiff]
+    others: list[Difference]
+    symbols: list[list[str]]
+    """Symbols that are the same under two names, as pairs of names."""

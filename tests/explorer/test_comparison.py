@@ -1,0 +1,198 @@
+"""Comparing programs as a user does: from Python, in a test of their own, on the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer import command_line
+from explorer.testing import UPDATE, assert_same_export
+from export_engine.wire import from_json
+
+
+class Net(nn.Module):
+    def __init__(self, act: nn.Module) -> None:
+        super().__init__()
+        self.lin = nn.Linear(4, 8)
+        self.act = act
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.act(self.lin(x)) + x.sum()
+
+
+MODULE = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.lin = torch.nn.Linear(4, 8)
+        self.act = act
+    def forward(self, x):
+        return self.act(self.lin(x)) + x.sum()
+
+def make():
+    return Net(torch.nn.ReLU()).eval(), (torch.ones(3, 4),)
+
+def other():
+    return Net(torch.nn.GELU()).eval(), (torch.ones(3, 4),)
+
+def failing():
+    return (lambda x: x.sin() if x.sum() > 0 else x), (torch.ones(3),)
+
+def odd():
+    return 3
+"""
+
+
+def net(act: nn.Module | None = None, shapes: str | None = "x: batch, _") -> explorer.Exploration:
+    return explorer.explore(
+        Net(act or nn.ReLU()), (torch.ones(3, 4),), dynamic_shapes=shapes, title="net(x)"
+    )
+
+
+def test_what_is_identical_says_so() -> None:
+    found = explorer.diff(net(), net())
+    assert found.ok
+    assert str(found).splitlines()[1] == "Identical up to names: 4 ops."
+
+
+def test_a_difference_is_said_with_its_place() -> None:
+    found = explorer.diff(net(), net(nn.GELU()))
+    assert not found.ok
+    text = str(found)
+    assert "1 node changed, 0 added, 0 removed" in text
+    assert "op: aten.relu.default → aten.gelu.default" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_anything_that_is_a_program_can_be_compared(tmp_path: Path) -> None:
+    first = net()
+    plain = tmp_path / "plain.pt2"
+    torch.export.save(first.program, plain)
+    for other in (first.program, str(plain), plain, first.save(tmp_path / "kept.pt2")):
+        found = explorer.diff(first, other)
+        assert not [graph for graph in found.diff.graphs if graph.added or graph.removed]
+    with pytest.raises(TypeError, match="A int is no program"):
+        explorer.diff(first, 3)
+
+
+def test_a_failed_export_has_nothing_to_compare() -> None:
+    failed = explorer.explore(lambda x: x if x.sum() > 0 else -x, (torch.ones(2),))
+    with pytest.raises(ValueError, match="export failed"):
+        explorer.diff(net(), failed)
+
+
+def test_a_golden_file_is_written_kept_and_defended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    golden = tmp_path / "deep" / "golden.pt2"
+    monkeypatch.delenv(UPDATE, raising=False)
+    with pytest.raises(AssertionError, match="--update-exports"):
+        assert_same_export(net(), golden)
+    monkeypatch.setenv(UPDATE, "1")
+    assert_same_export(net(), golden)
+    monkeypatch.delenv(UPDATE)
+    assert_same_export(net(), golden)
+    with pytest.raises(AssertionError, match=r"aten\.relu\.default → aten\.gelu\.default"):
+        assert_same_export(net(nn.GELU()), golden)
+    assert_same_export(net(nn.GELU()).program, golden, update=True)
+    assert_same_export(net(nn.GELU()).program, golden)
+
+
+def test_pytest_has_the_flag(tmp_path: Path) -> None:
+    test = tmp_path / "test_golden.py"
+    test.write_text(
+        "import torch, explorer\n"
+        "from explorer.testing import assert_same_export\n"
+        "def test_it():\n"
+        "    ex = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))\n"
+        f"    assert_same_export(ex, {str(tmp_path / 'golden.pt2')!r})\n"
+    )
+
+    def run(*flags: str) -> int:
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *flags,
+            str(test),
+        ]
+        clean = {name: value for name, value in os.environ.items() if name != UPDATE}
+        return subprocess.run(command, cwd=tmp_path, env=clean, check=False).returncode
+
+    assert run() == 1
+    assert run("--update-exports") == 0
+    assert run() == 0
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "nets_of_ours.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "nets_of_ours", raising=False)
+    return tmp_path
+
+
+def test_the_command_line_exports_saves_and_opens(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["-d", "x: batch, _", "--save", "a.pt2", "--html", "a.html", "--json", "a.json"]
+    assert command_line.main(["nets_of_ours:make", *options]) == 0
+    assert "exported, non-strict, 4 ops, batch in [0, ∞)" in capsys.readouterr().out
+    assert (here / "a.html").read_text().startswith("<!doctype html>")
+    record = from_json((here / "a.json").read_text())
+    assert record.symbols[0].name == "batch"
+    assert json.loads((here / "a.json").read_text())["schema"] == record.schema
+    assert command_line.main(["a.pt2"]) == 0
+    assert "loaded, 4 ops" in capsys.readouterr().out
+
+
+def test_the_command_line_verifies_and_compares(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("make", "other"):
+        assert command_line.main([f"nets_of_ours:{name}", "--save", f"{name}.pt2"]) == 0
+    assert command_line.main(["nets_of_ours:make", "-d", "x: batch, _", "--verify"]) == 0
+    assert "11 guarantees hold" in capsys.readouterr().out
+    assert command_line.main(["make.pt2", "--verify"]) == 0
+    assert command_line.main(["make.pt2", "--diff", "make.pt2"]) == 0
+    capsys.readouterr()
+    assert command_line.main(["make.pt2", "--diff", "other.pt2"]) == 1
+    assert "aten.relu.default → aten.gelu.default" in capsys.readouterr().out
+
+
+def test_the_command_line_says_what_went_wrong(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["nets_of_ours:failing"]) == 1
+    assert "not exported" in capsys.readouterr().out
+    for arguments, said in (
+        (["nope.pt2"], "does not exist"),
+        (["nets_of_ours:nope"], "no attribute"),
+        (["no_such_module_of_ours:make"], "No module named"),
+        (["nets_of_ours:odd"], "(model, args)"),
+        (["nets_of_ours.py"], "not a .pt2 archive"),
+        (["nets_of_ours:make", "-d", "x: (", "--verify"], "x: ("),
+    ):
+        assert command_line.main(arguments) == 2, arguments
+        assert said in capsys.readouterr().err, arguments
+
+
+def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert "exit codes" in text
+    assert "--diff new.pt2" in text
