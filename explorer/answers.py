@@ -34,6 +34,7 @@ class Answers:
             "autofix": self._autofix,
             "use": self._use,
             "verify": self._verify,
+            "decompose": self._decompose,
         }
         number = _number(request, "attempt", len(self._session.entries))
         if ask in views:
@@ -85,6 +86,12 @@ class Answers:
         if not isinstance(sizes, int) or not 1 <= sizes <= 1000:
             raise Refusal("Choose between 1 and 1000 sizes to compare at.")
         return {"sentence": self._session.verify(number, sizes, self._report).sentence}
+
+    def _decompose(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
+        table = request.get("table")
+        if not isinstance(table, str):
+            raise Refusal("Which ops to decompose is not said. Reload the page.")
+        return {"attempt": self._session.decompose(number, table, self._report)}
 
     def _use(self, number: int, _: dict[str, Any]) -> None:
         self._session.use(number)

@@ -11,6 +11,7 @@ from typing import Any
 
 from explorer.comparison import Comparison
 from explorer.exploration import Exploration, explore, load
+from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2
 """Exit codes: all is well; an export failed, programs differ or a guarantee is broken; misuse."""
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         return _run(asked)
-    except (ImportError, AttributeError, TypeError, ValueError, OSError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError, OSError, FixError) as error:
         sys.stderr.write(f"export-explorer: {error}\n")
         return USAGE
 
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
     parser.add_argument("--fix", action="store_true", help="apply lossless fixes if it fails")
+    parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
@@ -72,6 +74,8 @@ def _run(asked: argparse.Namespace) -> int:
         _say(comparison)
         return OK if comparison.ok else BAD
     code = OK if first.ok else BAD
+    if asked.decompose and first.ok:
+        first.decompose(asked.decompose)
     if asked.verify and first.ok:
         verified = first.verify()
         code = OK if verified.ok else BAD

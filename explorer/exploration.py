@@ -144,6 +144,23 @@ class Exploration:
         """What is wrong or surprising about an export that succeeded, the gravest first."""
         return self._session.entry.findings
 
+    def decompose(
+        self, table: str = "core", progress: Callable[[Progress], None] | None = None
+    ) -> Self:
+        """Decomposes the program; the decomposed one becomes the current attempt.
+
+        Args:
+            table: `core` (Core ATen), `none`, `core -conv2d -linear` (which stay whole), or
+                `only t transpose`.
+            progress: called for each op.
+
+        Raises:
+            FixError: there is no program, the table means nothing, or torch cannot decompose it.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        self._session.decompose(self._session.current, table, progress)
+        return self
+
     def verify(
         self, sizes: int = 8, progress: Callable[[Progress], None] | None = None
     ) -> Verified:

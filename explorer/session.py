@@ -175,6 +175,44 @@ class Session:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
 
+    def decompose(self, number: int, table: str, progress: Report | None = None) -> int:
+        """Decomposes the program of an attempt; the new attempt becomes current.
+
+        Args:
+            number: the attempt's.
+            table: what to decompose, in the short language: `core -linear`.
+            progress: called while it runs.
+
+        Returns:
+            The new attempt's number; one that was made before from the same is used again.
+
+        Raises:
+            FixError: it has no program, the table means nothing, or torch cannot decompose it.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine import (
+            DecomposeError,
+            DecompositionTable,
+            Exported,
+            TableError,
+            decompose,
+        )
+
+        attempt = self._entries[number].attempt
+        if not isinstance(attempt, Exported):
+            raise FixError("There is no program to decompose: the export failed.")
+        try:
+            wanted = DecompositionTable.parse(table)
+            step = f"Decomposed: {wanted}"
+            for known, entry in enumerate(self._entries):
+                if entry.parent == number and entry.step == step:
+                    self.use(known)
+                    return known
+            found = decompose(attempt, wanted, progress)
+        except (TableError, DecomposeError) as error:
+            raise FixError(str(error)) from error
+        return self._add([(found, step)], number)
+
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program; its Record has them from then on.
 

@@ -27,6 +27,7 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines = [cut(record.title or "program"), cut(f"  {record.verdict}")]
     lines += [cut(f"  also tried: {other}") for other in others]
     lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
+    lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
     lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
     lines += _section("Printed while tracing", record.printed.splitlines())
@@ -67,6 +68,22 @@ def output_rows(record: Record) -> list[Row]:
 def size_rows(record: Record) -> list[Row]:
     """The symbolic sizes."""
     return [("size", each.name, each.range) for each in record.symbols]
+
+
+def level_lines(record: Record) -> list[str]:
+    """What a decomposition made of which ops."""
+    level = record.level
+    if level is None:
+        return []
+    tied = sum(origin >= 0 for origin in level.origins)
+    lines = [f"{each.op} ×{each.count} → {', '.join(each.into)}" for each in level.replaced]
+    lines.append(
+        f"{tied:,} ops tied to where they come from, {len(level.fallback)} of them by what they "
+        f"are; {len(level.untied)} untied"
+    )
+    if level.outside:
+        lines.append(f"not in Core ATen: {', '.join(level.outside)}")
+    return lines
 
 
 def finding_lines(record: Record) -> list[str]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load, save
     from export_engine.attempt import Attempt, Exported, Failed
+    from export_engine.decomposing import DecomposeError, decompose
+    from export_engine.decomposition_table import DecompositionTable, TableError
     from export_engine.description import describe, describe_program
     from export_engine.description.verification import with_verification
     from export_engine.diagnosis import Diagnosis
@@ -37,6 +39,8 @@ __all__ = [
     "ArchiveError",
     "Attempt",
     "AutofixReport",
+    "DecomposeError",
+    "DecompositionTable",
     "Diagnosis",
     "Exported",
     "Failed",
@@ -50,11 +54,13 @@ __all__ = [
     "Request",
     "Shapes",
     "ShapesError",
+    "TableError",
     "Verified",
     "apply_fixes",
     "autofix",
     "capture",
     "decode",
+    "decompose",
     "describe",
     "describe_program",
     "diff_records",
@@ -71,6 +77,8 @@ _HOMES = {
     "ArchiveError": "archive",
     "Attempt": "attempt",
     "AutofixReport": "fixes.autofix",
+    "DecomposeError": "decomposing",
+    "DecompositionTable": "decomposition_table",
     "Diagnosis": "diagnosis",
     "Exported": "attempt",
     "Failed": "attempt",
@@ -84,11 +92,13 @@ _HOMES = {
     "Request": "request",
     "Shapes": "shapes",
     "ShapesError": "shapes",
+    "TableError": "decomposition_table",
     "Verified": "guarantee",
     "apply_fixes": "fixes.trying",
     "autofix": "fixes.autofix",
     "capture": "tracing",
     "decode": "wire",
+    "decompose": "decomposing",
     "describe": "description",
     "describe_program": "description",
     "diff_records": "diff",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -12,6 +13,9 @@ from export_engine.fix import Fix
 from export_engine.record import Record
 from export_engine.recorder import Recording
 from export_engine.request import Request
+
+if TYPE_CHECKING:
+    from export_engine.decomposing import Level
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,8 @@ class Exported(Attempt):
     program: torch.export.ExportedProgram
     agreement: Agreement | None = None
     """How it compares with eager at other sizes, where that was looked at."""
+    level: Level | None = None
+    """How it came from another by decomposition."""
     kept: Record | None = None
     """Of a program from a file: what was known of it when it was saved."""
 

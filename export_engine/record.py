@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from export_engine.record_contract import Event, Guard, Probe, Size, Symbol
+from export_engine.record_level import LevelRow
 from export_engine.record_verdicts import Check, FindingRow, FixCard, Verification
 
 SCHEMA_VERSION = 3
@@ -302,6 +303,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     fixed_code: list[str] = []
     """The source edits in effect, as a unified diff per file."""
     check: Check | None = None
+    level: LevelRow | None = None
+    """Of a program that came from another by decomposition: how."""
     findings: list[FindingRow] = []
     """What is wrong or surprising about an export that succeeded, the gravest first."""
     verification: Verification | None = None

@@ -42,6 +42,7 @@ def check_record(record: Record) -> None:
     _inside(_stacks(record), len(record.stacks.starts) - 1)
     _contract(record)
     _verdicts(record)
+    _level(record)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -109,6 +110,16 @@ def _formula(formula: Formula, sizes: int) -> None:
             raise BrokenRecord("a formula lacks a value")
     if formula and left != 1:
         raise BrokenRecord("a formula has a value too many")
+
+
+def _level(record: Record) -> None:
+    if record.level is None:
+        return
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    _same(nodes, len(record.level.origins))
+    _inside(record.level.origins, len(record.strings))
+    _inside([*record.level.fallback, *record.level.untied], nodes, least=0)
+    _inside((each.file for each in record.level.replaced), len(record.files))
 
 
 def _verdicts(record: Record) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -66,8 +67,17 @@ def _part(shown: tuple[str, ...], other: tuple[str, ...]) -> str:
 def _calls(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
     """Nodes in order; what only names a nested graph is looked at where it is run."""
     for node in module.graph.nodes:
-        if node.op != "get_attr":
+        if _counts(node):
             yield node
+
+
+def _counts(node: torch.fx.Node) -> bool:
+    """Whether a node is part of what is compared.
+
+    Saving adds one for each result of an op that has
+    several, also for those that nobody reads.
+    """
+    return node.op != "get_attr" and (node.target is not operator.getitem or bool(node.users))
 
 
 def _nested(module: torch.fx.GraphModule, node: torch.fx.Node) -> Iterator[torch.fx.GraphModule]:
@@ -81,8 +91,7 @@ class _Side:
     """A graph whose nodes and symbols are numbered in order of first use."""
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
-        numbered = (node for node in module.graph.nodes if node.op != "get_attr")
-        self._nodes = {node: number for number, node in enumerate(numbered)}
+        self._nodes = {node: number for number, node in enumerate(_calls(module))}
         self._symbols: dict[str, str] = {}
 
     def shown(self, node: torch.fx.Node) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class Progress(NamedTuple):
     label: str
     """Path of the module being entered, empty for the root; or what is being tried."""
     what: str = "module"
-    """What is counted: `module`, `fix` or `guarantee`."""
+    """What is counted: `module`, `op`, `fix` or `guarantee`."""
 
 
 def capture(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:

@@ -19,6 +19,7 @@ OPTIONS = {
     "--both": "try both modes and show them side by side",
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--verify": "check the guarantees that torch.export claims, on this program",
+    "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
@@ -33,6 +34,7 @@ _VALUED = {
     "--dynamic": "dynamic",
     "-D": "expression",
     "--as": "name",
+    "--decompose": "decompose",
     "--save": "save",
     "--html": "html",
     "--load": "load",
@@ -59,6 +61,7 @@ class Command:
     save: str | None = None
     html: str | None = None
     load: str | None = None
+    decompose: str | None = None
     display: bool = True
     fix: bool = False
     verify: bool = False
@@ -107,7 +110,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as, --html, "
-            "--verify and --no-display only, without a call."
+            "--verify, --decompose and --no-display only, without a call."
         )
     return Command(
         call=call,

@@ -58,6 +58,8 @@ class ExportMagics(Magics):
         --fix                    if it does not export, apply lossless fixes until it does
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
+        --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
+                                 (which stays whole), "only t transpose"
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
@@ -91,6 +93,8 @@ class ExportMagics(Magics):
             else:
                 exploration = explorer.load(command.load or "")
             self._keep(exploration, command.name, call.assigned if call else None)
+            if command.decompose and exploration.ok:
+                exploration.decompose(command.decompose, progress=shown)
             if command.verify and exploration.ok:
                 exploration.verify(progress=shown)
             if command.save and exploration.ok:
@@ -102,7 +106,7 @@ class ExportMagics(Magics):
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
-        except (TypeError, ValueError, OSError) as error:
+        except (TypeError, ValueError, OSError, explorer.FixError) as error:
             shown.clear()
             raise ExportUsageError(str(error)) from error
         finally:

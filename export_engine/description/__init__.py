@@ -15,6 +15,7 @@ from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
 from export_engine.description.findings import with_findings
 from export_engine.description.graph import Graphs
+from export_engine.description.level import describe_level
 from export_engine.description.partial import add_partial, module_paths
 from export_engine.description.scopes import Scopes
 from export_engine.description.shape_contract import describe_contract
@@ -24,6 +25,7 @@ from export_engine.description.tables import Stacks, Strings
 from export_engine.naming import symbol_names
 from export_engine.record import OPS, Failure, Record, Signature, Timing
 from export_engine.record_contract import Symbol
+from export_engine.record_level import LevelRow
 from export_engine.record_verdicts import Check
 from export_engine.recorder import Recording
 from export_engine.shapes import Shapes, ShapesError
@@ -88,6 +90,7 @@ def describe(attempt: Attempt) -> Record:
         fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
         fixed_code=_fixed_code(attempt, stacks),
         check=_check(attempt),
+        level=_level(attempt, graphs, strings, stacks),
     )
     return (
         with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
@@ -113,6 +116,13 @@ def _loaded(attempt: Exported, kept: Record) -> Record:
 def _fixed_code(attempt: Attempt, stacks: Stacks) -> list[str]:
     edits = attempt.request.edits if attempt.request else ()
     return [edit.diff(stacks.files.name_of(edit.file)) for edit in edits]
+
+
+def _level(attempt: Attempt, graphs: Graphs, strings: Strings, stacks: Stacks) -> LevelRow | None:
+    if not isinstance(attempt, Exported) or attempt.level is None:
+        return None
+    targets = graphs.operators.table.entries
+    return describe_level(attempt.level, graphs.entries[0], targets, strings, stacks)
 
 
 def _check(attempt: Attempt) -> Check | None:
@@ -157,6 +167,8 @@ def _verdict(
         return f"not exported, {attempt.mode}: {failure.kind[:1].lower()}{failure.kind[1:]}"
     ops = sum(count_ops(graph.op) for graph in graphs.entries)
     outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
+    if isinstance(attempt, Exported) and attempt.level is not None:
+        outcome = f"{outcome}, decomposed ({attempt.level.table})"
     ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]
     return ", ".join([outcome, f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
 

@@ -32,9 +32,18 @@ def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> 
         other,
         title,
         pairs,
-        [node for node in range(len(mine)) if node not in found.partner],
-        [node for node in range(len(theirs)) if node not in found.origin],
+        [node for node in range(len(mine)) if node not in found.partner and _counts(mine, node)],
+        [node for node in range(len(theirs)) if node not in found.origin and _counts(theirs, node)],
     )
+
+
+def _counts(nodes: Nodes, node: int) -> bool:
+    """Whether a node is worth a word.
+
+    Saving adds one for each result of an op that has several,
+    also for those that nobody reads.
+    """
+    return bool(nodes.users[node]) or not nodes.labels[node].target.endswith("getitem")
 
 
 class _Changes:

@@ -38,7 +38,7 @@ from export_engine.torch_internals.inputs import (
     specs_of_leaves,
 )
 from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
-from export_engine.torch_internals.programs import copied_program
+from export_engine.torch_internals.programs import copied_program, counted_nodes, origins
 from export_engine.torch_internals.symbols import (
     asserted,
     expression_of,
@@ -68,6 +68,7 @@ __all__ = [
     "calls_of_op",
     "control_flow_operator",
     "copied_program",
+    "counted_nodes",
     "deregister_container",
     "derived_dim",
     "dim_bounds",
@@ -91,6 +92,7 @@ __all__ = [
     "map_call_leaves",
     "op_signature",
     "operator_without_fake",
+    "origins",
     "pytree",
     "raised_in",
     "recording",

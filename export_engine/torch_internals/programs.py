@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
+
+from export_engine.torch_internals.patching import replaced
 
 
 def copied_program(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
@@ -16,3 +21,36 @@ def copied_program(program: torch.export.ExportedProgram) -> torch.export.Export
     copied._graph_module = copy.deepcopy(program.graph_module)
     copied._graph_signature = copy.deepcopy(program.graph_signature)
     return copied
+
+
+def origins(node: torch.fx.Node) -> list[str]:
+    """Names of the nodes that a node comes from, by torch's record, the earliest first.
+
+    Where `from_node` is missing, there are none.
+    """
+    found: list[str] = []
+    waiting = list(node.meta.get("from_node") or ())
+    while waiting:
+        source = waiting.pop(0)
+        found.append(str(getattr(source, "name", "")))
+        waiting += list(getattr(source, "from_node", None) or ())
+    return found[::-1]
+
+
+@contextmanager
+def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
+    """Tells of each op that torch runs anew while it decomposes a program."""
+    done = 0
+
+    def make(original: Any) -> Any:
+        def run_node(self: Any, n: torch.fx.Node) -> Any:
+            nonlocal done
+            if n.op == "call_function":
+                done += 1
+                count(done, n.name)
+            return original(self, n)
+
+        return run_node
+
+    with replaced(torch.fx.Interpreter, "run_node", make):
+        yield

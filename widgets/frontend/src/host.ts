@@ -46,6 +46,8 @@ export interface Asks {
   autofix: { request: { attempt: number }; reply: { attempt: number; report: string } };
   /** Checks the guarantees of an attempt's program, at so many sizes; its Record has them then. */
   verify: { request: { attempt: number; sizes: number }; reply: { sentence: string } };
+  /** Decomposes an attempt's program, by a table such as `core -linear`. Gives the new attempt. */
+  decompose: { request: { attempt: number; table: string }; reply: { attempt: number } };
   /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */
   use: { request: { attempt: number }; reply: null };
 }

@@ -251,6 +251,24 @@ export interface Check {
   trials: TrialRow[];
 }
 
+export interface ReplacedOp {
+  op: string;
+  count: number;
+  into: string[];
+  function: string;
+  file: number;
+  line: number;
+}
+
+export interface LevelRow {
+  table: string;
+  origins: number[];
+  fallback: number[];
+  untied: number[];
+  replaced: ReplacedOp[];
+  outside: string[];
+}
+
 export interface FindingRow {
   kind: string;
   heading: string;
@@ -309,6 +327,7 @@ export interface Record {
   fixed_by: string[];
   fixed_code: string[];
   check: Check | null;
+  level: LevelRow | null;
   findings: FindingRow[];
   verification: Verification | null;
 }

@@ -138,6 +138,15 @@ export class Store {
     });
   }
 
+  /** Decomposes the program on screen and shows what came of it. */
+  decompose(table: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act(`Decomposing: ${table}`, async () => {
+      const reply = await this.host.ask("decompose", { attempt, table });
+      await this.show(reply.attempt);
+    });
+  }
+
   /** Makes an attempt the one that the kernel holds. */
   use(attempt: number): Promise<void> {
     return this.act("Going back", async () => {

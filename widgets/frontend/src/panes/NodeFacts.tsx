@@ -1,7 +1,7 @@
 /** All that is known of one node. */
 
 import { bytesText, capped, words } from "../format";
-import type { NodeId, Program } from "../program";
+import { graphOf, indexOf, type NodeId, type Program } from "../program";
 import type { ValueType } from "../record.gen";
 import type { Store } from "../store";
 import { Breadcrumb } from "./Breadcrumb";
@@ -50,6 +50,7 @@ export function NodeFacts({ store, program, node }: NodeProps) {
             </More>
           </span>
         </Fact>
+        <Origin program={program} node={node} />
         <Branches store={store} program={program} node={node} />
         <Fact name="Module">
           <Breadcrumb store={store} program={program} scope={program.scope(node)} />
@@ -64,6 +65,21 @@ export function NodeFacts({ store, program, node }: NodeProps) {
         )}
       </dl>
     </div>
+  );
+}
+
+/** Of a decomposed program, the op before that a node comes from. */
+function Origin({ program, node }: { program: Program; node: NodeId }) {
+  const { level, strings } = program.record;
+  const origin = graphOf(node) === 0 ? (level?.origins[indexOf(node)] ?? -1) : -1;
+  if (!level || origin < 0) return null;
+  return (
+    <Fact name="Comes from">
+      <span class="tx-mono">{capped(strings[origin] ?? "", 120)}</span>
+      {level.fallback.includes(indexOf(node)) && (
+        <span class="tx-lead"> (by what it is; torch has not recorded it)</span>
+      )}
+    </Fact>
   );
 }
 

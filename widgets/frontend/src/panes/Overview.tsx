@@ -4,6 +4,7 @@ import { bytesText, capped, counted } from "../format";
 import { nodeId, type Program } from "../program";
 import type { InputEntry, OutputEntry } from "../record.gen";
 import type { Store } from "../store";
+import { Decompose } from "./Decompose";
 import { Histogram } from "./Histogram";
 import { Fact, More } from "./parts";
 import { TypeText } from "./TypeText";
@@ -47,6 +48,7 @@ export function Overview({ store, program }: OverviewProps) {
         <Fact name="torch">{record.torch_version}</Fact>
       </dl>
       <Histogram store={store} program={program} nodes={nodes} />
+      <Decompose store={store} program={program} />
     </div>
   );
 }

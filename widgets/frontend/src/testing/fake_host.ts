@@ -15,7 +15,7 @@ export interface Answers {
   record?: Record;
   /** What an action answers; a string refuses it. Without it, it never ends. */
   action?: (
-    kind: "apply" | "autofix" | "use" | "verify",
+    kind: "apply" | "autofix" | "use" | "verify" | "decompose",
     request: object,
   ) => object | null | string;
   live?: boolean;
@@ -65,7 +65,13 @@ export class FakeHost implements Host {
   }
 
   private async reply(kind: keyof Asks, request: object): Promise<unknown> {
-    if (kind === "apply" || kind === "autofix" || kind === "use" || kind === "verify") {
+    if (
+      kind === "apply" ||
+      kind === "autofix" ||
+      kind === "use" ||
+      kind === "verify" ||
+      kind === "decompose"
+    ) {
       if (!this.answers.action) return new Promise(() => {});
       const answer = this.answers.action(kind, request);
       if (typeof answer === "string") throw new Error(answer);

@@ -261,6 +261,7 @@ export class RecordBuilder {
       warnings: [],
       timeline: [],
       probe: { inputs: [], rules: [], outputs: [] },
+      level: null,
       findings: [],
       verification: null,
       printed: "",

@@ -1,0 +1,79 @@
+"""Which ops to decompose: a table in a short language, and as torch takes it.
+
+`core` is torch's default table, to Core ATen. `none` leaves every op. `core -conv2d -linear` keeps
+some ops whole; `only t transpose` decomposes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+
+
+class TableError(ValueError):
+    """A table that means nothing. Its text can be shown as it is."""
+
+
+@dataclass(frozen=True)
+class DecompositionTable:
+    """What to decompose. `str(table)` is the short language; `parse` is its inverse."""
+
+    base: Literal["core", "none", "only"]
+    ops: tuple[str, ...] = ()
+    """Of `core`, the ops that stay whole; of `only`, those that do not. `linear` is every overload
+    of aten.linear."""
+
+    @staticmethod
+    def parse(text: str) -> DecompositionTable:
+        """The table of a text.
+
+        Raises:
+            TableError: a word of it is none of the language.
+        """
+        first, *rest = text.replace(",", " ").split() or ["core"]
+        if first == "none" and not rest:
+            return DecompositionTable("none")
+        if first == "only" and rest and not any(word.startswith("-") for word in rest):
+            return DecompositionTable("only", tuple(dict.fromkeys(rest)))
+        if first == "core" and all(word.startswith("-") and len(word) > 1 for word in rest):
+            return DecompositionTable("core", tuple(dict.fromkeys(word[1:] for word in rest)))
+        raise TableError(
+            f"{text!r} is no table. Write core, none, core -conv2d -linear (which stay whole), or "
+            "only t transpose."
+        )
+
+    def __str__(self) -> str:
+        mark = "-" if self.base == "core" else ""
+        return " ".join([self.base, *(mark + op for op in self.ops)])
+
+    def to_torch(self) -> dict[Any, Callable[..., Any]]:
+        """The table as `run_decompositions` takes it.
+
+        Raises:
+            TableError: it names an op that torch has no decomposition of.
+        """
+        if self.base == "none":
+            return {}
+        table: Any = torch.export.default_decompositions()
+        known: dict[Any, Callable[..., Any]] = dict(table.items())
+        named = {op: [each for each in known if _is(each, op)] for op in self.ops}
+        missing = [op for op, found in named.items() if not found]
+        if missing:
+            raise TableError(
+                f"torch has no decomposition of {', '.join(missing)}. Name ops as in the graph: "
+                "linear, or aten.linear.default."
+            )
+        chosen = {each for found in named.values() for each in found}
+        if self.base == "only":
+            return {op: function for op, function in known.items() if op in chosen}
+        return {op: function for op, function in known.items() if op not in chosen}
+
+
+def _is(op: Any, name: str) -> bool:
+    """Whether an op goes by a name: `linear`, `aten.linear`, `aten.linear.default`."""
+    full = str(op)
+    packet = full.rpartition(".")[0]
+    return name in (full, packet, packet.rpartition(".")[2])

@@ -1,0 +1,60 @@
+"""A decomposition as the Record has it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from export_engine.decomposing import Level
+from export_engine.description.tables import Stacks, Strings
+from export_engine.record import Graph, Target
+from export_engine.record_level import LevelRow, ReplacedOp
+
+
+def describe_level(
+    level: Level, graph: Graph, targets: list[Target], strings: Strings, stacks: Stacks
+) -> LevelRow:
+    """What a view shows of a decomposition.
+
+    Args:
+        level: the decomposition.
+        graph: the main graph, described.
+        targets: the Record's.
+        strings: the Record's.
+        stacks: the Record's; the files of decompositions are added to its files.
+    """
+    names = strings.entries
+    nodes = [names[number] for number in graph.name]
+    found = [level.origins.get(name) for name in nodes]
+    return LevelRow(
+        str(level.table),
+        [strings.number(each.node) if each else -1 for each in found],
+        [node for node, each in enumerate(found) if each and each.how == "fallback"],
+        [node for node, name in enumerate(nodes) if name in level.untied],
+        [
+            ReplacedOp(
+                each.op,
+                each.count,
+                _counted(Counter(each.into)),
+                each.function,
+                stacks.files.number(each.file) if each.file else -1,
+                each.line,
+            )
+            for each in level.replaced
+        ],
+        _outside(graph, targets),
+    )
+
+
+def _outside(graph: Graph, targets: list[Target]) -> list[str]:
+    """ATen ops that torch does not tag as core, and custom ones."""
+    counts: Counter[str] = Counter()
+    for node, number in enumerate(graph.target):
+        if number >= 0 and not graph.housekeeping[node]:
+            target = targets[number]
+            if target.kind in ("aten", "custom") and not target.core:
+                counts[target.name] += 1
+    return _counted(counts)
+
+
+def _counted(counts: Counter[str]) -> list[str]:
+    return [f"{name} ×{count}" for name, count in counts.most_common()]

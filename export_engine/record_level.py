@@ -1,0 +1,36 @@
+"""The part of the Record that says how a program came from another by decomposition."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class ReplacedOp(msgspec.Struct, frozen=True):
+    """What became of one kind of op."""
+
+    op: str
+    count: int
+    """How many there were."""
+    into: list[str]
+    """What came of all of them: `aten.t.default ×13`."""
+    function: str = ""
+    """The decomposition's qualified name; empty for one that is built into torch."""
+    file: int = -1
+    """Into `Record.files`."""
+    line: int = 0
+
+
+class LevelRow(msgspec.Struct, frozen=True):
+    """A decomposition."""
+
+    table: str
+    """In the short language: `core -linear`."""
+    origins: list[int]
+    """Per node of graph 0, the name of the node before that it comes from; into `Record.strings`,
+    -1 for none."""
+    fallback: list[int]
+    """Nodes whose origin torch has not recorded, and that were tied by what they are."""
+    untied: list[int]
+    replaced: list[ReplacedOp]
+    outside: list[str]
+    """Ops of the program that are not of Core ATen, and how many: `aten.linear.default ×3`."""
