@@ -28,7 +28,12 @@ class Answers:
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer. Raises Refusal with a sentence."""
-        views = {"record": self._record, "source": self._source, "code": self._code}
+        views = {
+            "record": self._record,
+            "source": self._source,
+            "code": self._code,
+            "diff": self._diff,
+        }
         actions = {
             "apply": self._apply,
             "autofix": self._autofix,
@@ -67,6 +72,17 @@ class Answers:
         graph = _number(request, "graph", len(entry.record.graphs))
         printed = printed_graph(entry.record, graph)
         return {"lines": python_lines("\n".join(printed.lines)), "nodes": printed.nodes}, []
+
+    def _diff(self, entry: Entry, request: dict[str, Any]) -> Answer:
+        import msgspec
+
+        from export_engine import diff_records
+
+        other = self._session.entries[_number(request, "other", len(self._session.entries))]
+        try:
+            return msgspec.to_builtins(diff_records(other.record, entry.record)), []
+        except ValueError as error:
+            raise Refusal(str(error)) from error
 
     def _apply(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
         fixes = request.get("fixes")

@@ -93,7 +93,7 @@ def decompose(
         if progress:
             progress(Progress(min(done, passes * total), passes * total, name, "op"))
 
-    with quiet() as heard, counted_nodes(count):
+    with quiet(), counted_nodes(count):
         try:
             program = exported.program.run_decompositions(functions)
         except Exception as error:
@@ -103,7 +103,6 @@ def decompose(
         program=program,
         recording=replace(exported.recording, graph=None) if exported.request else Recording(),
         seconds=time.perf_counter() - started,
-        warnings=heard.warnings,
         level=_level(exported.program, program, table, functions),
         kept=None,
         agreement=None,

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from export_engine.record import OPS, SCHEMA_VERSION, Record
+from export_engine.record_diff import ProgramDiff
 
 _HEADER = """\
 // Generated from export_engine/record.py by `make types`. The schema's comments are there.
@@ -34,7 +35,7 @@ def generate() -> str:
 
 
 def _structs() -> list[type[msgspec.Struct]]:
-    """Every Struct reachable from Record, in the order of first use, dependencies first."""
+    """Every Struct of a Record and a ProgramDiff, in the order of first use, dependencies first."""
     found: list[type[msgspec.Struct]] = []
 
     def visit(kind: inspect.Type) -> None:
@@ -49,7 +50,8 @@ def _structs() -> list[type[msgspec.Struct]]:
             for member in kind.types:
                 visit(member)
 
-    visit(inspect.type_info(Record))
+    for root in (Record, ProgramDiff):
+        visit(inspect.type_info(root))
     return found
 
 

@@ -57,4 +57,9 @@ def _outside(graph: Graph, targets: list[Target]) -> list[str]:
 
 
 def _counted(counts: Counter[str]) -> list[str]:
-    return [f"{name} ×{count}" for name, count in counts.most_common()]
+    return [f"{_plain(name)} ×{count}" for name, count in counts.most_common()]
+
+
+def _plain(name: str) -> str:
+    """`getitem` for what Python prints as `<built-in function getitem>`."""
+    return name.removeprefix("<built-in function ").removesuffix(">")

@@ -337,3 +337,33 @@ def test_help_teaches_the_options(shell: InteractiveShell) -> None:
     text = shell.find_line_magic("export").__doc__ or ""
     for option in OPTIONS:
         assert option in text
+
+
+def test_two_results_are_compared(shell: InteractiveShell, tmp_path: Path) -> None:
+    run(shell, '%export -d "x: batch, _" --as a model(x)')
+    run(shell, '%export -d "x: n, _" --as b model(x)')
+    result, text = run(shell, "%export_diff a b")
+    assert result.success
+    assert "Identical up to names" in text
+    assert "batch → n" in text
+    run(shell, "d = %export_diff a b")
+    assert shell.user_ns["d"].ok
+    shell.user_ns["b"].save(tmp_path / "b.pt2")
+    _, text = run(shell, f'%export_diff a "{tmp_path / "b.pt2"}"')
+    assert "Identical up to names" in text
+    for words in ("a", "a nobody", "a 3.pt2", 'a "'):
+        result, text = run(shell, f"%export_diff {words}")
+        assert not result.success
+        assert "Traceback" not in plain(text)
+
+
+def test_a_program_is_decomposed_and_verified(shell: InteractiveShell) -> None:
+    result, text = run(shell, "%export --decompose core --verify --as c model(x)")
+    assert result.success
+    assert "decomposed (core)" in text
+    assert "aten.linear.default ×1 → aten.permute.default ×1, aten.addmm.default ×1" in text
+    assert "11 guarantees hold" in text
+    assert len(shell.user_ns["c"].attempts) == 2
+    result, text = run(shell, "%export --decompose everything model(x)")
+    assert not result.success
+    assert "'everything' is no table" in plain(text)

@@ -3,6 +3,8 @@
  * is another. Views never talk to a kernel directly.
  */
 
+import type { ProgramDiff } from "./record.gen";
+
 /** What a view knows of an attempt before its Record arrives. */
 export interface AttemptHead {
   /** `non-strict`, `strict`, or what else tells the attempts of one widget apart. */
@@ -36,6 +38,8 @@ export interface Asks {
     request: { attempt: number; graph: number };
     reply: { lines: TokenLine[]; nodes: number[] };
   };
+  /** How an attempt's program differs from that of another, which came before. */
+  diff: { request: { attempt: number; other: number }; reply: ProgramDiff };
   /**
    * Applies fixes of a failed attempt, by their numbers, together. Gives the new attempt's index;
    * `attempts` and `current` change too. A fix that fails, or is interrupted, leaves what was

@@ -331,3 +331,41 @@ export interface Record {
   findings: FindingRow[];
   verification: Verification | null;
 }
+
+export interface Change {
+  what: "arguments" | "inputs" | "op" | "scope" | "type";
+  before: string;
+  after: string;
+  follows: boolean;
+}
+
+export interface Pair {
+  before: number;
+  after: number;
+  why: "input" | "neighbours" | "sequence" | "structure" | "weights";
+  changes: Change[];
+}
+
+export interface GraphDiff {
+  before: number;
+  after: number;
+  title: string;
+  pairs: Pair[];
+  removed: number[];
+  added: number[];
+}
+
+export interface Difference {
+  kind: "graph" | "guard" | "input" | "output" | "symbol";
+  name: string;
+  before: string;
+  after: string;
+}
+
+export interface ProgramDiff {
+  before: string;
+  after: string;
+  graphs: GraphDiff[];
+  others: Difference[];
+  symbols: string[][];
+}

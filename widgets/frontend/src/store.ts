@@ -4,6 +4,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import type { Asks, AttemptHead, Host, Progress, TokenLine } from "./host";
 import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
+import type { ProgramDiff } from "./record.gen";
 import { decode } from "./wire";
 
 /** What is selected. One selection is shared by all panes. */
@@ -23,6 +24,7 @@ export type Origin =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "differences"
   | "code"
   | "inspector";
 
@@ -46,7 +48,13 @@ export interface Working {
 }
 
 /** The panes of the right side: what is known of things, and the texts they stand in. */
-export type Facts = "inspector" | "signature" | "shapes" | "findings" | "guarantees";
+export type Facts =
+  | "inspector"
+  | "signature"
+  | "shapes"
+  | "findings"
+  | "guarantees"
+  | "differences";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
@@ -54,6 +62,15 @@ export type Tab = Facts | Text;
 export interface Place {
   file: number;
   line: number;
+}
+
+/** The program on screen beside another. */
+export interface Comparison {
+  /** The attempt that it is compared with. */
+  other: number;
+  /** That attempt's program. */
+  before: Program;
+  diff: ProgramDiff;
 }
 
 const NOTHING: Selection = { kind: "none" };
@@ -84,6 +101,8 @@ export class Store {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  /** What the program on screen is compared with; null where it is not. */
+  readonly comparison: Signal<Comparison | null> = signal(null);
   readonly lit: ReadonlySignal<Lit>;
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
@@ -126,6 +145,21 @@ export class Store {
       const reply = await this.host.ask("autofix", { attempt });
       await this.show(reply.attempt);
       this.ended.value = reply.report;
+    });
+  }
+
+  /** Compares the program on screen with that of another attempt. */
+  compare(other: number): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Comparing", async () => {
+      const [diff, record] = await Promise.all([
+        this.host.ask("diff", { attempt, other }),
+        this.host.ask("record", { attempt: other }),
+      ]);
+      batch(() => {
+        this.comparison.value = { other, before: new Program(decode(record)), diff };
+        this.open("differences");
+      });
     });
   }
 
@@ -179,6 +213,8 @@ export class Store {
       if (this.current.value !== attempt) return; // another was asked for meanwhile
       batch(() => {
         this.program.value = program;
+        this.comparison.value = null;
+        if (this.facts.peek() === "differences") this.open("inspector");
         this.selection.value = NOTHING;
         this.hovered.value = null;
         this.file.value = null;

@@ -1,6 +1,7 @@
 /** The right side: facts above, texts below, or one row of tabs for all of them. */
 
 import { Code } from "../panes/Code";
+import { Differences } from "../panes/Differences";
 import { Findings } from "../panes/Findings";
 import { Guarantees } from "../panes/Guarantees";
 import { Inspector } from "../panes/Inspector";
@@ -20,6 +21,7 @@ const FACTS: [Facts, string][] = [
   ["findings", "Findings"],
   ["guarantees", "Verify"],
 ];
+const DIFFERENCES: [Facts, string] = ["differences", "Differences"];
 const TEXTS: [Text, string][] = [
   ["source", "Source"],
   ["code", "Code"],
@@ -52,7 +54,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
       <div class="tx-side" style={{ height: `${upper}px` }}>
         <Tabs
           label="Facts"
-          tabs={FACTS}
+          tabs={store.comparison.value ? [...FACTS, DIFFERENCES] : FACTS}
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
         />
@@ -85,7 +87,12 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
   const tab = store.tab.value;
   return (
     <>
-      <Tabs label="Details" tabs={ALL} open={tab} choose={(each) => store.open(each)} />
+      <Tabs
+        label="Details"
+        tabs={store.comparison.value ? [...ALL, DIFFERENCES] : ALL}
+        open={tab}
+        choose={(each) => store.open(each)}
+      />
       <Detail tab={tab} store={store} program={program} />
     </>
   );
@@ -105,6 +112,8 @@ export function Detail({ tab, store, program }: { tab: Tab; store: Store; progra
       return <Findings store={store} program={program} />;
     case "guarantees":
       return <Guarantees store={store} program={program} />;
+    case "differences":
+      return <Differences store={store} program={program} />;
     case "code":
       return <Code store={store} program={program} />;
   }

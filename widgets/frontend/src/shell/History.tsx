@@ -45,6 +45,7 @@ function Row({ store, attempts }: AttemptsProps) {
 
 function Chain({ store, attempts }: AttemptsProps) {
   const current = store.current.value;
+  const comparable = attempts[current]?.outcome === "exported";
   return (
     <Popover name="History" face={`History ${current + 1}/${attempts.length}`}>
       <h3>Attempts</h3>
@@ -61,6 +62,17 @@ function Chain({ store, attempts }: AttemptsProps) {
               {capped(attempt.step || `First attempt, ${attempt.label}`, 200)}
               <span class="tx-lead">{capped(attempt.verdict, 160)}</span>
             </button>
+            {store.host.live && index !== current && attempt.outcome === "exported" && (
+              <button
+                type="button"
+                class="tx-button"
+                disabled={store.working.value !== null || !comparable}
+                title="Shows how the program on screen differs from this one"
+                onClick={() => void store.compare(index)}
+              >
+                Compare
+              </button>
+            )}
             {index === store.held.value ? (
               <span class="tx-badge">in the kernel</span>
             ) : (
