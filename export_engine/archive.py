@@ -23,6 +23,10 @@ from export_engine.recorder import Recording
 from export_engine.source import with_sources
 from export_engine.wire import from_json, to_json
 
+_MOST_UNPACKED = 2**28
+"""Bytes that any file may unpack to."""
+_MOST_TIMES = 100
+"""How many times its own size a larger one may."""
 RECORD = "export_explorer/record.json"
 """The member that holds the Record, under torch's folder for extra files."""
 _PLAIN = (
@@ -140,4 +144,19 @@ def _check_readable(file: Path) -> None:
         raise ArchiveError(
             f"{file.name} is not a .pt2 archive: it is no zip file, or it was cut off. "
             "Write one with torch.export.save(program, path)."
+        )
+    _check_size(file)
+
+
+def _check_size(file: Path) -> None:
+    """Refuses a file that unpacks to far more than it is: torch packs without compressing."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+    except Exception as error:  # zipfile raises what its parts do, as for a name that is no text
+        raise ArchiveError(f"{file.name} is a broken zip file: {error}. Save it again.") from error
+    if unpacked > _MOST_UNPACKED and unpacked > _MOST_TIMES * file.stat().st_size:
+        raise ArchiveError(
+            f"{file.name} would unpack to {unpacked:,} bytes, far more than a program of its size "
+            "holds. If you trust it, unpack it and pack it again without compression."
         )
