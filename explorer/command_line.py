@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.comparison import Comparison
-from explorer.exploration import Exploration, explore, load
+from explorer.exploration import Exploration, explore, load, side_by_side
 from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2
@@ -21,7 +21,8 @@ examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
   export-explorer model.pt2 --verify               check what torch.export claims of it
   export-explorer model.pt2 --html report.html     the whole view, in one file without a network
-  export-explorer old.pt2 --diff new.pt2           what differs, up to names
+  export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
+                                                   of both
   export-explorer package.module:make -d "x: batch, _"
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
@@ -68,10 +69,13 @@ def _parser() -> argparse.ArgumentParser:
 def _run(asked: argparse.Namespace) -> int:
     first = _opened(asked.program, asked)
     if asked.diff:
-        if asked.verify or asked.save or asked.json or asked.html:
-            raise ValueError("--diff goes without --verify, --save, --json and --html.")
-        comparison = Comparison(first.record, _opened(asked.diff, asked).record)
+        if asked.verify or asked.save or asked.json or asked.decompose:
+            raise ValueError("--diff goes with --html alone.")
+        other = _opened(asked.diff, asked)
+        comparison = Comparison(first.record, other.record)
         _say(comparison)
+        if asked.html:
+            _say(f"written: {side_by_side(first, other, asked.html)}")
         return OK if comparison.ok else BAD
     code = OK if first.ok else BAD
     if asked.decompose and first.ok:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ _POLICY = (
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
 """The browser itself keeps the page from the network."""
+_MOST_COMPARED = 4
+"""Attempts: each is compared with each other one."""
 _START = """
 const unpacked = async (id) => {
   const text = document.getElementById(id).textContent;
@@ -99,8 +102,24 @@ def _held(session: Session) -> bytes:
         "records": [base64.b64encode(entry.encoded).decode() for entry in entries],
         "sources": [_sources(entry) for entry in entries],
         "codes": [_codes(entry) for entry in entries],
+        "diffs": _diffs(entries),
     }
     return json.dumps(held).encode()
+
+
+def _diffs(entries: Sequence[Entry]) -> list[Any]:
+    """Per attempt, how it differs from each other one; null where there is nothing to compare."""
+    import msgspec
+
+    from export_engine import diff_records
+
+    def between(entry: Entry, other: Entry) -> Any:
+        if entry is other or not entry.ok or not other.ok:
+            return None
+        return msgspec.to_builtins(diff_records(other.record, entry.record))
+
+    few = entries if len(entries) <= _MOST_COMPARED else ()
+    return [[between(entry, other) for other in few] for entry in few]
 
 
 def _sources(entry: Entry) -> list[Any]:

@@ -41,7 +41,6 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     expect(differences).to_contain_text("added")
     rows = differences.get_by_test_id("difference")
     expect(rows.filter(has_text="aten.linear.default")).to_have_count(1)
-    lab.page.keyboard.press("Escape")
     rows.filter(has_text="aten.addmm.default").get_by_role("button").click()
     root.get_by_role("tab", name="Inspector").click()
     expect(root.get_by_test_id("inspector")).to_contain_text("Comes from")

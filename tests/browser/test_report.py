@@ -9,6 +9,7 @@ import torch
 from playwright.sync_api import BrowserContext, expect
 
 import explorer
+from explorer.exploration import side_by_side
 
 from ..models import branching, gpt2_12
 from .watch import Watch
@@ -46,6 +47,23 @@ def test_a_report_works_without_kernel_and_network(
     for tab in ("Signature", "Shapes", "Code"):
         page.get_by_role("tab", name=tab).click()
     expect(page.get_by_text("torch.ops.aten.linear.default").first).to_be_visible()
+    assert not watch.problems
+
+
+def test_a_report_of_two_programs_compares_them(
+    context: BrowserContext, watch: Watch, tmp_path: Path
+) -> None:
+    ones = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
+    context.set_offline(True)
+    page = context.new_page()
+    page.goto(side_by_side(*ones, tmp_path / "both.html").as_uri())
+    page.get_by_role("button", name="History").click()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_test_id("differences")).to_contain_text("1 changed, 0 added, 0 removed")
+    expect(page.get_by_test_id("difference")).to_contain_text("aten.gelu.default")
+    for tab in ("Findings", "Verify", "Shapes"):
+        page.get_by_role("tab", name=tab).click()
+    expect(page.get_by_test_id("probe-verdict")).to_contain_text("Accepted")
     assert not watch.problems
 
 

@@ -170,6 +170,8 @@ def test_the_command_line_verifies_and_compares(
     capsys.readouterr()
     assert command_line.main(["make.pt2", "--diff", "other.pt2"]) == 1
     assert "aten.relu.default → aten.gelu.default" in capsys.readouterr().out
+    assert command_line.main(["make.pt2", "--diff", "other.pt2", "--html", "both.html"]) == 1
+    assert (here / "both.html").exists()
 
 
 def test_the_command_line_says_what_went_wrong(

@@ -3,7 +3,7 @@
 import type { Symbol as ShapeSymbol } from "./record.gen";
 
 /** torch writes "no bound" as a number about as large as an index can be. */
-const UNBOUNDED = 2 ** 62;
+export const UNBOUNDED = 2 ** 62;
 
 /** `[2, 512]`, `[2, ∞)`. */
 export function rangeText(symbol: Pick<ShapeSymbol, "lower" | "upper">): string {

@@ -28,9 +28,8 @@ const TWO: { [operator: string]: (one: number, other: number) => Value } = {
   "-": (one, other) => one - other,
   "*": (one, other) => one * other,
   "/": (one, other) => one / divisor(other),
-  "//": (one, other) => Math.floor(one / divisor(other)),
-  // Python's remainder has the sign of the divisor.
-  "%": (one, other) => one - Math.floor(one / divisor(other)) * other,
+  "//": floorDivision,
+  "%": remainder,
   "**"(one, other) {
     if (Math.abs(other) > LARGEST_POWER) throw new NoValue("a power too large to compute");
     if (one === 0 && other < 0) throw new NoValue("a negative power of zero");
@@ -54,8 +53,8 @@ export function evaluate(formula: Formula, sizes: readonly number[]): Value {
   const pop = (): number => Number(stack.pop());
   for (const token of formula) {
     if (typeof token === "number") stack.push(token);
-    else if (token in ONE) stack.push((ONE[token] as (value: number) => Value)(pop()));
-    else if (token in TWO) {
+    else if (Object.hasOwn(ONE, token)) stack.push((ONE[token] as (value: number) => Value)(pop()));
+    else if (Object.hasOwn(TWO, token)) {
       const other = pop();
       stack.push((TWO[token] as (one: number, other: number) => Value)(pop(), other));
     } else {
@@ -66,6 +65,7 @@ export function evaluate(formula: Formula, sizes: readonly number[]): Value {
   }
   const value = stack[0];
   if (value === undefined) throw new NoValue("an empty formula");
+  if (Number.isNaN(value)) throw new NoValue("no real number");
   return value;
 }
 
@@ -78,6 +78,17 @@ export function sizesIn(formula: Formula): Set<number> {
 function divisor(value: number): number {
   if (value === 0) throw new NoValue("a division by zero");
   return value;
+}
+
+/** Python's, which has the sign of the divisor. */
+function remainder(one: number, other: number): number {
+  const rest = one % divisor(other);
+  return rest !== 0 && rest < 0 !== other < 0 ? rest + other : rest;
+}
+
+/** By the remainder, as in Python: of floats, the quotient may be rounded up. `1 // 0.1` is 9. */
+function floorDivision(one: number, other: number): number {
+  return Math.round((one - remainder(one, other)) / other);
 }
 
 function roundHalfToEven(value: number): number {

@@ -8,6 +8,7 @@ const FROZEN: Frozen = {
   records: [btoa("\x01\x02")],
   sources: [[[[["k", "def"]]], null]],
   codes: [[{ lines: [], nodes: [4] }]],
+  diffs: [[null]],
 };
 
 test("a page answers from what it holds", async () => {
@@ -21,6 +22,7 @@ test("what it does not hold is refused with a sentence", async () => {
   const host = new FrozenHost(FROZEN);
   await expect(host.ask("source", { attempt: 0, file: 1 })).rejects.toThrow("not in this page");
   await expect(host.ask("record", { attempt: 7 })).rejects.toThrow("not in this page");
+  await expect(host.ask("diff", { attempt: 0, other: 0 })).rejects.toThrow("not in this page");
   await expect(host.ask("apply", { attempt: 0, fixes: [0] })).rejects.toThrow(
     "open it in a notebook",
   );

@@ -12,6 +12,8 @@ export interface Frozen {
   sources: (TokenLine[] | null)[][];
   /** Per attempt, each of its graphs as text. */
   codes: Asks["code"]["reply"][][];
+  /** Per attempt, how it differs from each other one; null where there is nothing to compare. */
+  diffs: (Asks["diff"]["reply"] | null)[][];
 }
 
 export class FrozenHost implements Host {
@@ -40,7 +42,7 @@ export class FrozenHost implements Host {
     return () => {};
   }
 
-  private answer(kind: keyof Asks, { attempt = -1, file = -1, graph = -1 }): unknown {
+  private answer(kind: keyof Asks, { attempt = -1, file = -1, graph = -1, other = -1 }): unknown {
     switch (kind) {
       case "record":
         return bytes(this.frozen.records[attempt] ?? missing("attempt"));
@@ -48,6 +50,8 @@ export class FrozenHost implements Host {
         return { lines: this.frozen.sources[attempt]?.[file] ?? missing("text of this file") };
       case "code":
         return this.frozen.codes[attempt]?.[graph] ?? missing("graph");
+      case "diff":
+        return this.frozen.diffs[attempt]?.[other] ?? missing("comparison");
       default:
         throw new Error("This page is a report; to change something, open it in a notebook.");
     }

@@ -1,7 +1,8 @@
 /** Whether a program takes sizes, as `export_engine/probe.py` says it. Pure. */
 
+import { UNBOUNDED } from "./format";
 import { evaluate, type Formula } from "./formula";
-import type { Probe, Rule } from "./record.gen";
+import type { Probe, Rule, Symbol as ShapeSymbol } from "./record.gen";
 
 export interface ProbeResult {
   /** `unchecked`: let through, but outside of the contract. */
@@ -52,6 +53,26 @@ export function symbolValue(probe: Probe, sizes: readonly number[], symbol: numb
   return Math.floor(((sizes[number] ?? input.example) - input.offset) / input.scale);
 }
 
+/** How far a slider goes at least beyond what is allowed, so that both edges can be crossed. */
+const BEYOND = 3;
+/** How far a slider goes where nothing bounds a size whose example is small. */
+const OPEN = 32;
+
+/** The ends of a symbol's slider: a little outside of its range, and never below 0 by itself. */
+export function sliderRange(
+  symbol: Pick<ShapeSymbol, "lower" | "upper" | "example">,
+  value: number,
+): { least: number; most: number } {
+  const low = Math.max(0, symbol.lower ?? 0);
+  const bounded = symbol.upper !== null && symbol.upper < UNBOUNDED;
+  const high = bounded ? Number(symbol.upper) : Math.max(4 * (symbol.example ?? 0), low, OPEN);
+  const beyond = Math.max(BEYOND, Math.round((high - low) / 20));
+  return {
+    least: Math.min(value, Math.max(0, low - beyond)),
+    most: Math.max(value, high + beyond),
+  };
+}
+
 function holds(formula: Formula, sizes: readonly number[]): boolean {
   try {
     return Boolean(evaluate(formula, sizes));
@@ -63,7 +84,8 @@ function holds(formula: Formula, sizes: readonly number[]): boolean {
 function sizeOf(formula: Formula, sizes: readonly number[]): number | null {
   if (formula.length === 0) return null;
   try {
-    return Math.trunc(Number(evaluate(formula, sizes)));
+    const size = Math.trunc(Number(evaluate(formula, sizes)));
+    return Number.isFinite(size) ? size : null;
   } catch {
     return null;
   }

@@ -48,49 +48,56 @@ function Chain({ store, attempts }: AttemptsProps) {
   const comparable = attempts[current]?.outcome === "exported";
   return (
     <Popover name="History" face={`History ${current + 1}/${attempts.length}`}>
-      <h3>Attempts</h3>
-      <ol class="tx-history">
-        {attempts.map((attempt, index) => (
-          <li key={index} style={{ marginLeft: `${12 * depthOf(attempts, index)}px` }}>
-            <button
-              type="button"
-              class={`tx-history-step tx-mark-${attempt.outcome}`}
-              aria-current={index === current ? "true" : undefined}
-              title={capped(attempt.verdict)}
-              onClick={() => void store.show(index)}
-            >
-              {capped(attempt.step || `First attempt, ${attempt.label}`, 200)}
-              <span class="tx-lead">{capped(attempt.verdict, 160)}</span>
-            </button>
-            {store.host.live && index !== current && attempt.outcome === "exported" && (
-              <button
-                type="button"
-                class="tx-button"
-                disabled={store.working.value !== null || !comparable}
-                title="Shows how the program on screen differs from this one"
-                onClick={() => void store.compare(index)}
-              >
-                Compare
-              </button>
-            )}
-            {index === store.held.value ? (
-              <span class="tx-badge">in the kernel</span>
-            ) : (
-              store.host.live && (
+      {(close) => (
+        <>
+          <h3>Attempts</h3>
+          <ol class="tx-history">
+            {attempts.map((attempt, index) => (
+              <li key={index} style={{ marginLeft: `${12 * depthOf(attempts, index)}px` }}>
                 <button
                   type="button"
-                  class="tx-button"
-                  disabled={store.working.value !== null}
-                  title="Makes this attempt the one that the kernel holds"
-                  onClick={() => void store.use(index)}
+                  class={`tx-history-step tx-mark-${attempt.outcome}`}
+                  aria-current={index === current ? "true" : undefined}
+                  title={capped(attempt.verdict)}
+                  onClick={() => void store.show(index)}
                 >
-                  Use
+                  {capped(attempt.step || `First attempt, ${attempt.label}`, 200)}
+                  <span class="tx-lead">{capped(attempt.verdict, 160)}</span>
                 </button>
-              )
-            )}
-          </li>
-        ))}
-      </ol>
+                {index !== current && attempt.outcome === "exported" && (
+                  <button
+                    type="button"
+                    class="tx-button"
+                    disabled={store.working.value !== null || !comparable}
+                    title="Shows how the program on screen differs from this one"
+                    onClick={() => {
+                      close();
+                      void store.compare(index);
+                    }}
+                  >
+                    Compare
+                  </button>
+                )}
+                {index === store.held.value ? (
+                  <span class="tx-badge">in the kernel</span>
+                ) : (
+                  store.host.live && (
+                    <button
+                      type="button"
+                      class="tx-button"
+                      disabled={store.working.value !== null}
+                      title="Makes this attempt the one that the kernel holds"
+                      onClick={() => void store.use(index)}
+                    >
+                      Use
+                    </button>
+                  )
+                )}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
     </Popover>
   );
 }

@@ -7,7 +7,8 @@ interface PopoverProps {
   /** What the button says, and the panel's name for a screen reader. */
   name: string;
   face: ComponentChildren;
-  children: ComponentChildren;
+  /** Or what makes it, given how to close the panel. */
+  children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 
 export function Popover({ name, face, children }: PopoverProps) {
@@ -46,7 +47,7 @@ export function Popover({ name, face, children }: PopoverProps) {
       </button>
       {open && (
         <section class="tx-popover" aria-label={name}>
-          {children}
+          {typeof children === "function" ? children(() => setOpen(false)) : children}
         </section>
       )}
     </div>
