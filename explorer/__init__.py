@@ -13,8 +13,10 @@ Importing this package imports neither torch nor IPython.
 from typing import TYPE_CHECKING
 
 from explorer.comparison import Comparison, diff
-from explorer.exploration import Exploration, ExportFailed, View, explore, load
+from explorer.exploration import Exploration, ExportFailed
+from explorer.exporting import explore, load
 from explorer.session import FixError
+from explorer.view import View
 
 if TYPE_CHECKING:
     from export_engine import Progress as Progress

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.comparison import Comparison
-from explorer.exploration import Exploration, explore, load, side_by_side
+from explorer.exploration import Exploration
+from explorer.exporting import explore, load, side_by_side
 from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2

@@ -128,7 +128,8 @@ def diff(before: Any, after: Any) -> Comparison:
 
 def record_of(given: Any) -> Record:
     """The Record of whatever stands for a program."""
-    from explorer.exploration import Exploration, load
+    from explorer.exploration import Exploration
+    from explorer.exporting import load
 
     if isinstance(given, str | Path):
         return load(given).record

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from explorer.escape import harmless
-from explorer.session import Entry, FixError, Session
+from explorer.session import FixError, Session
+from explorer.view import View
 
 if TYPE_CHECKING:
     import graphviz
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         ProbeResult,
         Progress,
         Record,
-        Request,
         Verified,
     )
 
@@ -34,46 +33,6 @@ class ExportFailed(RuntimeError):
     def _render_traceback_(self) -> list[str]:
         """IPython shows the sentence; the view has the traceback."""
         return [str(self)]
-
-
-class View:
-    """One pane of an exploration, to stand in a cell of its own."""
-
-    def __init__(self, exploration: Exploration, pane: str) -> None:
-        """Make one.
-
-        Args:
-            exploration: whose pane.
-            pane: `all`, graph, signature, source, shapes or code.
-        """
-        self._exploration = exploration
-        self._pane = pane
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        from widgets import FrontEndMissing
-
-        try:
-            return self._exploration.widget(self._pane, self._static())._repr_mimebundle_(**options)
-        except FrontEndMissing as missing:
-            return self._static(note=str(missing))
-
-    def __repr__(self) -> str:
-        from explorer.pane_text import pane_text
-        from explorer.text import summary
-
-        record = self._exploration.record
-        if self._pane == "all" or record.failure:
-            return summary(record, self._exploration.other_verdicts)
-        title = harmless(f"{record.title}: {record.verdict}")
-        return "\n".join([title, *pane_text(record, self._pane)])
-
-    def _static(self, **options: str) -> dict[str, str]:
-        """What is shown where no widget runs."""
-        from explorer.picture import static_html
-
-        exploration = self._exploration
-        page = static_html(exploration.record, self._pane, exploration.other_verdicts, **options)
-        return {"text/plain": repr(self), "text/html": page}
 
 
 class Exploration:
@@ -361,102 +320,3 @@ def _state(session: Session) -> dict[str, Any]:
         "current": session.current,
         "record": session.entry.encoded,
     }
-
-
-def explore(
-    model: Callable[..., Any],
-    args: tuple[Any, ...] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    dynamic_shapes: Any = None,
-    strict: bool = False,
-    both: bool = False,
-    fix: bool = False,
-    title: str = "",
-    cells: Mapping[str, str] | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Exploration:
-    """Exports a call and returns what is in it, whether or not it exports.
-
-    Args:
-        model: a module, or any other callable.
-        args: the call's positional arguments; they decide what is static.
-        kwargs: its keyword arguments.
-        dynamic_shapes: what is dynamic: the short language, `"x: batch, _"`, a Shapes, or whatever
-            `torch.export.export` takes.
-        strict: trace the bytecode instead of running the Python.
-        both: try both modes.
-        fix: if it does not export, apply lossless fixes until it does or none is left.
-        title: how to call the call; `model(...)` by default.
-        cells: Python's file name of each notebook cell, and the name to show for it.
-        progress: called on each module that tracing enters, and as fixes are tried.
-
-    Raises:
-        TypeError: `model` cannot be called, or not with these arguments.
-        ShapesError: `dynamic_shapes` do not fit the call.
-        KeyboardInterrupt: interrupted; nothing has changed.
-    """
-    from export_engine import Request, Shapes
-
-    if not isinstance(args, tuple | list):
-        raise TypeError(
-            f"args is a {type(args).__name__}. Give the positional arguments as a tuple: "
-            "explore(model, (x,))"
-        )
-    given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
-    name = getattr(model, "__name__", type(model).__name__)
-    request = Request(
-        target=model,
-        args=tuple(args),
-        kwargs=dict(kwargs or {}),
-        shapes=given,
-        strict=strict,
-        title=title or f"{name}(…)",
-        cells=dict(cells or {}),
-    )
-    modes = (False, True) if both else (strict,)
-    requests = [request.with_changes(strict=mode) for mode in modes]
-    session = Session([Entry(each.mode, _explained(each, progress)) for each in requests])
-    if fix and not session.entry.ok:
-        with suppress(KeyboardInterrupt):  # the failure and its fixes are worth keeping
-            session.autofix(session.current, progress)
-    return Exploration(session)
-
-
-def side_by_side(before: Exploration, after: Exploration, path: str | Path) -> Path:
-    """Writes one HTML file with two programs, to be compared there.
-
-    Raises:
-        OSError: the file cannot be written.
-        FrontEndMissing: the front end was not built.
-    """
-    from explorer.report import write_report
-
-    first, second = before._session.entry, after._session.entry
-    session = Session(
-        [
-            Entry(first.label, first.attempt, step=f"Before: {first.record.title}"),
-            Entry(second.label, second.attempt, parent=0, step=f"After: {second.record.title}"),
-        ]
-    )
-    session.use(1)
-    return write_report(session, path)
-
-
-def _explained(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
-    """An attempt; one that failed comes with its diagnosis and fixes."""
-    from export_engine import Failed, capture, explain
-
-    attempt = capture(request, progress)
-    return explain(attempt, progress) if isinstance(attempt, Failed) else attempt
-
-
-def load(path: str | Path) -> Exploration:
-    """Opens a `.pt2` file. Nothing in it is run.
-
-    Raises:
-        ArchiveError: there is no such file, or it is not a program that this torch can read.
-    """
-    from export_engine import load as load_attempt
-
-    return Exploration(Session([Entry("loaded", load_attempt(path))]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-UPDATE = "EXPORT_EXPLORER_UPDATE"
+from explorer.testing import UPDATE
 
 
 def pytest_addoption(parser: Any) -> None:

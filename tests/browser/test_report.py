@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import BrowserContext, expect
 
 import explorer
-from explorer.exploration import side_by_side
+from explorer.exporting import side_by_side
 
 from ..models import branching, gpt2_12
 from .watch import Watch

@@ -14,6 +14,8 @@ test("a formula has the value that the engine gives it", () => {
 test("a size that is not there has no value, nor has an empty formula", () => {
   expect(() => evaluate(["d3"], [1])).toThrow(NoValue);
   expect(() => evaluate([], [1])).toThrow(NoValue);
+  expect(() => evaluate(["toString"], [1])).toThrow(NoValue);
+  expect(() => evaluate(["d0", "neg", 0.5, "**"], [4])).toThrow(NoValue);
 });
 
 test("the sizes that a formula is about", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exampleSizes, probeSizes, symbolValue, withSymbol } from "./probe";
+import { exampleSizes, probeSizes, sliderRange, symbolValue, withSymbol } from "./probe";
 import type { Probe, Rule, SizeInput } from "./record.gen";
 
 const input = (text: string, example: number, more: Partial<SizeInput> = {}): SizeInput => ({
@@ -64,4 +64,23 @@ test("a rule that has no value is broken, and one without a formula is unknown",
   const result = probeSizes(odd, [4, 9]);
   expect(result.verdict).toBe("refused");
   expect(result.unknown).toHaveLength(1);
+});
+
+test("a slider goes beyond both ends of a range, and never below 0", () => {
+  const range = (lower: number | null, upper: number | null, example: number | null, value = 8) =>
+    sliderRange({ lower, upper, example }, value);
+  expect(range(2, 16, 8)).toEqual({ least: 0, most: 19 });
+  expect(range(10, 16, 12, 12)).toEqual({ least: 7, most: 19 });
+  expect(range(2, 512, 8)).toEqual({ least: 0, most: 538 });
+  expect(range(2, null, 100)).toEqual({ least: 0, most: 420 });
+  expect(range(2, 2 ** 63, 8)).toEqual({ least: 0, most: 35 });
+  expect(range(null, null, null, 90)).toEqual({ least: 0, most: 90 });
+});
+
+test("a size that is not finite is not known", () => {
+  const huge: Probe = {
+    ...PROBE,
+    outputs: [{ entry: 0, dim: 0, size: "n", formula: ["d0", 64, "**"] }],
+  };
+  expect(probeSizes(huge, [2 ** 40, 9]).outputs).toEqual([null]);
 });

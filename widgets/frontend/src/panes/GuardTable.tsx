@@ -7,7 +7,7 @@ import type { Guard } from "../record.gen";
 import type { Lit, Store } from "../store";
 import { ConditionText } from "./ConditionText";
 import { bestFrame } from "./calls";
-import { chosenGuards, EVERY_GUARD, type GuardFilter } from "./guard_filter";
+import { chosenGuards, EVERY_GUARD, type GuardFilter, guardTopics } from "./guard_filter";
 import { LineLink } from "./LineLink";
 import { Empty, More, pressable } from "./parts";
 
@@ -26,21 +26,31 @@ export function GuardTable({ store, program }: Props) {
   const implied = guards.filter((guard) => guard.effect === "implied").length;
   const chosen = chosenGuards(program, filter);
   return (
-    <section aria-label="Guards" data-testid="guards">
+    <section class="tx-guards" aria-label="Guards" data-testid="guards">
       <h3 class="tx-pane-title">What the code relied on</h3>
-      {guards.length > FEW_TO_FILTER && (
-        <Filters program={program} filter={filter} change={setFilter} implied={implied} />
-      )}
+      <div class="tx-filters">
+        {guards.length > FEW_TO_FILTER && (
+          <Filters program={program} filter={filter} change={setFilter} />
+        )}
+        {implied > 0 && (
+          <label data-testid="guards-implied">
+            <input
+              type="checkbox"
+              checked={filter.implied}
+              onChange={() => setFilter({ ...filter, implied: !filter.implied })}
+            />{" "}
+            Show {implied} that {implied === 1 ? "follows" : "follow"} from others
+          </label>
+        )}
+      </div>
       {chosen.length === 0 ? (
-        <Empty>
-          No guard matches. {counted(guards.length, "guard")} in all, {implied} of which follow from
-          others.
-        </Empty>
+        <Empty>{noneText(guards.length, implied)}</Empty>
       ) : (
-        <table class="tx-table">
+        <table class="tx-table tx-guard-table">
           <thead>
             <tr>
               <th>Condition</th>
+              <th>What came of it</th>
               <th>Asked at</th>
             </tr>
           </thead>
@@ -57,18 +67,22 @@ export function GuardTable({ store, program }: Props) {
   );
 }
 
+function noneText(guards: number, implied: number): string {
+  if (guards === implied) return "Every guard follows from the ranges and from others.";
+  return `No guard matches. ${counted(guards, "guard")} in all, ${implied} of which follow from others.`;
+}
+
 interface FiltersProps {
   program: Program;
   filter: GuardFilter;
   change: (filter: GuardFilter) => void;
-  implied: number;
 }
 
-function Filters({ program, filter, change, implied }: FiltersProps) {
-  const { symbols, signature, guards } = program.record;
-  const inputs = [...new Set(guards.flatMap((guard) => guard.inputs))].sort((a, b) => a - b);
+function Filters({ program, filter, change }: FiltersProps) {
+  const { symbols, signature, files } = program.record;
+  const topics = guardTopics(program);
   return (
-    <div class="tx-filters">
+    <>
       <input
         type="search"
         class="tx-input"
@@ -79,33 +93,47 @@ function Filters({ program, filter, change, implied }: FiltersProps) {
       />
       <select
         class="tx-input"
-        aria-label="Filter guards by size or input"
+        aria-label="Filter guards by size, input or file"
         value={filter.about}
         onChange={(event) => change({ ...filter, about: event.currentTarget.value })}
       >
-        <option value="">all sizes</option>
-        {symbols.map((symbol, index) => (
-          <option key={symbol.torch_name} value={`symbol ${index}`}>
-            {capped(symbol.name, 60)}
-          </option>
-        ))}
-        {inputs.map((entry) => (
-          <option key={entry} value={`input ${entry}`}>
-            input {capped(signature.inputs[entry]?.path ?? "?", 60)}
-          </option>
-        ))}
+        <option value="">all sizes and files</option>
+        <Choices
+          title="Inputs"
+          kind="input"
+          choices={topics.inputs.map((entry) => [entry, signature.inputs[entry]?.path ?? "?"])}
+        />
+        <Choices
+          title="Sizes that vary"
+          kind="symbol"
+          choices={symbols.map((symbol, number) => [number, symbol.name])}
+        />
+        <Choices
+          title="Files"
+          kind="file"
+          choices={topics.files.map((file) => [file, files[file]?.name ?? "?"])}
+        />
       </select>
-      {implied > 0 && (
-        <label>
-          <input
-            type="checkbox"
-            checked={filter.implied}
-            onChange={() => change({ ...filter, implied: !filter.implied })}
-          />{" "}
-          {implied} that follow from others
-        </label>
-      )}
-    </div>
+    </>
+  );
+}
+
+interface ChoicesProps {
+  title: string;
+  kind: "input" | "symbol" | "file";
+  choices: [number: number, name: string][];
+}
+
+function Choices({ title, kind, choices }: ChoicesProps) {
+  if (choices.length === 0) return null;
+  return (
+    <optgroup label={title}>
+      {choices.map(([number, name]) => (
+        <option key={number} value={`${kind} ${number}`}>
+          {capped(name, 60)}
+        </option>
+      ))}
+    </optgroup>
   );
 }
 
@@ -139,6 +167,8 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
             ×{guard.count}
           </span>
         )}
+      </td>
+      <td>
         <div class="tx-effect-line">
           <span class={`tx-effect tx-effect-${guard.effect}`}>
             {asserted && guard.effect !== "kept" ? "checked on each call" : EFFECTS[guard.effect]}

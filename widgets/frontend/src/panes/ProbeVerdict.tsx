@@ -28,10 +28,10 @@ export function ProbeVerdict({ store, program, result }: Props) {
       )}
       {verdict === "refused" && <strong>Refused: </strong>}
       {verdict === "unchecked" && (
-        <p>
+        <>
           <strong>Not checked.</strong> The program lets it through, but it is outside the contract:
-          nothing is promised.
-        </p>
+          nothing is promised.{" "}
+        </>
       )}
       <Broken store={store} program={program} result={result} />
       {unknown.length > 0 && (

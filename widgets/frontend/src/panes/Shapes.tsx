@@ -14,7 +14,9 @@ interface Props {
 }
 
 export function Shapes({ store, program }: Props) {
-  const { symbols, guards, mode } = program.record;
+  const { symbols, guards, mode, title } = program.record;
+  // What was tried or looked for belongs to one program.
+  const key = title + store.current.value;
   return (
     <section class="tx-panel" aria-label="Shapes and guards" data-testid="shapes" data-pane>
       <div class="tx-scroll">
@@ -26,8 +28,8 @@ export function Shapes({ store, program }: Props) {
         ) : (
           <SymbolTable store={store} program={program} />
         )}
-        <Probe key={program.record.title + store.current.value} store={store} program={program} />
-        {guards.length > 0 && <GuardTable store={store} program={program} />}
+        <Probe key={`probe ${key}`} store={store} program={program} />
+        {guards.length > 0 && <GuardTable key={`guards ${key}`} store={store} program={program} />}
         {guards.length === 0 && symbols.length > 0 && (
           <p class="tx-lead">
             {mode === "loaded"

@@ -69,21 +69,21 @@ export function SymbolTable({ store, program }: Props) {
   );
 }
 
-const DEFAULT = "torch's own assumption";
-
 /** Where one end of a range comes from: a Dim, a guard with its line, or torch itself. */
 function Origin({ store, program, bound }: Props & { bound: Bound }) {
   const sign = bound.side === "lower" ? "≥" : "≤";
   const guard = program.record.guards[bound.guard];
-  const said = { dim: "the shapes say so", default: DEFAULT, guard: "", check: "" }[bound.origin];
+  const assumed = bound.origin === "default";
   return (
-    <div class="tx-origin" title={capped(bound.text)}>
-      {sign} {bound.value}: {said}
-      {guard && (
+    <div class={assumed ? "tx-origin tx-lead" : "tx-origin"} title={capped(bound.text)}>
+      {sign} {bound.value}:{" "}
+      {guard ? (
         <>
           <code>{capped(guard.text, 120)}</code>{" "}
           <LineLink store={store} program={program} stack={guard.stack} />
         </>
+      ) : (
+        capped(bound.origin === "dim" ? "the shapes say so" : bound.text, 160)
       )}
     </div>
   );

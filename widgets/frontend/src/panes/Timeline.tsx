@@ -8,7 +8,7 @@ import { ConditionText } from "./ConditionText";
 import { LineLink } from "./LineLink";
 import { More } from "./parts";
 
-const FEW = 100;
+const FEW = 200;
 
 const WORDS: { [kind in Event["kind"]]: string } = {
   birth: "new size",
@@ -23,20 +23,31 @@ export function Timeline({ store, program }: { store: Store; program: Program })
   return (
     <details class="tx-timeline" data-testid="timeline">
       <summary>How it came about: {counted(timeline.length, "event")} while tracing</summary>
-      <ol>
-        <More items={timeline} few={FEW}>
-          {(event, index) => (
-            <li key={index} class={`tx-event tx-event-${event.kind}`}>
-              <span class="tx-event-kind">{WORDS[event.kind]}</span>
-              <span class="tx-mono" title={capped(`torch: ${event.torch_text}`)}>
-                <ConditionText program={program} text={event.text} symbols={event.symbols} />
-                {event.count > 1 && <span class="tx-lead"> ×{event.count}</span>}
-              </span>
-              <LineLink store={store} program={program} stack={event.stack} />
-            </li>
-          )}
-        </More>
-      </ol>
+      <table class="tx-table tx-events">
+        <thead>
+          <tr>
+            <th>What</th>
+            <th>Of it</th>
+            <th>Line</th>
+          </tr>
+        </thead>
+        <tbody>
+          <More items={timeline} few={FEW}>
+            {(event, index) => (
+              <tr key={index}>
+                <td class="tx-event-kind">{WORDS[event.kind]}</td>
+                <td class="tx-mono" title={capped(`torch: ${event.torch_text}`)}>
+                  <ConditionText program={program} text={event.text} symbols={event.symbols} />
+                  {event.count > 1 && <span class="tx-lead"> ×{event.count}</span>}
+                </td>
+                <td>
+                  <LineLink store={store} program={program} stack={event.stack} />
+                </td>
+              </tr>
+            )}
+          </More>
+        </tbody>
+      </table>
     </details>
   );
 }
