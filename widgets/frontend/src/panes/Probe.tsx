@@ -117,10 +117,10 @@ function Boxes({ program, inputs, sizes, bad, put }: BoxesProps) {
     <div class="tx-boxes">
       <More items={entries} few={MOST_INPUTS}>
         {(entry) => {
-          const path = program.record.signature.inputs[entry]?.path ?? "?";
+          const { path = "?", name = "?" } = program.record.signature.inputs[entry] ?? {};
           return (
             <div key={entry} class="tx-boxes-row">
-              <code title={capped(path)}>{capped(path, 60)}</code>
+              <code title={capped(path || name)}>{capped(path || name, 60)}</code>
               <span class="tx-boxes-sizes">
                 {inputs.map((input, number) =>
                   input.entry === entry ? (

@@ -5,7 +5,7 @@ import type { Program } from "../program";
 import type { Bound, Symbol as ShapeSymbol } from "../record.gen";
 import type { Store } from "../store";
 import { LineLink } from "./LineLink";
-import { More, pressable } from "./parts";
+import { Dotted, More, pressable } from "./parts";
 import { SizeText } from "./TypeText";
 
 const FEW_PLACES = 4;
@@ -95,7 +95,7 @@ function Places({ program, symbol }: { program: Program; symbol: ShapeSymbol }) 
     <More items={symbol.places} few={FEW_PLACES}>
       {(place, index) => (
         <div key={index}>
-          {capped(place.text, 120)}
+          <Dotted name={place.text} />
           {place.size !== symbol.name && (
             <>
               {" = "}

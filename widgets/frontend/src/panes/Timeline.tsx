@@ -26,8 +26,8 @@ export function Timeline({ store, program }: { store: Store; program: Program })
       <table class="tx-table tx-events">
         <thead>
           <tr>
-            <th>What</th>
-            <th>Of it</th>
+            <th>Kind</th>
+            <th>Event</th>
             <th>Line</th>
           </tr>
         </thead>

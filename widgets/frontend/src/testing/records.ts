@@ -12,8 +12,10 @@ import type {
   OutputEntry,
   Ragged,
   Record,
+  Rule,
   Scope,
   Symbol as ShapeSymbol,
+  SizeInput,
   SourceFile,
   Target,
   ValueType,
@@ -351,6 +353,38 @@ export function failureOf(fields: Partial<Failure>): Failure {
     related: [],
     links: [],
     fixes: [],
+    ...fields,
+  };
+}
+
+/** A dim of an input that a caller decides; of a fixed size unless said otherwise. */
+export function sizeInput(
+  text: string,
+  example: number,
+  fields: Partial<SizeInput> = {},
+): SizeInput {
+  const fixed = { size: example, symbol: -1, scale: 1, offset: 0 };
+  return { entry: 0, dim: 0, text, example, ...fixed, ...fields };
+}
+
+/** A rule of a Record's probe, enforced unless said otherwise. */
+export function ruleOf(text: string, formula: Rule["formula"], fields: Partial<Rule> = {}): Rule {
+  return { kind: "guard", text, formula, guard: -1, stack: -1, enforced: true, ...fields };
+}
+
+/** A guard on the first symbol, which came to nothing. */
+export function guardOf(text: string, fields: Partial<Guard> = {}): Guard {
+  return {
+    text,
+    torch_text: text,
+    symbols: [0],
+    kind: "guard",
+    stack: -1,
+    count: 1,
+    effect: "kept",
+    result: "",
+    asked_by: "",
+    inputs: [0],
     ...fields,
   };
 }
