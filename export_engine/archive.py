@@ -131,6 +131,13 @@ def _program_nodes(program: torch.export.ExportedProgram) -> list[str]:
     return [node.name for node in program.graph.nodes if node.op != "get_attr"]
 
 
+def _is_zip(file: Path) -> bool:
+    try:
+        return zipfile.is_zipfile(file)
+    except zipfile.BadZipFile:  # some damaged ends make older Pythons raise instead of answer
+        return False
+
+
 def _check_readable(file: Path) -> None:
     """Says in a sentence what torch would say in a page."""
     if not file.is_file():
@@ -140,7 +147,7 @@ def _check_readable(file: Path) -> None:
         raise ArchiveError(
             f"{file.name} is empty: saving it did not finish. Save the program again."
         )
-    if not zipfile.is_zipfile(file):
+    if not _is_zip(file):
         raise ArchiveError(
             f"{file.name} is not a .pt2 archive: it is no zip file, or it was cut off. "
             "Write one with torch.export.save(program, path)."
