@@ -39,6 +39,14 @@ from export_engine.torch_internals.inputs import (
 )
 from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
 from export_engine.torch_internals.programs import copied_program, counted_nodes, origins
+from export_engine.torch_internals.running import (
+    cached_compilations,
+    compiled_package,
+    flat_inputs,
+    loaded_package,
+    moved_program,
+    shortened_program,
+)
 from export_engine.torch_internals.symbols import (
     asserted,
     expression_of,
@@ -64,8 +72,10 @@ __all__ = [
     "OpOverload",
     "asserted",
     "branch_mismatch",
+    "cached_compilations",
     "call_leaves",
     "calls_of_op",
+    "compiled_package",
     "control_flow_operator",
     "copied_program",
     "counted_nodes",
@@ -76,6 +86,7 @@ __all__ = [
     "dynamic_shapes_tree",
     "exportdb_cases",
     "expression_of",
+    "flat_inputs",
     "graph_break",
     "guards_code",
     "implied_by",
@@ -89,7 +100,9 @@ __all__ = [
     "keywords_apart",
     "known_range",
     "linear_in",
+    "loaded_package",
     "map_call_leaves",
+    "moved_program",
     "op_signature",
     "operator_without_fake",
     "origins",
@@ -101,6 +114,7 @@ __all__ = [
     "returned_views",
     "shape_env",
     "short_dtype",
+    "shortened_program",
     "specs_of_leaves",
     "symbol_hint",
     "symbol_printer",
