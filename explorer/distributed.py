@@ -76,9 +76,9 @@ def _submitted(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
     tasks = []
     for number, (label, *_) in enumerate(parcel.calls):
         for device in dict.fromkeys(map(full_name, plan.devices)):
-            known = list(backends().values())
-            wanted = known if plan.backends == "all" else chosen(plan.backends, device)
-            for backend in wanted:
+            every = plan.backends == "all"  # what can run is for the engines to say
+            wanted = list(backends()) if every else plan.backends
+            for backend in chosen(wanted, device, eager=False):
                 if backend.name != "eager":  # the model itself does not travel
                     answer = view.apply_async(run_packed, parcel, number, device, backend.name)
                     tasks.append(_Task(unavailable(backend, device, label, ""), answer))

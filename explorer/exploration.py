@@ -141,7 +141,7 @@ class Exploration:
     def run(
         self,
         device: str | Sequence[str] = "cpu",
-        backend: str | Sequence[str] = ("eager", "program"),
+        backend: str | Sequence[str] | None = None,
         *,
         inputs: Any = None,
         sizes: Any = None,
@@ -154,7 +154,7 @@ class Exploration:
         Args:
             device: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`, or several. The model stays where it is.
             backend: `eager`, `program`, `inductor`, `aoti`, `onnx`, ..., several of them, or `all`
-                that can run here.
+                that can run here. The first two by default.
             inputs: the positional arguments as a tuple, or values by path, `{"x": x}`, the others
                 as in the example. The example's inputs by default.
             sizes: fresh inputs of these sizes, `{"batch": 4}`, or of several; a number draws as

@@ -19,6 +19,9 @@ OPTIONS = {
     "--both": "try both modes and show them side by side",
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--verify": "check the guarantees that torch.export claims, on this program",
+    "--run": "run it and compare with eager; on a device: --run cuda",
+    "--backend": "run by these: eager,program,inductor,aoti,onnx, ..., or all that can run here",
+    "--profile": "measure what each op takes",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
@@ -35,13 +38,17 @@ _VALUED = {
     "-D": "expression",
     "--as": "name",
     "--decompose": "decompose",
+    "--backend": "backend",
     "--save": "save",
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--no-display"}
+FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--profile", "--no-display"}
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
+RUN = "--run"
+DEVICE = re.compile(r"\s+(?P<name>cpu|cuda(:\d+)?|mps|xpu(:\d+)?)(?=\s|$)")
+"""What may follow `--run`. A call that begins so has a parenthesis or a dot behind it."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
 
@@ -65,6 +72,11 @@ class Command:
     display: bool = True
     fix: bool = False
     verify: bool = False
+    run: str | None = None
+    """The device to run on."""
+    backend: str | None = None
+    """Names of backends, with commas between."""
+    profile: bool = False
 
 
 def parse_command(line: str) -> Command:
@@ -81,6 +93,10 @@ def parse_command(line: str) -> Command:
         option, equals, value = word.partition("=")
         if option in FLAGS and not equals:
             flags.append(option)
+        elif option == RUN:
+            device = DEVICE.match(line, end)
+            given["run"] = value or (device["name"] if device else "cpu")
+            end = device.end() if device and not equals else end
         elif option in _VALUED:
             start = at + len(option) + 1
             if not equals:
@@ -110,14 +126,18 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as, --html, "
-            "--verify, --decompose and --no-display only, without a call."
+            "--verify, --decompose, --run, --backend, --profile and --no-display only, without a "
+            "call."
         )
+    if "backend" in given:
+        given.setdefault("run", "cpu")
     return Command(
         call=call,
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
         fix="--fix" in flags,
         verify="--verify" in flags,
+        profile="--profile" in flags,
         **given,
     )
 

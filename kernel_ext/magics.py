@@ -58,6 +58,10 @@ class ExportMagics(Magics):
         --fix                    if it does not export, apply lossless fixes until it does
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
+        --run [DEVICE]           run it and compare with eager: --run, --run cuda
+        --backend NAMES          by what to run it: eager,program,inductor,aoti,onnx,executorch,
+                                 openvino, or all that can run here; `eager,program` by default
+        --profile                measure what each op takes; the graph can be coloured by it
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose"
         --as NAME                keep the result under this name; NAME.program is the program.
@@ -97,6 +101,10 @@ class ExportMagics(Magics):
                 exploration.decompose(command.decompose, progress=shown)
             if command.verify and exploration.ok:
                 exploration.verify(progress=shown)
+            if command.run and exploration.ok:
+                exploration.run(command.run, command.backend, progress=shown)
+            if command.profile and exploration.ok:
+                exploration.profile(command.run or "cpu", progress=shown)
             if command.save and exploration.ok:
                 exploration.save(command.save)
             if command.html:

@@ -33,9 +33,6 @@ __all__ = [
     "run",
 ]
 
-DEFAULT = ("eager", "program")
-"""What runs where nothing else is asked for: both start at once."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -43,8 +40,9 @@ class Plan:
 
     devices: Sequence[str] = ("cpu",)
     """`cpu`, `cuda`, `cuda:1`, `mps`, `xpu`. One that is not there makes rows that say so."""
-    backends: str | Sequence[str] = DEFAULT
-    """Names; or `all`, those that can run here."""
+    backends: str | Sequence[str] | None = None
+    """Names; or `all`, those that can run here. None: eager, where there is a model, and the
+    program; both start at once."""
     inputs: Inputs = None
     sizes: Sizes = None
     folder: Path = Path()
@@ -76,10 +74,11 @@ def run(
         ValueError: the plan names a device, a backend, an input or a size that cannot be.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
+    eager = exported.request is not None
     steps = [
         _Step(device, backend)
         for device in dict.fromkeys(map(full_name, plan.devices))
-        for backend in chosen(plan.backends, device)
+        for backend in chosen(plan.backends, device, eager)
     ]
     with Subject(exported, record, 0) as subject:
         calls = calls_of(subject, plan.inputs, plan.sizes)

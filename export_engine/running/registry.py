@@ -47,16 +47,24 @@ def backends() -> dict[str, Backend]:
     return found
 
 
-def chosen(names: str | Iterable[str], device: str) -> list[Backend]:
+def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[Backend]:
     """The backends of these names; of `all`, those that can run on the device.
+
+    Args:
+        names: one, several, several with commas between, `all`, or None for the quick ones.
+        device: where they are to run.
+        eager: whether there is an eager model; without, `all` and None leave it out.
 
     Raises:
         ValueError: there is no backend of such a name.
     """
     known = backends()
+    if names is None:
+        names = ("eager", "program") if eager else ("program",)
     wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else list(names)
     if wanted == ["all"]:
-        return [each for each in known.values() if each.missing(device) is None]
+        able = [each for each in known.values() if each.missing(device) is None]
+        return able if eager else [each for each in able if each.name != "eager"]
     unknown = [each for each in wanted if each not in known]
     if unknown or not wanted:
         said = f"There is no backend {unknown[0]!r}." if unknown else "No backend is named."
