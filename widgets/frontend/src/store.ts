@@ -1,7 +1,7 @@
 /** All state of one widget in one place, as signals. Panes read signals and call the actions. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Asks, AttemptHead, Host, Progress, TokenLine } from "./host";
+import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
 import type { ProgramDiff } from "./record.gen";
@@ -24,6 +24,7 @@ export type Origin =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "runs"
   | "differences"
   | "code"
   | "inspector";
@@ -54,7 +55,10 @@ export type Facts =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "runs"
   | "differences";
+/** What the graph and the source are coloured by, of the profile. */
+export type Heat = "none" | "time" | "memory";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
@@ -101,6 +105,7 @@ export class Store {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   readonly lit: ReadonlySignal<Lit>;
@@ -170,6 +175,30 @@ export class Store {
       await this.host.ask("verify", { attempt, sizes });
       await this.show(attempt);
     });
+  }
+
+  /** Runs the program on screen and compares with eager. */
+  run(device: string, backends: readonly string[], sizes: RunRequest["sizes"]): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Running", async () => {
+      await this.host.ask("run", { attempt, device, backends: [...backends], sizes });
+      await this.show(attempt);
+    });
+  }
+
+  /** Measures the ops of the program on screen, and colours the graph by it. */
+  profile(device: string, sizes: RunRequest["sizes"]): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Profiling", async () => {
+      await this.host.ask("profile", { attempt, device, sizes });
+      await this.show(attempt);
+      if (this.heat.peek() === "none") this.heat.value = "time";
+    });
+  }
+
+  /** What the kernel's machine can run. Rejects with a sentence. */
+  setups(): Promise<Setups> {
+    return this.once("setups", { attempt: this.current.peek() });
   }
 
   /** Decomposes the program on screen and shows what came of it. */
@@ -274,7 +303,7 @@ export class Store {
   }
 
   /** Asks the host, or gives what it answered before; a refusal may be asked again. */
-  private once<K extends "source" | "code">(
+  private once<K extends "source" | "code" | "setups">(
     kind: K,
     request: Asks[K]["request"],
   ): Promise<Asks[K]["reply"]> {

@@ -4,7 +4,7 @@
 
 import type { Rect } from "./camera";
 import type { Marks } from "./marks";
-import type { Accent, Palette } from "./palette";
+import { type Accent, heatAccent, type Palette } from "./palette";
 import {
   FONT,
   HEADER,
@@ -121,7 +121,7 @@ class Painter {
       return;
     }
     const { palette, surface } = this;
-    const accent = palette.accents.get(box.item.accent) ?? palette.neutral;
+    const accent = this.accent(box);
     const lit = this.marks.lit.has(box.item);
     const outline = this.outline(box, accent);
     if (!this.titles) {
@@ -141,6 +141,13 @@ class Painter {
     surface.box(box.x, box.y, box.width, box.height, rim, fill, outline);
     if (box.exits) this.exit(box, outline.colour);
     this.words(box, rim, !lit);
+  }
+
+  /** The colours of a box's kind; with a heat map, of its cost. */
+  private accent(box: SceneBox): Accent {
+    const { marks, palette } = this;
+    if (!marks.heat) return palette.accents.get(box.item.accent) ?? palette.neutral;
+    return heatAccent(palette, marks.heat.get(box.item) ?? 0);
   }
 
   /** Title, and the lines below it, on a plate of their own or on the ground of the box. */

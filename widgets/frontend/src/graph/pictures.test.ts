@@ -26,6 +26,7 @@ const palette: Palette = {
   select: "blue",
   selectFill: "lightblue",
   scopeEven: "snow",
+  heat: "heat",
   scopeOdd: "linen",
   accents: new Map(),
   neutral: shade,

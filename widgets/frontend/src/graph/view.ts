@@ -4,6 +4,7 @@
  */
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { costsOf, costText } from "../profile";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { afterOpening, type Camera, firstView, reveal } from "./camera";
@@ -61,6 +62,7 @@ export class GraphView {
       effect(() => {
         store.hovered.value;
         this.showPath.value;
+        this.store.heat.value;
         this.remark();
       }),
     ];
@@ -117,7 +119,10 @@ export class GraphView {
 
   /** What the pointer's tooltip says over an item. */
   tip(item: Item | null): string {
-    return item && this.drawing ? tipOf(this.drawing.program, item) : "";
+    if (!item || !this.drawing) return "";
+    const { program } = this.drawing;
+    const cost = costText(program, nodesBelow(item));
+    return [tipOf(program, item), cost].filter(Boolean).join("\n");
   }
 
   select(item: Item | null): void {
@@ -288,6 +293,7 @@ export class GraphView {
       nodes: store.lit.peek().nodes,
       hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
       showPath: this.showPath.peek(),
+      costs: costsOf(drawing.program, store.heat.peek()),
     });
     return this.marked;
   }
