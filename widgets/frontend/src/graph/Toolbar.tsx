@@ -60,8 +60,10 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         />
       )}
       <span class="tx-toolbar-gap" />
-      <Button name="Save the visible graph as SVG" text="SVG" press={() => void save("svg")} />
-      <Button name="Save the visible graph as PNG" text="PNG" press={() => void save("png")} />
+      <span class="tx-toolbar-save">
+        <Button name="Save the visible graph as SVG" text="SVG" press={() => void save("svg")} />
+        <Button name="Save the visible graph as PNG" text="PNG" press={() => void save("png")} />
+      </span>
     </div>
   );
 }

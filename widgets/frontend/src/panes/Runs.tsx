@@ -213,7 +213,7 @@ function Table({ store, program, title, rows }: Props & { title: string; rows: R
       <thead>
         <tr>
           <th>Run by</th>
-          <th colSpan={2}>Warm call</th>
+          <th class="tx-number">Warm call</th>
           <th class="tx-number">× eager</th>
           <th class="tx-number">Error</th>
         </tr>
@@ -221,20 +221,21 @@ function Table({ store, program, title, rows }: Props & { title: string; rows: R
       {rows.map((row) => (
         <tbody key={`${row.backend} ${row.where}`} data-testid={`run-${row.backend}`}>
           {row.times ? (
-            <Timed row={row} times={row.times} base={base} most={most} />
+            <Timed row={row} times={row.times} base={base} />
           ) : (
             <tr>
               <td class="tx-run-name">
                 <Name row={row} />
               </td>
-              <td colSpan={4} class={row.outcome === "failed" ? "tx-run-bad" : "tx-lead"}>
+              <td colSpan={3} class={row.outcome === "failed" ? "tx-run-bad" : "tx-lead"}>
                 <Why row={row} />
               </td>
             </tr>
           )}
           {row.times && (
             <tr class="tx-run-more">
-              <td colSpan={5}>
+              <td colSpan={4}>
+                <div class="tx-bar" style={{ width: `${(100 * row.times.median) / most}%` }} />
                 {detailsOf(row, row.times)}
                 {row.outcome === "differs" && (
                   <p class="tx-run-bad">
@@ -285,10 +286,9 @@ interface TimedProps {
   row: RunRow;
   times: RunTimes;
   base: number | null;
-  most: number;
 }
 
-function Timed({ row, times, base, most }: TimedProps) {
+function Timed({ row, times, base }: TimedProps) {
   const faster = base !== null && times.median > 0 ? base / times.median : null;
   return (
     <tr class="tx-run-head">
@@ -296,9 +296,6 @@ function Timed({ row, times, base, most }: TimedProps) {
         <Name row={row} />
       </td>
       <td class="tx-number">{durationText(times.median)}</td>
-      <td class="tx-bar-cell">
-        <div class="tx-bar" style={{ width: `${(100 * times.median) / (most || 1)}%` }} />
-      </td>
       <td class="tx-number" title="How many times as fast as eager">
         {faster === null ? "" : faster.toFixed(2)}
       </td>
