@@ -10,6 +10,8 @@ _DEVICE = re.compile(
     re.I,
 )
 _UNBOUNDED = re.compile(r"upper bound|unbounded|int_oo|maximum size", re.I)
+_PLACE = re.compile(r"Exception from |Check '|Traceback |File \"")
+"""How a line begins that says where in a library something failed, and not what."""
 _MOST = 220
 
 
@@ -55,12 +57,13 @@ def _chain(error: BaseException) -> str:
 
 
 def _last_line(error: BaseException) -> str:
-    """The line that says most: the first of the innermost error's own text."""
+    """The line that says most: the first of the innermost error's own text that is no place."""
     at: BaseException = error
     while at.__cause__ is not None and str(at.__cause__).strip():
         at = at.__cause__
     lines = [line.strip() for line in str(at).splitlines()]
-    return next((line for line in lines if re.search(r"\w{3}", line)), "")
+    said = [line for line in lines if re.search(r"\w{3}", line)]
+    return next((line for line in said if not _PLACE.match(line)), said[0] if said else "")
 
 
 def _short(text: str) -> str:

@@ -74,6 +74,17 @@ def shortened_program(program: ExportedProgram, node: str) -> ExportedProgram:
     return copied
 
 
+def flat_leaves(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Any]:
+    """The leaves of a call, one per user input of the program, in order."""
+    in_spec = program.call_spec.in_spec
+    if in_spec is not None:  # a call may name its keywords in another order than the example
+        names = in_spec.children_specs[1].context or list(kwargs)
+        kwargs = {name: kwargs[name] for name in names}
+    return list(pytree.tree_leaves((tuple(args), dict(kwargs))))
+
+
 def flat_inputs(
     program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -81,11 +92,7 @@ def flat_inputs(
 
     Leaves that export fixed, such as a None or a flag, are left out.
     """
-    in_spec = program.call_spec.in_spec
-    if in_spec is not None:  # a call may name its keywords in another order than the example
-        names = in_spec.children_specs[1].context or list(kwargs)
-        kwargs = {name: kwargs[name] for name in names}
-    leaves = pytree.tree_leaves((tuple(args), dict(kwargs)))
+    leaves = flat_leaves(program, args, kwargs)
     named = zip(program.graph_signature.user_inputs, leaves, strict=True)
     inputs = {each.name for each in program.graph.nodes if each.op == "placeholder"}
     return {

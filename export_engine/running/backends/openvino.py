@@ -29,13 +29,17 @@ class OpenVino:
         import openvino
 
         converted = openvino.convert_model(job.program)
+        for each in converted.get_parameters():  # a flag that export fixed has no type to compile
+            if not each.output(0).get_target_inputs():
+                converted.remove_parameter(each)
         file = job.folder / "model.xml"
         openvino.save_model(converted, file, compress_to_fp16=False)
         compiled = openvino.Core().compile_model(
             converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
         )
-        values = list(flat_inputs(job.program, job.args, dict(job.kwargs)).values())
-        fed = dict(enumerate(_array(each) for each in values))
+        values = flat_inputs(job.program, job.args, dict(job.kwargs))
+        names = [each.get_friendly_name() for each in converted.get_parameters()]
+        fed = {number: _array(values[name]) for number, name in enumerate(names)}
         request = compiled.create_infer_request()
         count = len(job.program.graph_signature.user_outputs)
 
