@@ -33,6 +33,7 @@ class Answers:
             "source": self._source,
             "code": self._code,
             "diff": self._diff,
+            "texts": self._texts,
         }
         actions = {
             "apply": self._apply,
@@ -83,6 +84,14 @@ class Answers:
             return msgspec.to_builtins(diff_records(other.record, entry.record)), []
         except ValueError as error:
             raise Refusal(str(error)) from error
+
+    def _texts(self, entry: Entry, request: dict[str, Any]) -> Answer:
+        import msgspec
+
+        from export_engine.diff.texts import text_differences
+
+        other = self._session.entries[_number(request, "other", len(self._session.entries))]
+        return msgspec.to_builtins(text_differences(other.record, entry.record)), []
 
     def _apply(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
         fixes = request.get("fixes")

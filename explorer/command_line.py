@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.comparison import Comparison
+from explorer.comparison import diff
 from explorer.exploration import Exploration
-from explorer.exporting import explore, load, side_by_side
+from explorer.exporting import explore, load
 from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2
@@ -73,10 +73,10 @@ def _run(asked: argparse.Namespace) -> int:
         if asked.verify or asked.save or asked.json or asked.decompose:
             raise ValueError("--diff goes with --html alone.")
         other = _opened(asked.diff, asked)
-        comparison = Comparison(first.record, other.record)
+        comparison = diff(first, other)
         _say(comparison)
         if asked.html:
-            _say(f"written: {side_by_side(first, other, asked.html)}")
+            _say(f"written: {comparison.to_html(asked.html)}")
         return OK if comparison.ok else BAD
     code = OK if first.ok else BAD
     if asked.decompose and first.ok:

@@ -285,16 +285,9 @@ class Exploration:
 
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
         """A widget of the current attempt. `fallback` is shown where no widget runs."""
-        from explorer.answers import Answers
-        from widgets import ExplorerWidget
+        from explorer.showing import widget_of
 
-        session, answers = self._session, Answers(self._session)
-        widget = ExplorerWidget(
-            **_state(session), answer=answers, view=pane, fallback=lambda: dict(fallback)
-        )
-        answers.progress = widget.progress
-        session.watch(lambda: widget.update(**_state(session)))
-        return widget
+        return widget_of(self._session, fallback, pane)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return View(self, "all")._repr_mimebundle_(**options)
@@ -311,12 +304,3 @@ class Exploration:
         raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
         raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None
         return raised
-
-
-def _state(session: Session) -> dict[str, Any]:
-    """What a widget shows without asking."""
-    return {
-        "attempts": [entry.head() for entry in session.entries],
-        "current": session.current,
-        "record": session.entry.encoded,
-    }

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from export_engine.record import OPS, SCHEMA_VERSION, Record
-from export_engine.record_diff import ProgramDiff
+from export_engine.record_diff import ProgramDiff, TextDiff
 
 _HEADER = """\
 // Generated from export_engine/record.py by `make types`. The schema's comments are there.
@@ -35,7 +35,7 @@ def generate() -> str:
 
 
 def _structs() -> list[type[msgspec.Struct]]:
-    """Every Struct of a Record and a ProgramDiff, in the order of first use, dependencies first."""
+    """Every Struct of Records and comparisons in order of first use, dependencies first."""
     found: list[type[msgspec.Struct]] = []
 
     def visit(kind: inspect.Type) -> None:
@@ -50,7 +50,7 @@ def _structs() -> list[type[msgspec.Struct]]:
             for member in kind.types:
                 visit(member)
 
-    for root in (Record, ProgramDiff):
+    for root in (Record, ProgramDiff, TextDiff):
         visit(inspect.type_info(root))
     return found
 

@@ -17,6 +17,7 @@ from IPython.core.magic import (
     magics_class,
     no_var_expand,
 )
+from IPython.display import display
 
 import explorer
 from kernel_ext.call import Call, parse_call, split_cell
@@ -130,7 +131,7 @@ class ExportMagics(Magics):
             raise ExportUsageError(str(error)) from error
         if _is_asked_for(self._shell):
             return comparison
-        sys.stdout.write(f"{comparison}\n")
+        display(comparison)  # type: ignore[no-untyped-call]
         return None
 
     def _explore(

@@ -38,12 +38,13 @@ class Nodes:
 class Matching:
     """Pairs of nodes under construction: a node is in one pair at most."""
 
-    def __init__(self, before: Nodes, after: Nodes) -> None:
+    def __init__(self, before: Nodes, after: Nodes, same: Iterable[tuple[int, int]] = ()) -> None:
         """Match them.
 
         Args:
             before: the nodes of the first graph.
             after: those of the second.
+            same: nodes of which torch made one from the other, and nothing else.
         """
         self.before = before
         self.after = after
@@ -53,6 +54,9 @@ class Matching:
         """The other way."""
         self.why: dict[int, Why] = {}
         self._by_key(before.entries, after.entries, "input")
+        for one, other in same:
+            if before.labels[one].target == after.labels[other].target:
+                self._pair(one, other, "provenance")
         self._by_structure()
         self._by_weights()
         self._by_neighbours()

@@ -9,7 +9,6 @@ import torch
 from playwright.sync_api import BrowserContext, expect
 
 import explorer
-from explorer.exporting import side_by_side
 
 from ..models import branching, gpt2_12
 from .watch import Watch
@@ -56,10 +55,11 @@ def test_a_report_of_two_programs_compares_them(
     ones = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
     context.set_offline(True)
     page = context.new_page()
-    page.goto(side_by_side(*ones, tmp_path / "both.html").as_uri())
-    page.get_by_role("button", name="History").click()
-    page.get_by_role("button", name="Compare").click()
-    expect(page.get_by_test_id("differences")).to_contain_text("1 changed, 0 added, 0 removed")
+    page.goto(explorer.diff(*ones).to_html(tmp_path / "both.html").as_uri())
+    expect(page.get_by_test_id("differences")).to_contain_text("1 changed.")
+    expect(page.get_by_test_id("graph-before")).to_be_visible()
+    page.get_by_text("Printed graph: main").click()
+    expect(page.get_by_test_id("differences")).to_contain_text("+    gelu")
     expect(page.get_by_test_id("difference")).to_contain_text("aten.gelu.default")
     for tab in ("Findings", "Verify", "Shapes"):
         page.get_by_role("tab", name=tab).click()

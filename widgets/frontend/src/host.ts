@@ -3,7 +3,7 @@
  * is another. Views never talk to a kernel directly.
  */
 
-import type { ProgramDiff } from "./record.gen";
+import type { ProgramDiff, TextDiff } from "./record.gen";
 
 /** What a view knows of an attempt before its Record arrives. */
 export interface AttemptHead {
@@ -40,6 +40,8 @@ export interface Asks {
   };
   /** How an attempt's program differs from that of another, which came before. */
   diff: { request: { attempt: number; other: number }; reply: ProgramDiff };
+  /** The source files and printed graphs that differ between the same two. */
+  texts: { request: { attempt: number; other: number }; reply: TextDiff[] };
   /**
    * Applies fixes of a failed attempt, by their numbers, together. Gives the new attempt's index;
    * `attempts` and `current` change too. A fix that fails, or is interrupted, leaves what was
@@ -64,6 +66,8 @@ export interface Host {
   readonly attempts: readonly AttemptHead[];
   /** Index of the attempt that the kernel holds; shown first. */
   readonly current: number;
+  /** Index of the attempt that it is compared with from the start; -1 for none. */
+  readonly compared: number;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
   /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */

@@ -342,8 +342,13 @@ export interface Change {
 export interface Pair {
   before: number;
   after: number;
-  why: "input" | "neighbours" | "sequence" | "structure" | "weights";
+  why: "input" | "neighbours" | "provenance" | "sequence" | "structure" | "weights";
   changes: Change[];
+}
+
+export interface Became {
+  before: number[];
+  after: number[];
 }
 
 export interface GraphDiff {
@@ -353,6 +358,7 @@ export interface GraphDiff {
   pairs: Pair[];
   removed: number[];
   added: number[];
+  became: Became[];
 }
 
 export interface Difference {
@@ -368,4 +374,10 @@ export interface ProgramDiff {
   graphs: GraphDiff[];
   others: Difference[];
   symbols: string[][];
+}
+
+export interface TextDiff {
+  kind: "code" | "source";
+  name: string;
+  diff: string;
 }

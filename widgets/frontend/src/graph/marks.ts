@@ -1,5 +1,7 @@
 /** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
 
+import type { Marked } from "../compare/marked";
+import { BOTH } from "../compare/merged";
 import type { NodeId } from "../program";
 import type { Selection } from "../store";
 import type { Drawing } from "./drawing";
@@ -14,9 +16,20 @@ export interface Marks {
   near: ReadonlySet<Item>;
   /** All that leads to the selection or follows from it; null when no path is shown. */
   path: ReadonlySet<Item> | null;
+  /** Where two programs differ; null for one alone. */
+  marked: Marked | null;
+  /** Of two programs, those that are shown, as bits. */
+  sides: number;
 }
 
-export const NO_MARKS: Marks = { lit: new Set(), hovered: null, near: new Set(), path: null };
+export const NO_MARKS: Marks = {
+  lit: new Set(),
+  hovered: null,
+  near: new Set(),
+  path: null,
+  marked: null,
+  sides: BOTH,
+};
 
 interface Pointed {
   selection: Selection;
@@ -24,18 +37,19 @@ interface Pointed {
   nodes: ReadonlySet<NodeId>;
   hovered: Item | null;
   showPath: boolean;
+  sides: number;
 }
 
 export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
-  const { program, forest, neighbours } = drawing;
-  const { hovered, nodes, selection, showPath } = pointed;
+  const { program, forest, neighbours, marked } = drawing;
+  const { hovered, nodes, selection, showPath, sides } = pointed;
   const lit = litBoxes(drawing, scene, selection, nodes);
   lit.delete(forest.root);
   const near = hovered
     ? [...(neighbours.before.get(hovered) ?? []), ...(neighbours.after.get(hovered) ?? [])]
     : [];
   const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
-  return { lit, hovered, near: new Set(near), path };
+  return { lit, hovered, near: new Set(near), path, marked, sides };
 }
 
 function litBoxes(

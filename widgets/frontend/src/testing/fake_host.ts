@@ -23,6 +23,7 @@ export interface Answers {
 
 export class FakeHost implements Host {
   current = 0;
+  compared = -1;
   readonly asked: string[] = [];
   readonly requests: object[] = [];
   interrupt?: () => void;
@@ -79,6 +80,7 @@ export class FakeHost implements Host {
     }
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "code" && this.answers.code) return this.answers.code;
+    if (kind === "texts") return [];
     const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;
     if (kind === "source" && text !== undefined) return { lines: plainLines(text) };
     throw new Error("That is not on this machine.");
