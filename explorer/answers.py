@@ -32,6 +32,7 @@ class Answers:
             "record": self._record,
             "source": self._source,
             "code": self._code,
+            "decomposable": self._decomposable,
             "diff": self._diff,
             "texts": self._texts,
         }
@@ -73,6 +74,11 @@ class Answers:
         graph = _number(request, "graph", len(entry.record.graphs))
         printed = printed_graph(entry.record, graph)
         return {"lines": python_lines("\n".join(printed.lines)), "nodes": printed.nodes}, []
+
+    def _decomposable(self, _: Entry, __: dict[str, Any]) -> Answer:
+        from export_engine.decomposition_table import decomposable
+
+        return {"ops": decomposable()}, []
 
     def _diff(self, entry: Entry, request: dict[str, Any]) -> Answer:
         import msgspec

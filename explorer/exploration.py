@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import graphviz
     import torch
 
+    from explorer.session import Table
     from export_engine import (
         Attempt,
         AutofixReport,
@@ -104,13 +105,13 @@ class Exploration:
         return self._session.entry.findings
 
     def decompose(
-        self, table: str = "core", progress: Callable[[Progress], None] | None = None
+        self, table: Table = "core", progress: Callable[[Progress], None] | None = None
     ) -> Self:
         """Decomposes the program; the decomposed one becomes the current attempt.
 
         Args:
             table: `core` (Core ATen), `none`, `core -conv2d -linear` (which stay whole), or
-                `only t transpose`.
+                `only t transpose`; or a dict of functions by op, as `run_decompositions` takes it.
             progress: called for each op.
 
         Raises:

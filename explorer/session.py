@@ -6,15 +6,25 @@ has, changes only to something better or by the user's own choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from export_engine import Attempt, AutofixReport, Finding, Fix, Progress, Record, Verified
+    from export_engine import (
+        Attempt,
+        AutofixReport,
+        DecompositionTable,
+        Finding,
+        Fix,
+        Progress,
+        Record,
+        Verified,
+    )
 
     Report = Callable[[Progress], None]
+    Table = str | Mapping[Any, Callable[..., Any]]
 
 
 class FixError(RuntimeError):
@@ -175,12 +185,13 @@ class Session:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
 
-    def decompose(self, number: int, table: str, progress: Report | None = None) -> int:
+    def decompose(self, number: int, table: Table, progress: Report | None = None) -> int:
         """Decomposes the program of an attempt; the new attempt becomes current.
 
         Args:
             number: the attempt's.
-            table: what to decompose, in the short language: `core -linear`.
+            table: what to decompose: a text in the short language, `core -linear`, or functions by
+                op, as `run_decompositions` takes them.
             progress: called while it runs.
 
         Returns:
@@ -202,16 +213,15 @@ class Session:
         if not isinstance(attempt, Exported):
             raise FixError("There is no program to decompose: the export failed.")
         try:
-            wanted = DecompositionTable.parse(table)
-            step = f"Decomposed: {wanted}"
+            wanted = DecompositionTable.of(table)
             for known, entry in enumerate(self._entries):
-                if entry.parent == number and entry.step == step:
+                if entry.parent == number and _table_of(entry) == wanted:
                     self.use(known)
                     return known
             found = decompose(attempt, wanted, progress)
         except (TableError, DecomposeError) as error:
             raise FixError(str(error)) from error
-        return self._add([(found, step)], number)
+        return self._add([(found, f"Decomposed: {wanted}")], number)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program; its Record has them from then on.
@@ -247,3 +257,9 @@ class Session:
     def _tell(self) -> None:
         for watcher in self._watchers:
             watcher()
+
+
+def _table_of(entry: Entry) -> DecompositionTable | None:
+    """By which table an attempt was decomposed, if it was."""
+    level = getattr(entry.attempt, "level", None)
+    return None if level is None else level.table

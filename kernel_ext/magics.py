@@ -60,7 +60,8 @@ class ExportMagics(Magics):
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
-                                 (which stays whole), "only t transpose"
+                                 (which stays whole), "only t transpose", or the name of a
+                                 variable with a table of functions by op
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
@@ -95,7 +96,7 @@ class ExportMagics(Magics):
                 exploration = explorer.load(command.load or "")
             self._keep(exploration, command.name, call.assigned if call else None)
             if command.decompose and exploration.ok:
-                exploration.decompose(command.decompose, progress=shown)
+                exploration.decompose(self._table(command.decompose), progress=shown)
             if command.verify and exploration.ok:
                 exploration.verify(progress=shown)
             if command.save and exploration.ok:
@@ -165,6 +166,11 @@ class ExportMagics(Magics):
         if command.expression is not None:
             return evaluate(command.expression, self._shell.user_ns)
         return command.dynamic
+
+    def _table(self, word: str) -> Any:
+        """A decomposition table: the user's own, if the word is its name, else the text."""
+        held = self._shell.user_ns.get(word)
+        return held if isinstance(held, Mapping) else word
 
     def _run_cell(self, line: str, cell: str, command: Command) -> Command:
         """Runs all but the cell's last statement; the command with that one as its call."""

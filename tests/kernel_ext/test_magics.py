@@ -364,6 +364,10 @@ def test_a_program_is_decomposed_and_verified(shell: InteractiveShell) -> None:
     assert "aten.linear.default ×1 → aten.permute.default ×1, aten.addmm.default ×1" in text
     assert "11 guarantees hold" in text
     assert len(shell.user_ns["c"].attempts) == 2
+    run(shell, "mine = {torch.ops.aten.linear.default: lambda x, w, b: x @ w.t() + b}")
+    result, text = run(shell, "%export --decompose mine model(x)")
+    assert result.success
+    assert "a table of 1 op" in text
     result, text = run(shell, "%export --decompose everything model(x)")
     assert not result.success
     assert "'everything' is no table" in plain(text)

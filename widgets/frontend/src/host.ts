@@ -38,6 +38,8 @@ export interface Asks {
     request: { attempt: number; graph: number };
     reply: { lines: TokenLine[]; nodes: number[] };
   };
+  /** The ops that torch's default table decomposes, by name. */
+  decomposable: { request: { attempt: number }; reply: { ops: string[] } };
   /** How an attempt's program differs from that of another, which came before. */
   diff: { request: { attempt: number; other: number }; reply: ProgramDiff };
   /** The source files and printed graphs that differ between the same two. */

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Comparison, stepDifference } from "../compare/comparison";
 import { entriesOf, nodesOf, summaryOf } from "../compare/entries";
 import { Program } from "../program";
@@ -125,3 +125,28 @@ test("a table is sent as it was typed, and what became of ops is shown", async (
   await act(() => page.querySelector("form")?.requestSubmit());
   expect((store.host as FakeHost).requests.at(-1)).toMatchObject({ table: "core -linear" });
 });
+
+test("ops are ticked, and the text follows; the text is typed, and the ticks follow", async () => {
+  const { store, program: shown } = storeOf(program("linear", "relu").record(), {
+    decomposable: ["aten.gelu.default", "aten.linear.default"],
+  });
+  await act(() => render(<Decompose store={store} program={shown} />, page));
+  await act(() => button("choose ops").click());
+  const ticks = (): HTMLInputElement[] => [...page.querySelectorAll<HTMLInputElement>("li input")];
+  await vi.waitFor(() => expect(ticks()).toHaveLength(2));
+  expect(page.querySelector("li")?.textContent).toContain("aten.linear.default ×1 here");
+  expect(ticks().map((each) => each.checked)).toEqual([true, true]);
+  await act(() => ticks()[0]?.click());
+  const text = page.querySelector("input[type=text]") as HTMLInputElement;
+  expect(text.value).toBe("core -aten.linear.default");
+  await act(() => button("None").click());
+  expect(ticks().map((each) => each.checked)).toEqual([false, false]);
+  await act(() => ticks()[1]?.click());
+  expect(text.value).toBe("only aten.gelu.default");
+});
+
+function button(name: string): HTMLButtonElement {
+  const found = [...page.querySelectorAll("button")].find((each) => each.textContent === name);
+  if (!found) throw new Error(`no button ${name}`);
+  return found;
+}
