@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.escape import escaped, harmless
 from explorer.session import Entry, Session
-from explorer.text import WIDTH, counted, cut
+from explorer.text import counted, cut, width
 
 if TYPE_CHECKING:
     from export_engine import ProgramDiff, Record
@@ -67,7 +67,7 @@ class Comparison:
         return f"{', '.join(parts)}; {counted(self._ops(), 'op')} before."
 
     def lines(self, most: int = _MOST) -> list[str]:
-        """The differences, a few lines each, within 80 columns.
+        """The differences, a few lines each, as wide as the terminal.
 
         Args:
             most: how many ops to show.
@@ -219,7 +219,7 @@ def _changes(pair: Pair) -> Iterator[str]:
 def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str]:
     """One line if it fits, else one for each side."""
     one = f"{indent}{name}: {before or 'none'} → {after or 'none'}"
-    if len(harmless(one)) <= WIDTH:
+    if len(harmless(one)) <= width():
         return [cut(one)]
     return [
         cut(f"{indent}{name}:"),
@@ -229,10 +229,14 @@ def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str
 
 
 def _place(record: Record, graph: Any, node: int) -> Iterator[str]:
-    """The line that an op comes from."""
+    """The line that an op comes from: the user's own where there is one."""
     from export_engine.printed import items_of
 
     if graph.stack[node] >= 0:
-        frame = items_of(record.stacks, graph.stack[node])[-1]
-        file = record.files[record.frames.file[frame]].name
-        yield cut(f"    at {file}:{record.frames.line[frame]}")
+        frames = [
+            (record.files[record.frames.file[frame]], record.frames.line[frame])
+            for frame in items_of(record.stacks, graph.stack[node])
+        ]
+        own = [frame for frame in frames if frame[0].origin != "torch"]
+        file, line = (own or frames)[-1]
+        yield cut(f"    at {file.name}:{line}")

@@ -284,6 +284,18 @@ class Exploration:
 
         return write_report(self._session, path)
 
+    def to_json(self, path: str | Path) -> Path:
+        """Writes the Record as JSON, for other tools; `export-explorer --schema` explains it.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from export_engine.wire import to_json
+
+        file = Path(path)
+        file.write_bytes(to_json(self.record))
+        return file
+
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
         """A widget of the current attempt. `fallback` is shown where no widget runs."""
         from explorer.showing import widget_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from export_engine.diff.matching import Matching, Nodes
-from export_engine.diff.provenance import made_from
+from export_engine.diff.provenance import Group, provenance
 from export_engine.diff.side import Side
 from export_engine.record_diff import Became, Change, GraphDiff, Pair
 
@@ -22,12 +22,8 @@ def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> 
     """
     mine = Nodes(before, before.record.graphs[one])
     theirs = Nodes(after, after.record.graphs[other])
-    main = one == other == 0
-    made = made_from(before, after) if main else {}
-    turned = made_from(after, before) if main else {}
-    same = [(old, new[0]) for old, new in made.items() if len(new) == 1]
-    same += [(old[0], new) for new, old in turned.items() if len(old) == 1]
-    found = Matching(mine, theirs, same)
+    known = provenance(before, after) if one == other == 0 else []
+    found = Matching(mine, theirs, known)
     changes = _Changes(mine, theirs, found)
     pairs = [
         Pair(node, found.partner[node], found.why[node], changes.of(node))
@@ -39,22 +35,15 @@ def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> 
     added = [
         node for node in range(len(theirs)) if node not in found.origin and _counts(theirs, node)
     ]
-    became = [
-        *(([old], new) for old, new in made.items()),
-        *((old, [new]) for new, old in turned.items()),
-    ]
-    return GraphDiff(
-        one, other, title, pairs, removed, added, _became(became, set(removed), set(added))
-    )
+    became = _became(known, set(removed), set(added))
+    return GraphDiff(one, other, title, pairs, removed, added, became)
 
 
-def _became(
-    all_known: list[tuple[list[int], list[int]]], removed: set[int], added: set[int]
-) -> list[Became]:
+def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Became]:
     """Of what is known to have come from what, that which is a difference."""
     left = (
         Became([old for old in before if old in removed], [new for new in after if new in added])
-        for before, after in all_known
+        for before, after in known
     )
     return [each for each in left if each.before and each.after]
 

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from export_engine.diff.side import Side
 from export_engine.record import OPS
 
 _CALL = OPS.index("call_function")
 
 
-def made_from(before: Side, after: Side) -> dict[int, list[int]]:
+class Group(NamedTuple):
+    """Ops of one program that torch made from those of the other, or the other way round."""
+
+    before: list[int]
+    after: list[int]
+
+
+def provenance(before: Side, after: Side) -> list[Group]:
+    """What is known to have come from what; nothing unless one is a decomposition of the other."""
+    return [
+        *(Group([old], new) for old, new in _made_from(before, after).items()),
+        *(Group(old, [new]) for new, old in _made_from(after, before).items()),
+    ]
+
+
+def _made_from(before: Side, after: Side) -> dict[int, list[int]]:
     """Per op of the first main graph, the ops of the second that were made from it.
 
     Empty unless the second is a decomposition of the first: every op it comes from is there.

@@ -49,6 +49,34 @@ def test_a_report_works_without_kernel_and_network(
     assert not watch.problems
 
 
+def test_a_report_is_used_by_keys_and_read_aloud(context: BrowserContext, tmp_path: Path) -> None:
+    case = branching()
+    ex = explorer.explore(case.model, case.args, dynamic_shapes=case.shapes)
+    context.set_offline(True)
+    page = context.new_page()
+    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    tree = page.get_by_role("tree")
+    expect(tree.get_by_role("treeitem").first).to_be_visible()
+    page.locator(".tx-canvas").focus()
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("linear")
+    expect(tree.get_by_role("treeitem").filter(has_text="linear").first).to_be_visible()
+    page.get_by_role("searchbox").fill("")
+    tree.focus()
+    page.keyboard.press("ArrowDown")
+    expect(tree.locator("[aria-selected=true]")).to_have_count(1)
+    expect(page.locator("[role=status][aria-live=polite]")).not_to_be_empty()
+    for _ in range(6):
+        page.keyboard.press("F6")
+        inside = "document.activeElement.closest('[data-pane], .tx-graph') !== null"
+        assert page.evaluate(inside)
+    unnamed = """() => [...document.querySelectorAll("button, input, select, canvas, [role=tab]")]
+        .filter(each => !(each.textContent.trim() || each.getAttribute("aria-label")
+            || each.title || each.labels?.length)).map(each => each.outerHTML)"""
+    assert page.evaluate(unnamed) == []
+
+
 def test_a_report_of_two_programs_compares_them(
     context: BrowserContext, watch: Watch, tmp_path: Path
 ) -> None:
