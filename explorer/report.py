@@ -17,6 +17,8 @@ from explorer.escape import escaped
 from explorer.picture import static_html
 from explorer.session import Entry, Session
 
+GENERATOR = '<meta name="generator" content="Export Explorer">'
+"""What tells a report of ours from other pages."""
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob: data:; "
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
@@ -45,12 +47,13 @@ try {
 """
 
 
-def write_report(session: Session, path: str | Path) -> Path:
+def write_report(session: Session, path: str | Path, preface: str = "") -> Path:
     """Writes the page.
 
     Args:
         session: whose attempts.
         path: where to; a file that is there is replaced.
+        preface: HTML to stand above the view; whoever makes it has escaped it.
 
     Returns:
         The path.
@@ -60,11 +63,11 @@ def write_report(session: Session, path: str | Path) -> Path:
         FrontEndMissing: the front end was not built.
     """
     file = Path(path)
-    file.write_text(report_html(session), encoding="utf-8")
+    file.write_text(report_html(session, preface), encoding="utf-8")
     return file
 
 
-def report_html(session: Session) -> str:
+def report_html(session: Session, preface: str = "") -> str:
     """The page's text. Raises FrontEndMissing."""
     from widgets import front_end
 
@@ -74,6 +77,7 @@ def report_html(session: Session) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{GENERATOR}
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
 <title>{title}</title>
@@ -84,6 +88,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 </style>
 </head>
 <body>
+{f'<section style="padding: 12px 16px 4px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
 <script type="application/octet-stream" id="held">{_packed(_held(session))}</script>

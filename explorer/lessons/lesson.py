@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.kept import forget, keep, kept
-from explorer.lessons.reply import Line, Reply
+from explorer.reply import Line, Reply
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)

@@ -17,7 +17,7 @@ from typing import Any
 
 from explorer.lessons.kept import FOLDER
 from explorer.lessons.lesson import Exercise, Lesson
-from explorer.lessons.reply import Reply
+from explorer.reply import Reply
 
 _TAG = "exercise-"
 """A cell with the tag `exercise-1` holds the learner's answer to exercise 1; the next cell with

@@ -13,7 +13,7 @@ import torch
 import explorer
 from explorer.lessons import Answer, LessonError, Wrong, kept
 from explorer.lessons.rehearsal import rehearse
-from explorer.lessons.reply import Line, Reply
+from explorer.reply import Line, Reply
 
 
 @pytest.fixture(autouse=True)

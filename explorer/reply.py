@@ -1,4 +1,4 @@
-"""What a lesson answers: a few lines that read well in a notebook and in a terminal.
+"""A few lines for a person: what a lesson answers, what a guide did. For notebook and terminal.
 
 All text is escaped, and a piece between backticks is code.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from explorer.escape import escaped, harmless
@@ -15,6 +15,7 @@ from explorer.escape import escaped, harmless
 _WIDTH = 88
 _MOST = 2000
 """Characters of one piece of text; a diagnosis may quote a lot."""
+_BOX = "padding: 4px 0 4px 12px; margin: 6px 0; max-width: 52em; line-height: 1.5"
 _LOOKS = {
     "right": ("✓", "var(--jp-success-color1, #2e7d32)"),
     "wrong": ("✗", "var(--jp-error-color1, #c62828)"),
@@ -43,6 +44,10 @@ class Reply:
     after: str = ""
     """What to do next, or how far the learner is."""
 
+    def titled(self, title: str) -> Reply:
+        """The same under another title."""
+        return replace(self, title=title)
+
     @property
     def ok(self) -> bool:
         """Whether an answer was checked, and is right."""
@@ -60,11 +65,12 @@ class Reply:
         return "\n".join([*shown, *_wrapped(self.after)])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._html()}
+        return {"text/plain": repr(self), "text/html": self.html()}
 
-    def _html(self) -> str:
+    def html(self) -> str:
+        """As HTML without script or address; all text is escaped."""
         mark, colour = _LOOKS[self.kind]
-        style = f"border-left: 3px solid {colour}; padding: 4px 0 4px 12px; max-width: 46em"
+        style = f"border-left: 3px solid {colour}; {_BOX}"
         parts = [f'<div><b style="color: {colour}">{mark} {_marked(self.title)}</b></div>']
         parts += [f"<div>{_marked(self.reason)}</div>"] if self.reason else []
         for line in self.lines:
@@ -81,7 +87,7 @@ class Reply:
             )
         if self.after:
             parts.append(f'<div style="opacity: 0.75">{_marked(self.after)}</div>')
-        return f'<div style="{style}; line-height: 1.5">{"".join(parts)}</div>'
+        return f'<div style="{style}">{"".join(parts)}</div>'
 
 
 def _wrapped(text: str, indent: str = "  ") -> list[str]:
