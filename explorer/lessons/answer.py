@@ -95,8 +95,10 @@ class Answer:
         """The program takes inputs of these shapes: `takes(x=(3, 100))`."""
         found = self.exploration.probe(**self._sizes(shapes))
         if found.verdict != "accepted":
-            broken = found.broken[0].text if found.broken else "it promises nothing for them"
-            raise Wrong(f"The program does not take {_said(shapes)}: `{broken}`.")
+            asks = (
+                f"it asks for `{found.broken[0].text}`" if found.broken else "it is not known why"
+            )
+            raise Wrong(f"The program does not take {_said(shapes)}: {asks}.")
 
     def refuses(self, **shapes: Sequence[int]) -> None:
         """The program refuses inputs of these shapes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -108,7 +109,9 @@ class Lesson:
                 after=f'`lesson.hint("{exercise.number}")` gives a hint.',
             )
         try:
-            exercise.checker(Answer(_answered(given, options)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of torch's, about what the checker does
+                exercise.checker(Answer(_answered(given, options)))
         except (Wrong, AssertionError) as error:
             return self._refused(exercise, str(error) or "Something is not as it should be.")
         except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
