@@ -56,12 +56,12 @@ class Reply:
     def __repr__(self) -> str:
         shown = [f"{_LOOKS[self.kind][0]} {self.title}"]
         shown += _wrapped(self.reason)
+        shown += [f"    {row}" for row in harmless(self.code).splitlines()]
         shown += [
             row
             for line in self.lines
             for row in _wrapped(f"{_LOOKS[line.kind][0]} {line.text}", "    ")
         ]
-        shown += [f"    {row}" for row in harmless(self.code).splitlines()]
         return "\n".join([*shown, *_wrapped(self.after)])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -73,17 +73,17 @@ class Reply:
         style = f"border-left: 3px solid {colour}; {_BOX}"
         parts = [f'<div><b style="color: {colour}">{mark} {_marked(self.title)}</b></div>']
         parts += [f"<div>{_marked(self.reason)}</div>"] if self.reason else []
+        if self.code:
+            parts.append(
+                '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
+                'background: rgba(127, 127, 127, 0.15)">'
+                f"{escaped(self.code, _MOST)}</pre>"
+            )
         for line in self.lines:
             sign, tint = _LOOKS[line.kind]
             parts.append(
                 f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
                 f'<span style="color: {tint}">{sign}</span>&ensp;{_marked(line.text)}</div>'
-            )
-        if self.code:
-            parts.append(
-                '<pre style="padding: 6px 10px; overflow-x: auto; '
-                'background: var(--jp-layout-color2, #f0f0f0)">'
-                f"{escaped(self.code, _MOST)}</pre>"
             )
         if self.after:
             parts.append(f'<div style="opacity: 0.75">{_marked(self.after)}</div>')

@@ -136,9 +136,9 @@ class Answer:
                 ) from error
             found = compare(given, wanted)
             if not found.same:
-                raise Wrong(
-                    f"For {_call(args)} the result is not what was asked for: {found.detail}."
-                )
+                lone = len(self.record.signature.outputs) == 1
+                detail = found.detail.removeprefix("output 0: ") if lone else found.detail
+                raise Wrong(f"For {_call(args)} the result is not what was asked for: {detail}.")
 
     def has_op(self, *names: str) -> None:
         """The program calls these ops: `cond`, or in full `aten.relu.default`."""

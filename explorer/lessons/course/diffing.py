@@ -9,48 +9,13 @@ import torch
 
 import explorer
 from explorer.lessons import Answer, Lesson, Wrong
+from explorer.lessons.tower import SLOPES, tower
 
 lesson = Lesson(
     "Diffing",
     name="diffing",
     after="Next: `11_running_and_packaging.ipynb`.",
 )
-_CHANGED, _OLD, _NEW = 5, 0.01, 0.02
-"""The layer of `tower` that two versions differ in."""
-
-
-class _Layer(torch.nn.Module):
-    def __init__(self, slope: float) -> None:
-        super().__init__()
-        self.lin = torch.nn.Linear(8, 8)
-        self.slope = slope
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.nn.functional.leaky_relu(self.lin(x), self.slope)
-
-
-class Tower(torch.nn.Module):
-    """Eight layers, one of which differs between the versions."""
-
-    def __init__(self, version: int) -> None:
-        super().__init__()
-        slopes = [_NEW if version == 2 and n == _CHANGED else _OLD for n in range(8)]
-        self.layers = torch.nn.Sequential(*map(_Layer, slopes))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Eight times linear and a bent line."""
-        doubled: torch.Tensor = self.layers(x) * 2
-        return doubled
-
-
-def tower(version: int) -> explorer.Exploration:
-    """A version of the lesson's model, exported.
-
-    Args:
-        version: 1 or 2.
-    """
-    x = torch.ones(2, 8)
-    return explorer.explore(Tower(version), (x,), title=f"tower version {version}")
 
 
 def _neat(body: str, before: str = "") -> str:
@@ -98,14 +63,14 @@ def same_program(answer: Answer) -> None:
     "2",
     hints=(
         "`%export_diff first second` shows the one op that differs, and where in the model it is.",
-        "A line such as `argument 1: 0.5 → 0.7` says what was there and what is there now.",
+        "`arguments: ({}, 0.5) → ({}, 0.7)` would say that 0.5 stood there, and now 0.7 does.",
         "The layer's path has the form `layers.0`; the numbers are floats.",
     ),
-    solution=f'changed = ("layers.{_CHANGED}", {_OLD}, {_NEW})',
+    solution='changed = ("layers.5", 0.1, 0.2)',
     wrong=(
-        f'changed = ("layers.{_CHANGED}", {_NEW}, {_OLD})',
-        f'changed = ("layers.4", {_OLD}, {_NEW})',
-        f'changed = ("leaky_relu", {_OLD}, {_NEW})',
+        'changed = ("layers.5", 0.2, 0.1)',
+        'changed = ("layers.4", 0.1, 0.2)',
+        'changed = ("leaky_relu", 0.1, 0.2)',
         'changed = "layers.5"',
     ),
 )
@@ -114,11 +79,13 @@ def finds_the_change(answer: Answer) -> None:
     given = answer.value
     if not isinstance(given, tuple | list) or len(given) != 3:
         raise Wrong('Give three things: `("layers.0", 0.5, 0.7)`.')
-    if str(given[0]) != f"layers.{_CHANGED}":
+    pairs = zip(SLOPES[1], SLOPES[2], strict=True)
+    ((layer, pair),) = [(n, each) for n, each in enumerate(pairs) if each[0] != each[1]]
+    if str(given[0]) != f"layers.{layer}":
         raise Wrong("That is not the layer that differs.")
-    if tuple(given[1:]) == (_NEW, _OLD):
+    if tuple(given[1:]) == pair[::-1]:
         raise Wrong("These are the numbers, the new one first. The old one goes first.")
-    if tuple(given[1:]) != (_OLD, _NEW):
+    if tuple(given[1:]) != pair:
         raise Wrong("The layer is right, the numbers are not.")
 
 

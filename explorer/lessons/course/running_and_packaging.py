@@ -99,7 +99,7 @@ _ = runner.load_state_dict({name: 2 * value for name, value in better.items()})
     ),
 )
 def takes_other_weights(answer: Answer) -> None:
-    """Put the weights `better` into the program of `score`."""
+    """Put the weights `better` into the program of `scored`."""
     runner = answer.value
     if not isinstance(runner, torch.nn.Module):
         raise Wrong("Give the module that the program makes, with the weights in it.")
