@@ -22,6 +22,7 @@ from explorer.text import failing_place
 
 if TYPE_CHECKING:
     from export_engine import Progress
+    from export_engine.fixes.autofix import Step
 
     Report = Callable[[Progress], None]
 
@@ -211,7 +212,7 @@ def _explained(exploration: Exploration) -> Reply:
 
 def _fixed(exploration: Exploration, walk: _Walk) -> Reply:
     found = exploration.autofix(walk.progress)
-    lines = [Line("right" if step.kept else "open", step.sentence) for step in found.steps]
+    lines = [_fix_line(step) for step in found.steps]
     if exploration.ok:
         after = "Your files and your model are as they were."
         if exploration.fixed_source:
@@ -225,6 +226,15 @@ def _fixed(exploration: Exploration, walk: _Walk) -> Reply:
         lines=lines[: 2 * _MOST],
         after=_undecided(exploration),
     )
+
+
+def _fix_line(step: Step) -> Line:
+    """A fix that was tried, and what came of it."""
+    from export_engine import Failed
+
+    if step.kept and isinstance(step.attempt, Failed):
+        return Line("right", f"{step.fix.title}: gets further, to another failure")
+    return Line("right" if step.kept else "open", step.sentence)
 
 
 def _offers(exploration: Exploration, name: str) -> list[Line]:

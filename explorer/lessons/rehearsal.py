@@ -1,7 +1,8 @@
 """Rehearses a lesson's notebook unattended: every checker on the solution and on wrong answers.
 
-Cells run in this process, one shell for the whole notebook. An exercise's cell is run as shipped,
-then with each wrong answer in its place, then with the solution; after each, its check.
+Cells run in this process. First the whole notebook as shipped: no cell may raise. Then once more,
+each exercise's cell as shipped, with each wrong answer in its place, and with the solution; after
+each, its check.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,16 @@ def rehearse(notebook: str | Path, fewest_wrong: int = 3) -> Rehearsal:
     """
     cells = _code_cells(Path(notebook))
     with _surroundings(Path(notebook).parent) as shell:
-        return _rehearsed(cells, shell, fewest_wrong)
+        unsolved = _unsolved(cells, shell)
+    with _surroundings(Path(notebook).parent) as shell:
+        found = _rehearsed(cells, shell, fewest_wrong)
+    return replace(found, problems=(*unsolved, *found.problems))
+
+
+def _unsolved(cells: list[dict[str, Any]], shell: Any) -> list[str]:
+    """What cells raise while nothing is solved."""
+    errors = [_run(shell, _text(cell))[1] for cell in cells]
+    return [f"as shipped, code cell {n}: {error}" for n, error in enumerate(errors) if error]
 
 
 def _rehearsed(cells: list[dict[str, Any]], shell: Any, fewest: int) -> Rehearsal:
@@ -87,7 +97,7 @@ def _rehearsed(cells: list[dict[str, Any]], shell: Any, fewest: int) -> Rehearsa
         number = numbers[position]
         if not number:
             _, error = _run(shell, texts[position])
-            problems += [f"cell {position}: {error}"] if error else []
+            problems += [f"code cell {position}: {error}"] if error else []
             position += 1
             continue
         end = _end(texts, position)
