@@ -179,9 +179,9 @@ def _steps(
         yield "Fix", lambda: _fixed(exploration, walk)
     if exploration.ok:
         yield "Look for what is wrong", lambda: _found(exploration, walk)
+        yield "Verify", lambda: _verified(exploration, walk.progress)
         if shapes is None:
             yield "Find what may vary", lambda: _varying(exploration, walk)
-        yield "Verify", lambda: _verified(exploration, walk.progress)
     yield "Report", lambda: _reported(walk, report)
 
 

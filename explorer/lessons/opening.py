@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -68,9 +69,10 @@ def _done(name: str) -> bool:
 
 
 def _from_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"lesson_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise LessonError(f"There is no file {path}.")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where Python looks for the source of its classes
     spec.loader.exec_module(module)
     return module

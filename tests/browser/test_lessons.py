@@ -67,7 +67,7 @@ def test_a_guide_shows_its_steps_above_the_view(lab: Lab) -> None:
     outputs = lab.cell(2).locator(".jp-OutputArea-output")
     expect(outputs).to_have_count(2)
     steps = outputs.first
-    for heading in ("1. Export", "2. Explain: A branch on data", "3. Fix", "6. Verify"):
+    for heading in ("1. Export", "2. Explain: A branch on data", "3. Fix", "5. Verify"):
         expect(steps).to_contain_text(heading)
     expect(steps).not_to_contain_text("…")
     expect(steps).to_contain_text("Written: undecided-export.html")

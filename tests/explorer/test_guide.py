@@ -62,17 +62,17 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     assert titles(guided) == [
         "1. Export",
         "2. Look for what is wrong",
-        "3. Find what may vary",
-        "4. Verify",
+        "3. Verify",
+        "4. Find what may vary",
         "5. Report",
     ]
-    varying = guided.steps[2]
+    varying = guided.steps[3]
     assert varying.code == '%export --guide -d "x: a, _; y: _, b" good(x, y)'
     assert [line.text for line in varying.lines] == [
         "`x.shape[1]` stays 16",
         "`y.shape[0]` stays 4",
     ]
-    assert "guarantees hold" in guided.steps[3].reason
+    assert "guarantees hold" in guided.steps[2].reason
     assert guided.report == Path("good-export.html")
     page = guided.report.read_text()
     assert "5. Report" not in page
@@ -82,7 +82,7 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
 def test_what_may_vary_exports_as_it_is_written() -> None:
     x = torch.randn(8)
     guided = explorer.guide(Stamped(), (x,))
-    shapes = guided.steps[2].code.split('"')[1]
+    shapes = guided.steps[3].code.split('"')[1]
 
     again = explorer.explore(Stamped(), (x,), dynamic_shapes=shapes)
     assert again.ok
