@@ -13,21 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.escape import escaped
 from explorer.exploration import Exploration
 from explorer.exporting import explore
-from explorer.free_sizes import free_sizes
-from explorer.reply import Line, Reply
+from explorer.guide_steps import explained, exported, fixed, looked_over, varying, verified
+from explorer.reply import Reply
 from explorer.report import GENERATOR, write_report
-from explorer.text import failing_place
 
 if TYPE_CHECKING:
     from export_engine import Progress
-    from export_engine.fixes.autofix import Step
 
     Report = Callable[[Progress], None]
-
-_MOST = 6
-"""Lines of a kind that a step lists; the view has them all."""
 
 
 @dataclass
@@ -112,7 +108,7 @@ def guide(
         cells=cells,
         progress=progress,
     )
-    walk.end(_exported(walk.explored))
+    walk.end(exported(walk.explored))
     for heading, step in _steps(walk, dynamic_shapes, report):
         if not walk.taken(heading, step):
             break
@@ -173,161 +169,22 @@ def _steps(
     walk: _Walk, shapes: Any, report: str | Path | None
 ) -> Iterator[tuple[str, Callable[[], Reply]]]:
     """The steps after the first, as long as they make sense."""
-    exploration = walk.explored
+    exploration, progress, name = walk.explored, walk.progress, walk.name
     if not exploration.ok:
-        yield "Explain", lambda: _explained(exploration)
-        yield "Fix", lambda: _fixed(exploration, walk)
+        yield "Explain", lambda: explained(exploration)
+        yield "Fix", lambda: fixed(exploration, name, progress)
     if exploration.ok:
-        yield "Look for what is wrong", lambda: _found(exploration, walk)
-        yield "Verify", lambda: _verified(exploration, walk.progress)
+        yield "Look for what is wrong", lambda: looked_over(exploration, name)
+        yield "Verify", lambda: verified(exploration, progress)
         if shapes is None:
-            yield "Find what may vary", lambda: _varying(exploration, walk)
+            yield "Find what may vary", lambda: varying(exploration, walk.guided.title, progress)
     yield "Report", lambda: _reported(walk, report)
-
-
-def _exported(exploration: Exploration) -> Reply:
-    record = exploration.record
-    if exploration.ok:
-        said = record.verdict.removeprefix("exported, ")
-        return Reply(kind="right", title="Export", reason=f"It exports: {said}.")
-    return Reply(kind="wrong", title="Export", reason="It does not export as it is.")
-
-
-def _explained(exploration: Exploration) -> Reply:
-    record = exploration.record
-    failure = record.failure
-    assert failure is not None
-    place, code = failing_place(record)
-    links = [Line("note", f"More: {each.text} {each.url}".strip()) for each in failure.links]
-    where = f" It is in {place}." if place else ""
-    return Reply(
-        kind="note",
-        title=f"Explain: {failure.kind}",
-        reason=f"{failure.sentence}{where}",
-        code=code.strip(),
-        lines=links[:_MOST],
-        after=failure.why,
-    )
-
-
-def _fixed(exploration: Exploration, walk: _Walk) -> Reply:
-    found = exploration.autofix(walk.progress)
-    lines = [_fix_line(step) for step in found.steps]
-    if exploration.ok:
-        after = "Your files and your model are as they were."
-        if exploration.fixed_source:
-            after += f" `{walk.name}.fixed_source` has the code with the fix in it, to be copied."
-        return Reply(kind="right", title="Fix", reason=found.sentence, lines=lines, after=after)
-    lines += _offers(exploration, walk.name)
-    return Reply(
-        kind="wrong",
-        title="Fix: not by itself",
-        reason=found.sentence,
-        lines=lines[: 2 * _MOST],
-        after=_undecided(exploration),
-    )
-
-
-def _fix_line(step: Step) -> Line:
-    """A fix that was tried, and what came of it."""
-    from export_engine import Failed
-
-    if step.kept and isinstance(step.attempt, Failed):
-        return Line("right", f"{step.fix.title}: gets further, to another failure")
-    return Line("right" if step.kept else "open", step.sentence)
-
-
-def _offers(exploration: Exploration, name: str) -> list[Line]:
-    """The fixes that are left, each with what to type and what it gives up."""
-    lines = []
-    for number, fix in enumerate(exploration.fixes[:_MOST]):
-        gives_up = f" Gives up: {fix.gives_up}" if fix.gives_up else ""
-        lines.append(Line("note", f"`{name}.apply({number})`: {fix.title}.{gives_up}"))
-    return lines
-
-
-def _undecided(exploration: Exploration) -> str:
-    """What a person can do where no lossless fix helps."""
-    place, _ = failing_place(exploration.record)
-    where = f" Change {place}, or what it calls," if place else " Change what the sentence names"
-    if exploration.fixes:
-        return (
-            "What is left costs something, so it is for you to decide: apply one of those above, "
-            f"here or in the view.{where} if none will do, and run the guide again."
-        )
-    return (
-        f"No fix is known.{where} so that the sentence above no longer holds, and run the guide "
-        "again. The view below has torch's own message, and what was traced until then."
-    )
-
-
-def _found(exploration: Exploration, walk: _Walk) -> Reply:
-    findings = exploration.record.findings
-    grave = [each for each in findings if each.severity != "note"]
-    if not grave:
-        more = f" {len(findings)} notes are under Findings." if findings else ""
-        return Reply(
-            kind="right",
-            title="Look for what is wrong",
-            reason=f"Nothing wrong or surprising was found.{more}",
-        )
-    lines = [
-        Line("wrong" if each.severity == "wrong" else "note", each.sentence)
-        for each in grave[:_MOST]
-    ]
-    return Reply(
-        kind="wrong" if grave[0].severity == "wrong" else "note",
-        title="Look for what is wrong",
-        reason="It exports, and this should be looked at:",
-        lines=[*lines, *_offers(exploration, walk.name)],
-        after="Findings has each with its line, and why it matters.",
-    )
-
-
-def _varying(exploration: Exploration, walk: _Walk) -> Reply:
-    heading = "Find what may vary"
-    found = free_sizes(exploration, walk.progress)
-    if found is None:
-        said = "All sizes are those of the example. Which of them could vary was not found out."
-        return Reply(kind="note", title=heading, reason=said)
-    fixed = [Line("open", each) for each in found.fixed[: 2 * _MOST]]
-    if not found.shapes:
-        said = "All sizes are those of the example, and the code lets none vary."
-        return Reply(kind="note", title=heading, reason=said, lines=fixed)
-    after = "Give the sizes names of your own, and write `_` for each that should stay."
-    if not found.confirmed:
-        after = "`*` leaves it to torch which sizes may vary; Shapes says what came of it."
-    return Reply(
-        kind="note",
-        title=heading,
-        reason="All sizes are those of the example. These could vary:",
-        code=f'%export --guide -d "{found.shapes}" {walk.guided.title}',
-        lines=fixed,
-        after=after,
-    )
-
-
-def _verified(exploration: Exploration, progress: Report | None) -> Reply:
-    verified = exploration.verify(progress=progress)
-    if verified.ok:
-        return Reply(
-            kind="right",
-            title="Verify",
-            reason=f"{verified.sentence} The program was run beside the model to find out.",
-        )
-    lines = [Line("wrong", f"{each.name}: {each.sentence}") for each in verified.broken]
-    return Reply(
-        kind="wrong",
-        title="Verify",
-        reason=verified.sentence,
-        lines=lines[:_MOST],
-        after="Do not ship it as it is: Verify shows each one with its evidence.",
-    )
 
 
 def _reported(walk: _Walk, path: str | Path | None) -> Reply:
     guided, exploration = walk.guided, walk.explored
-    preface = "".join(each.html() for each in guided.steps[:-1])  # all but this one
+    heading = f'<h1 style="font-size: 1.2em">{escaped(guided.title)}, step by step</h1>'
+    preface = heading + "".join(each.html() for each in guided.steps[:-1])  # all but this one
     session = exploration._session
     file = Path(path) if path is not None else _free_name(guided.title)
     try:

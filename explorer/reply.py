@@ -17,10 +17,10 @@ _MOST = 2000
 """Characters of one piece of text; a diagnosis may quote a lot."""
 _BOX = "padding: 4px 0 4px 12px; margin: 6px 0; max-width: 52em; line-height: 1.5"
 _LOOKS = {
-    "right": ("✓", "var(--jp-success-color1, #2e7d32)"),
-    "wrong": ("✗", "var(--jp-error-color1, #c62828)"),
-    "open": ("○", "var(--jp-ui-font-color2, #767676)"),
-    "note": ("→", "var(--jp-brand-color1, #1976d2)"),
+    "right": ("✓", "var(--jp-success-color1, light-dark(#2e7d32, #66bb6a))"),
+    "wrong": ("✗", "var(--jp-error-color1, light-dark(#c62828, #ef7070))"),
+    "open": ("○", "var(--jp-ui-font-color2, light-dark(#616161, #bdbdbd))"),
+    "note": ("→", "var(--jp-brand-color1, light-dark(#1565c0, #64b5f6))"),
 }
 
 

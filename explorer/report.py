@@ -88,7 +88,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 </style>
 </head>
 <body>
-{f'<section style="padding: 12px 16px 4px">{preface}</section>' if preface else ""}
+{f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
 <script type="application/octet-stream" id="held">{_packed(_held(session))}</script>
