@@ -36,6 +36,9 @@ def explained(exploration: Exploration) -> Reply:
     assert failure is not None
     place, code = failing_place(record)
     links = [Line("note", f"More: {each.text} {each.url}".strip()) for each in failure.links]
+    lesson = _lesson_on(failure.kind)
+    if lesson:
+        links.append(Line("note", f"Learn: `notebooks/{lesson}.ipynb` is about this."))
     where = f" It is in {place}." if place else ""
     return Reply(
         kind="note",
@@ -45,6 +48,35 @@ def explained(exploration: Exploration) -> Reply:
         lines=links[:_MOST],
         after=failure.why,
     )
+
+
+def _lesson_on(kind: str) -> str:
+    """The notebook of the lesson that is about a kind of failure; empty where none is."""
+    from explorer.lessons.opening import COURSE
+    from export_engine.diagnosis import Kind
+
+    lessons = {
+        "strict_and_non_strict": (Kind.ASSERT_ON_DATA, Kind.DATA_WRITE, Kind.GRAPH_BREAK),
+        "graph_breaks_and_cond": (
+            Kind.BRANCH_ON_DATA,
+            Kind.COND_BRANCHES_DIFFER,
+            Kind.COND_MUTATES,
+            Kind.COND_ALIASES,
+        ),
+        "static_and_dynamic_dims": (Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE),
+        "relations_and_derived_dims": (Kind.SHAPES_VIOLATED,),
+        "data_dependent_shapes": (
+            Kind.BRANCH_ON_UNBACKED,
+            Kind.LOOP_ON_DATA,
+            Kind.OUTPUT_FROM_DATA,
+        ),
+        "custom_ops": (Kind.NO_FAKE_KERNEL,),
+        "soundness": (Kind.COND_SIDE_EFFECT, Kind.TENSOR_LEAK),
+    }
+    for number, name in enumerate(COURSE, start=1):
+        if kind in lessons.get(name, ()):
+            return f"{number:02d}_{name}"
+    return ""
 
 
 def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply:

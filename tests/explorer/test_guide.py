@@ -12,6 +12,8 @@ import torch
 import explorer
 from explorer.free_sizes import free_sizes
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,6 +99,9 @@ def test_a_model_that_needs_a_fix_gets_it_and_stays_as_it_was() -> None:
     assert guided.ok
     assert titles(guided)[:3] == ["1. Export", "2. Explain: A branch on data", "3. Fix"]
     assert guided.steps[1].code == "if x.sum() > 0:"
+    learn = guided.steps[1].lines[-1].text
+    assert learn == "Learn: `notebooks/04_graph_breaks_and_cond.ipynb` is about this."
+    assert (ROOT / learn.split("`")[1]).is_file()
     assert "torch.cond" in guided.steps[2].reason
     assert "guided.exploration.fixed_source" in guided.steps[2].after
     assert guided.exploration is not None
