@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from explorer.comparison import Comparison, diff
 from explorer.exploration import Exploration, ExportFailed
 from explorer.exporting import explore, load
+from explorer.guide import Guided, guide
+from explorer.lessons import Lesson, lesson
 from explorer.session import FixError
 from explorer.view import View
 
@@ -26,8 +28,12 @@ __all__ = [
     "Exploration",
     "ExportFailed",
     "FixError",
+    "Guided",
+    "Lesson",
     "View",
     "diff",
     "explore",
+    "guide",
+    "lesson",
     "load",
 ]

@@ -20,6 +20,8 @@ from explorer.session import Entry, Session
 if TYPE_CHECKING:
     from export_engine import Record
 
+GENERATOR = '<meta name="generator" content="Export Explorer">'
+"""What tells a report of ours from other pages."""
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob: data:; "
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
@@ -48,13 +50,14 @@ try {
 """
 
 
-def write_report(session: Session, path: str | Path, compared: int = -1) -> Path:
+def write_report(session: Session, path: str | Path, compared: int = -1, preface: str = "") -> Path:
     """Writes the page.
 
     Args:
         session: whose attempts.
         path: where to; a file that is there is replaced.
         compared: the attempt that the current one is compared with from the start; -1 for none.
+        preface: HTML to stand above the view; whoever makes it has escaped it.
 
     Returns:
         The path.
@@ -64,11 +67,11 @@ def write_report(session: Session, path: str | Path, compared: int = -1) -> Path
         FrontEndMissing: the front end was not built.
     """
     file = Path(path)
-    file.write_text(report_html(session, compared), encoding="utf-8")
+    file.write_text(report_html(session, compared, preface), encoding="utf-8")
     return file
 
 
-def report_html(session: Session, compared: int = -1) -> str:
+def report_html(session: Session, compared: int = -1, preface: str = "") -> str:
     """The page's text. Raises FrontEndMissing."""
     from widgets import front_end
 
@@ -78,6 +81,7 @@ def report_html(session: Session, compared: int = -1) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{GENERATOR}
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
 <title>{title}</title>
@@ -88,6 +92,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 </style>
 </head>
 <body>
+{f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
 <script type="application/octet-stream" id="held">{_packed(_held(session, compared))}</script>

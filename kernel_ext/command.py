@@ -18,6 +18,7 @@ OPTIONS = {
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes and show them side by side",
     "--fix": "if it does not export, apply lossless fixes until it does",
+    "--guide": "go through it step by step: export, explain, fix, verify, leave a report",
     "--verify": "check the guarantees that torch.export claims, on this program",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
@@ -39,7 +40,7 @@ _VALUED = {
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--no-display"}
+FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--guide", "--verify", "--no-display"}
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
@@ -64,6 +65,7 @@ class Command:
     decompose: str | None = None
     display: bool = True
     fix: bool = False
+    guide: bool = False
     verify: bool = False
 
 
@@ -112,11 +114,19 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
             "--load opens a program that is exported already: it goes with --as, --html, "
             "--verify, --decompose and --no-display only, without a call."
         )
+    if "--guide" in flags and (
+        given.keys() & {"load", "decompose"} or {"--both", "--no-display"} & {*flags}
+    ):
+        raise ExportUsageError(
+            "--guide goes its own way, step by step: it goes with -d, -D, --strict, --as, --save "
+            "and --html only."
+        )
     return Command(
         call=call,
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
         fix="--fix" in flags,
+        guide="--guide" in flags,
         verify="--verify" in flags,
         **given,
     )

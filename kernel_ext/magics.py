@@ -24,6 +24,7 @@ from kernel_ext.call import Call, parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import Evaluated, evaluate, evaluate_call, line_file, run_statements
+from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
 
 LAST = "_export"
@@ -57,6 +58,8 @@ class ExportMagics(Magics):
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes and show them side by side
         --fix                    if it does not export, apply lossless fixes until it does
+        --guide                  go through it step by step: export, explain a failure, fix what
+                                 can be fixed, verify, and leave a report; says what to do next
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
@@ -91,17 +94,18 @@ class ExportMagics(Magics):
         shown = ProgressLine(command.call, live=command.display and _has_page(self._shell))
         try:
             if call and target:
-                exploration = self._explore(call, target, shapes, command, shown)
+                explore = self._guide if command.guide else self._explore
+                exploration = explore(call, target, shapes, command, shown)
             else:
                 exploration = explorer.load(command.load or "")
             self._keep(exploration, command.name, call.assigned if call else None)
             if command.decompose and exploration.ok:
                 exploration.decompose(self._table(command.decompose), progress=shown)
-            if command.verify and exploration.ok:
+            if command.verify and exploration.ok and not command.guide:
                 exploration.verify(progress=shown)
             if command.save and exploration.ok:
                 exploration.save(command.save)
-            if command.html:
+            if command.html and not command.guide:
                 exploration.to_html(command.html)
             if command.display:
                 shown.result(*_bundle(exploration))
@@ -143,7 +147,6 @@ class ExportMagics(Magics):
         command: Command,
         progress: ProgressLine,
     ) -> explorer.Exploration:
-        cells = {**cell_names(self._shell), line_file(call.source): "%export"}
         return explorer.explore(
             target.function,
             target.args,
@@ -152,10 +155,38 @@ class ExportMagics(Magics):
             strict=command.mode == "strict",
             both=command.mode == "both",
             fix=command.fix,
-            title=" ".join(line.strip() for line in call.text.splitlines()),
-            cells=cells,
+            title=_title(call),
+            cells=self._cells(call),
             progress=progress,
         )
+
+    def _guide(
+        self,
+        call: Call,
+        target: Evaluated,
+        shapes: Any,
+        command: Command,
+        progress: ProgressLine,
+    ) -> explorer.Exploration:
+        """The same, step by step; each is shown above the view, with what to do next."""
+        guided = explorer.guide(
+            target.function,
+            target.args,
+            target.kwargs,
+            dynamic_shapes=shapes,
+            strict=command.mode == "strict",
+            report=command.html,
+            title=_title(call),
+            cells=self._cells(call),
+            name=command.name or call.assigned or LAST,
+            progress=progress,
+            tell=Steps(live=_has_page(self._shell)),
+        )
+        assert guided.exploration is not None
+        return guided.exploration
+
+    def _cells(self, call: Call) -> dict[str, str]:
+        return {**cell_names(self._shell), line_file(call.source): "%export"}
 
     def _keep(self, exploration: explorer.Exploration, *names: str | None) -> None:
         kept = {name: exploration for name in (LAST, *names) if name}
@@ -193,6 +224,10 @@ class ExportMagics(Magics):
         if self.shell is None:
             raise ExportUsageError("%export works inside IPython only; use explorer.explore here.")
         return self.shell
+
+
+def _title(call: Call) -> str:
+    return " ".join(line.strip() for line in call.text.splitlines())
 
 
 def _two(line: str) -> list[str]:
