@@ -12,9 +12,11 @@ Importing this package imports neither torch nor IPython.
 
 from typing import TYPE_CHECKING
 
+from explorer import exportdb
 from explorer.comparison import Comparison, diff
 from explorer.exploration import Exploration, ExportFailed
 from explorer.exporting import explore, load
+from explorer.library import Library
 from explorer.session import FixError
 from explorer.view import View
 
@@ -26,8 +28,10 @@ __all__ = [
     "Exploration",
     "ExportFailed",
     "FixError",
+    "Library",
     "View",
     "diff",
     "explore",
+    "exportdb",
     "load",
 ]

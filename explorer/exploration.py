@@ -290,10 +290,10 @@ class Exploration:
 
         session, answers = self._session, Answers(self._session)
         widget = ExplorerWidget(
-            **_state(session), answer=answers, view=pane, fallback=lambda: dict(fallback)
+            **session.state(), answer=answers, view=pane, fallback=lambda: dict(fallback)
         )
         answers.progress = widget.progress
-        session.watch(lambda: widget.update(**_state(session)))
+        session.watch(lambda: widget.update(**session.state()))
         return widget
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
@@ -311,12 +311,3 @@ class Exploration:
         raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
         raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None
         return raised
-
-
-def _state(session: Session) -> dict[str, Any]:
-    """What a widget shows without asking."""
-    return {
-        "attempts": [entry.head() for entry in session.entries],
-        "current": session.current,
-        "record": session.entry.encoded,
-    }

@@ -111,7 +111,7 @@ class ExportMagics(Magics):
             raise ExportUsageError(str(error)) from error
         finally:
             shown.stop()
-        return exploration if _is_asked_for(self._shell) else None
+        return exploration if is_asked_for(self._shell) else None
 
     @no_var_expand
     @line_magic
@@ -128,7 +128,7 @@ class ExportMagics(Magics):
             comparison = explorer.diff(*given)
         except (TypeError, ValueError, OSError) as error:
             raise ExportUsageError(str(error)) from error
-        if _is_asked_for(self._shell):
+        if is_asked_for(self._shell):
             return comparison
         sys.stdout.write(f"{comparison}\n")
         return None
@@ -221,7 +221,7 @@ def _bundle(exploration: explorer.Exploration) -> tuple[dict[str, Any], dict[str
     return bundle if isinstance(bundle, tuple) else (bundle, {})
 
 
-def _is_asked_for(shell: Any) -> bool:
+def is_asked_for(shell: Any) -> bool:
     """Whether the magic's value goes anywhere, as in `ex = %export model(x)`.
 
     On a line of its own it must not: IPython would show the result a second time.

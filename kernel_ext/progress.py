@@ -18,7 +18,7 @@ QUIET_SECONDS = 0.3
 EVERY_SECONDS = 0.1
 
 
-_DOING = {"fix": "Fixing", "guarantee": "Verifying", "op": "Decomposing"}
+_DOING = {"fix": "Fixing", "guarantee": "Verifying", "op": "Decomposing", "case": "Checking"}
 
 
 class ProgressLine:
