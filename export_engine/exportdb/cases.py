@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,9 @@ from export_engine.record_exportdb import CaseInput, ExportCase
 from export_engine.request import Request
 from export_engine.sizes.facts import shapes_of
 from export_engine.torch_internals import LibraryCase, exportdb_library, short_dtype
+
+_MYPY = re.compile(r"^# mypy: .*\n", re.MULTILINE)
+"""What torch's files tell a type checker is no part of a case."""
 
 
 class NoSuchCase(ValueError):
@@ -80,7 +84,7 @@ def _case(declared: LibraryCase) -> ExportCase:
         description=description,
         tags=list(declared.tags),
         level="supported" if declared.supported else "not supported yet",
-        source=declared.source.strip("\n") + "\n",
+        source=_MYPY.sub("", declared.source).strip("\n") + "\n",
         inputs=_inputs(request),
         shapes=str(shapes) if shapes else "",
         explains=[kind.value for kind in explained_by(declared.name)],
