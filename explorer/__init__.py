@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from explorer import exportdb
 from explorer.comparison import Comparison, diff
+from explorer.compile_comparison import CompileComparison, compare_with_compile
 from explorer.exploration import Exploration, ExportFailed
 from explorer.exporting import explore, load
 from explorer.library import Library
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "CompileComparison",
     "Exploration",
     "ExportFailed",
     "FixError",
     "Library",
     "View",
+    "compare_with_compile",
     "diff",
     "explore",
     "exportdb",

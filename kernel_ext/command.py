@@ -20,6 +20,8 @@ OPTIONS = {
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--verify": "check the guarantees that torch.export claims, on this program",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
+    "--vs-compile": "show what torch.compile does with the same call beside it",
+    "--sizes": "with --vs-compile: call it at these sizes, 512,1024,2048 or batch=512,1024",
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
@@ -35,11 +37,12 @@ _VALUED = {
     "-D": "expression",
     "--as": "name",
     "--decompose": "decompose",
+    "--sizes": "sizes",
     "--save": "save",
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--no-display"}
+FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--no-display", "--vs-compile"}
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
@@ -65,6 +68,9 @@ class Command:
     display: bool = True
     fix: bool = False
     verify: bool = False
+    vs_compile: bool = False
+    sizes: str | None = None
+    """What `--vs-compile` calls at."""
 
 
 def parse_command(line: str) -> Command:
@@ -106,7 +112,11 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: that is no name for a variable.")
-    exports = bool(call or modes or "--fix" in flags)
+    if "sizes" in given and "--vs-compile" not in flags:
+        raise ExportUsageError("--sizes goes with --vs-compile: the sizes to call both sides at.")
+    if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
+        raise ExportUsageError("--vs-compile shows one export: leave out --both and --fix.")
+    exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as, --html, "
@@ -118,6 +128,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         display="--no-display" not in flags,
         fix="--fix" in flags,
         verify="--verify" in flags,
+        vs_compile="--vs-compile" in flags,
         **given,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from executing import Source
+from IPython.core.display_functions import display
 from IPython.core.magic import (
     Magics,
     line_cell_magic,
@@ -58,6 +59,10 @@ class ExportMagics(Magics):
         --fix                    if it does not export, apply lossless fixes until it does
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
+        --vs-compile             show beside it what torch.compile does with the same call: the
+                                 graphs it cuts, the gaps between them, when it compiles again
+        --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dim that
+                                 varies; batch=512,1024 and x.shape[1]=4,8 name another
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose"
         --as NAME                keep the result under this name; NAME.program is the program.
@@ -88,7 +93,11 @@ class ExportMagics(Magics):
         shapes = self._dynamic_shapes(command)
         shown = ProgressLine(command.call, live=command.display and _has_page(self._shell))
         try:
-            if call and target:
+            compared: explorer.CompileComparison | None = None
+            if call and target and command.vs_compile:
+                compared = self._beside_compile(call, target, shapes, command, shown)
+                exploration = compared.exploration
+            elif call and target:
                 exploration = self._explore(call, target, shapes, command, shown)
             else:
                 exploration = explorer.load(command.load or "")
@@ -101,7 +110,12 @@ class ExportMagics(Magics):
                 exploration.save(command.save)
             if command.html:
                 exploration.to_html(command.html)
-            if command.display:
+            if command.display and compared:
+                shown.result(
+                    {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
+                )
+                display(exploration)  # type: ignore[no-untyped-call]
+            elif command.display:
                 shown.result(*_bundle(exploration))
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
@@ -132,6 +146,26 @@ class ExportMagics(Magics):
             return comparison
         sys.stdout.write(f"{comparison}\n")
         return None
+
+    def _beside_compile(
+        self,
+        call: Call,
+        target: Evaluated,
+        shapes: Any,
+        command: Command,
+        progress: ProgressLine,
+    ) -> explorer.CompileComparison:
+        return explorer.compare_with_compile(
+            target.function,
+            target.args,
+            target.kwargs,
+            sizes=command.sizes,
+            dynamic_shapes=shapes,
+            strict=command.mode == "strict",
+            title=" ".join(line.strip() for line in call.text.splitlines()),
+            cells={**cell_names(self._shell), line_file(call.source): "%export"},
+            progress=progress,
+        )
 
     def _explore(
         self,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from export_engine.attempt import Exported, Failed
+from export_engine.checking.comparing import compare
+from export_engine.checking.running import call
 from export_engine.diagnose import diagnose
 from export_engine.exportdb.cases import cases
 from export_engine.exportdb.source_text import other_args, request_of
@@ -79,11 +81,6 @@ def _difference(attempt: Exported, request: Request) -> str:
 
 
 def _differs(program: Any, request: Request) -> str:
-    # Late: these and the fixes import each other, and find each other in one order alone.
-    import export_engine.fixes  # noqa: F401
-    from export_engine.checking.comparing import compare
-    from export_engine.checking.running import call
-
     try:
         with module_kept(as_module(request.target)):
             theirs = call(request.target, request, seed=0)
