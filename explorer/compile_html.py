@@ -7,17 +7,23 @@ from explorer.compile_text import (
     call_sentence,
     compile_sentence,
     ops_text,
-    place_text,
-    recompile_sentence,
-    rule_sentence,
 )
 from explorer.escape import escaped
-from export_engine.record_compile import CompiledCall, CompiledGraph, CompileReport, Gap, Step
+from export_engine.record_compile import (
+    CodePlace,
+    CompiledCall,
+    CompiledGraph,
+    CompileReport,
+    Gap,
+    Recompile,
+    Step,
+)
 
-_GOOD, _BAD, _GAP = "#2b9a58", "#d6453d", "#c07a10"
+_GOOD, _BAD, _GAP, _GRAPH = "#2b9a58", "#d6453d", "#b8720a", "#4a76b8"
 """Readable on white and on black."""
 _CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal"
-_PIECE = "display:inline-block;border-radius:6px;padding:1px 7px;margin:2px 0;border:1px solid"
+_TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
+_PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"
 _MARKS = {"takes": ("✓", _GOOD), "refuses": ("✕", _BAD), "no program": ("✕", _BAD)}
 _MOST_STEPS = 40
 
@@ -25,86 +31,90 @@ _MOST_STEPS = 40
 def report_html(report: CompileReport) -> str:
     """All of it: both sides per call, then the graphs, the gaps and the contract."""
     calls = "".join(_row(report, each) for each in report.calls)
-    heads = "".join(
-        f'<th style="{_CELL}">{each}</th>' for each in ("Call", "torch.compile", "torch.export")
-    )
     return (
         '<div style="max-width:1100px;overflow-wrap:anywhere">'
         f"<p><b><code>{escaped(report.title)}</code></b>: torch.compile beside torch.export</p>"
-        f'<table style="width:100%;border-collapse:collapse"><thead><tr>{heads}</tr>'
-        f"{_summary(report)}</thead><tbody>{calls}</tbody></table>"
-        f"{_graphs(report.graphs)}{_gaps(report.gaps)}{_contract(report)}</div>"
+        f'<table style="{_TABLE}"><thead>{_heads(report)}</thead><tbody>{calls}</tbody></table>'
+        f"{_graphs(report.graphs)}{_gaps(report.gaps)}</div>"
     )
 
 
-def _summary(report: CompileReport) -> str:
-    compiled = f"Just in time: {compile_sentence(report)}"
-    ahead = f"Ahead of time: {report.verdict}"
-    return f"<tr>{_td('')}{_td(escaped(compiled))}{_td(escaped(ahead))}</tr>"
+def _heads(report: CompileReport) -> str:
+    """What either side comes to, over all calls."""
+    names = ("Call", "torch.compile, just in time", "torch.export, ahead of time")
+    heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
+    contract = ", ".join(report.contract) or "every size is fixed"
+    ahead = f"one graph; {_code(contract)}" if report.exported else escaped(report.verdict)
+    sums = f"{_td('')}{_td(escaped(compile_sentence(report)))}{_td(ahead)}"
+    return f"<tr>{heads}</tr><tr>{sums}</tr>"
 
 
 def _row(report: CompileReport, call: CompiledCall) -> str:
-    sizes = f"<code>{escaped(call.sizes)}</code>" if call.sizes else "as in the example"
-    reasons = "".join(
-        f"<br><small>{_code(recompile_sentence(each))}</small>" for each in call.recompiles
-    )
-    left = f"{_sentence(call)}{reasons}{_steps(report, call)}"
-    return f"<tr>{_td(sizes)}{_td(left)}{_td(_export(report, call))}</tr>"
+    sizes = _code(call.sizes) if call.sizes else "the example"
+    left = f"{_sentence(call)}{''.join(map(_recompile, call.recompiles))}{_steps(report, call)}"
+    cells = (f'<span style="white-space:nowrap">{sizes}</span>', left, _export(report, call))
+    return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
 
 
 def _sentence(call: CompiledCall) -> str:
-    strong = call.outcome in ("recompiled", "failed")
+    strong = call.outcome in ("recompiled", "failed", "interpreted")
     text = escaped(call_sentence(call))
     return f'<b style="color:{_GAP}">{text}</b>' if strong else text
+
+
+def _recompile(given: Recompile) -> str:
+    who = f"graph {given.graph}" if given.graph else "an earlier graph"
+    return f"<div>{who} asks {_code(given.guard)}{_at(given.place)}</div>"
 
 
 def _export(report: CompileReport, call: CompiledCall) -> str:
     mark, colour = _MARKS.get(call.export, ("!", _GAP))
     said = f'<b style="color:{colour}">{mark}</b> {EXPORT_SAYS[call.export]}'
     if call.rule:
-        said += f"<br><small>{_code(rule_sentence(call))}</small>"
+        said += f"<div>asks {_code(call.rule)}{_at(call.rule_place)}</div>"
     if call.export == "no program":
-        place = (
-            f"<br><code>{escaped(place_text(report.sentence_place))}</code>"
-            if report.sentence_place
-            else ""
-        )
-        said += f"<br><small>{escaped(report.sentence)}{place}</small>"
+        said += f"<div>{_prose(report.sentence)}{_at(report.sentence_place)}</div>"
     return said
+
+
+def _at(place: CodePlace | None) -> str:
+    """The line that asks: its text, and where it is."""
+    if place is None:
+        return ""
+    where = f"<small>{escaped(place.file)}, line {place.line}</small>"
+    return f"<div>{where} {_code(place.text) if place.text else ''}</div>"
 
 
 def _steps(report: CompileReport, call: CompiledCall) -> str:
     """The pieces in order, where there are more than one."""
     if len(call.steps) < 2 and not any(each.kind == "gap" for each in call.steps):
         return ""
-    shown = " → ".join(_step(report, each) for each in call.steps[:_MOST_STEPS])
+    shown = "".join(_step(report, each) for each in call.steps[:_MOST_STEPS])
     left = len(call.steps) - _MOST_STEPS
-    more = f" … and {left:,} more" if left > 0 else ""
-    return f'<div style="line-height:2">{shown}{more}</div>'
+    return shown + (f"<div>… and {left:,} more</div>" if left > 0 else "")
 
 
 def _step(report: CompileReport, step: Step) -> str:
     if step.kind == "graph":
-        given = report.graphs[step.number - 1]
-        text = f"graph {step.number}: {ops_text(given)}"
-        return f'<span style="{_PIECE} #4a76b8">{escaped(text, 120)}</span>'
+        ops = escaped(ops_text(report.graphs[step.number - 1]), 200)
+        return f'<div style="{_PIECE} solid {_GRAPH}"><b>graph {step.number}</b>: {ops}</div>'
     gap = report.gaps[step.number]
-    line = f", line {gap.places[-1].line}" if gap.places else ""
-    text = f"interpreter: {gap.reason}{line}"
-    return f'<span style="{_PIECE} {_GAP};border-style:dashed">{escaped(text, 120)}</span>'
+    place = _at(gap.places[-1]) if gap.places else ""
+    return (
+        f'<div style="{_PIECE} dashed {_GAP}"><b style="color:{_GAP}">interpreter</b>: '
+        f"{escaped(gap.reason)}{place}</div>"
+    )
 
 
 def _graphs(graphs: list[CompiledGraph]) -> str:
     if not graphs:
         return "<p>torch.compile found no graph.</p>"
-    heads = "".join(
-        f'<th style="{_CELL}">{each}</th>' for each in ("Graph", "Inputs", "Sizes", "Ops", "From")
-    )
+    names = ("Graph", "Inputs", "Sizes", "Ops", "From")
+    heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
     rows = "".join(_graph(number, each) for number, each in enumerate(graphs, 1))
     return (
-        f"<details{' open' if len(graphs) <= 6 else ''}><summary>Graphs that torch.compile cut "
-        f'({len(graphs):,})</summary><table style="width:100%;border-collapse:collapse">'
-        f"<tr>{heads}</tr>{rows}</table></details>"
+        f"<details><summary>Graphs that torch.compile cut ({len(graphs):,})</summary>"
+        f'<table style="{_TABLE}"><tr>{heads}</tr>{rows}</table></details>'
     )
 
 
@@ -112,8 +122,8 @@ def _graph(number: int, given: CompiledGraph) -> str:
     place = given.place
     cells = (
         str(number),
-        _code(", ".join(given.inputs)),
-        _code("; ".join(given.sizes)) if given.sizes else "these alone",
+        "<br>".join(_code(each) for each in given.inputs),
+        "<br>".join(_code(each) for each in given.sizes) or "these alone",
         escaped(ops_text(given)),
         escaped(f"{place.file}, line {place.line}") if place else "",
     )
@@ -121,30 +131,18 @@ def _graph(number: int, given: CompiledGraph) -> str:
 
 
 def _gaps(gaps: list[Gap]) -> str:
-    return "".join(_gap(each) for each in gaps)
+    """Each kind of gap once, with what torch says of it."""
+    kinds = {gap.reason: gap for gap in gaps}
+    return "".join(_gap(each) for each in kinds.values())
 
 
 def _gap(gap: Gap) -> str:
-    page = (
-        f" ({escaped(gap.page)}: <code>%graph_breaks {escaped(gap.page)}</code>)"
-        if gap.page
-        else ""
-    )
-    places = "".join(f"<br><code>{escaped(place_text(each))}</code>" for each in gap.places)
-    hints = "".join(f"<li>{escaped(each, 1000)}</li>" for each in gap.hints)
+    page = f" · <code>%graph_breaks {escaped(gap.page)}</code>" if gap.page else ""
+    hints = "".join(f"<li>{_prose(each)}</li>" for each in gap.hints)
     return (
-        f'<details open><summary><b style="color:{_GAP}">Gap</b>: {escaped(gap.reason)}{page}'
-        f"</summary><p>{escaped(gap.explanation, 1000)}{places}</p>"
-        f"{f'<ul>{hints}</ul>' if hints else ''}</details>"
+        f"<details><summary>Why the interpreter: {escaped(gap.reason)}{page}</summary>"
+        f"<p>{_prose(gap.explanation)}</p>{f'<ul>{hints}</ul>' if hints else ''}</details>"
     )
-
-
-def _contract(report: CompileReport) -> str:
-    if not report.exported:
-        return ""
-    shown = "".join(f"<li><code>{escaped(each)}</code></li>" for each in report.contract)
-    said = f"<ul>{shown}</ul>" if shown else "<p>Every size is fixed.</p>"
-    return f"<p><b>The contract of the one exported graph</b></p>{said}"
 
 
 def _td(inner: str) -> str:
@@ -153,3 +151,11 @@ def _td(inner: str) -> str:
 
 def _code(text: str) -> str:
     return f"<code>{escaped(text)}</code>"
+
+
+def _prose(text: str) -> str:
+    """A sentence in which what stands between backticks is code."""
+    parts = escaped(text, 1000).split("`")
+    if len(parts) % 2 == 0:
+        return "`".join(parts)
+    return "".join(f"<code>{each}</code>" if at % 2 else each for at, each in enumerate(parts))
