@@ -20,30 +20,50 @@ class Explained(NamedTuple):
 
 
 CASES = {
-    Kind.BRANCH_ON_DATA: Explained("cond_predicate", "A branch on data, written with torch.cond"),
-    Kind.BRANCH_ON_UNBACKED: Explained(
+    (Kind.SHAPES_VIOLATED, "range"): Explained(
+        "dynamic_shape_if_guard", "A branch on a size limits the size"
+    ),
+    (Kind.SHAPES_VIOLATED, "fixed"): Explained(
+        "dynamic_shape_constructor", "Sizes read off the input vary"
+    ),
+    (Kind.SHAPES_VIOLATED, "tied"): Explained(
+        "dynamic_shape_round", "A rounded size cannot be a Dim"
+    ),
+    (Kind.BRANCH_ON_DATA, ""): Explained(
+        "cond_predicate", "A branch on data, written with torch.cond"
+    ),
+    (Kind.BRANCH_ON_UNBACKED, ""): Explained(
         "constrain_as_value_example", "A number computed from data, with its range"
     ),
-    Kind.ASSERT_ON_DATA: Explained("dynamic_shape_assert", "Which asserts a program can hold"),
-    Kind.OUTPUT_FROM_DATA: Explained(
+    (Kind.ASSERT_ON_DATA, ""): Explained(
+        "dynamic_shape_assert", "Which asserts a program can hold"
+    ),
+    (Kind.OUTPUT_FROM_DATA, ""): Explained(
         "constrain_as_value_example", "A number computed from data, with its range"
     ),
-    Kind.LOOP_ON_DATA: Explained("dynamic_shape_map", "A loop as one operator"),
-    Kind.OPERATOR_FAILED: Explained("cond_predicate", "How torch.cond is called"),
-    Kind.COND_BRANCHES_DIFFER: Explained("cond_predicate", "Two branches that fit"),
-    Kind.COND_MUTATES: Explained("cond_operands", "What a branch may read"),
-    Kind.COND_ALIASES: Explained("cond_operands", "What a branch may read"),
-    Kind.COND_SIDE_EFFECT: Explained("cond_branch_nonlocal_variables", "What a branch may read"),
-    Kind.UNKNOWN_INPUT_TYPE: Explained("pytree_flatten", "How containers are taken apart"),
-    Kind.UNKNOWN_OUTPUT_TYPE: Explained("pytree_flatten", "How containers are taken apart"),
-    Kind.DATA_WRITE: Explained("model_attr_mutation", "How a module's state may change"),
+    (Kind.LOOP_ON_DATA, ""): Explained("dynamic_shape_map", "A loop as one operator"),
+    (Kind.OPERATOR_FAILED, ""): Explained("cond_predicate", "How torch.cond is called"),
+    (Kind.COND_BRANCHES_DIFFER, ""): Explained("cond_predicate", "Two branches that fit"),
+    (Kind.COND_MUTATES, ""): Explained("cond_operands", "What a branch may read"),
+    (Kind.COND_ALIASES, ""): Explained("cond_operands", "What a branch may read"),
+    (Kind.COND_SIDE_EFFECT, ""): Explained(
+        "cond_branch_nonlocal_variables", "What a branch may read"
+    ),
+    (Kind.UNKNOWN_INPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
+    (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
+    (Kind.DATA_WRITE, ""): Explained("model_attr_mutation", "How a module's state may change"),
 }
-"""The way from a failure to a case, and back: `explained_by`."""
+"""Per kind of failure, and what tells some apart within one. Read backwards by `explained_by`."""
 
 
-def exportdb(kind: Kind) -> tuple[Link, ...]:
-    """The link to the case that explains a kind; none where this torch has no such case."""
-    explained = CASES.get(kind)
+def exportdb(kind: Kind, which: str = "") -> tuple[Link, ...]:
+    """The link to the case that explains a kind; none where this torch has no such case.
+
+    Args:
+        kind: of the failure.
+        which: of those that the kind tells apart, `range`.
+    """
+    explained = CASES.get((kind, which))
     if explained is None or explained.case not in exportdb_cases():
         return ()
     url = _EXPORTDB.format(anchor=explained.case.replace("_", "-"))
@@ -52,7 +72,8 @@ def exportdb(kind: Kind) -> tuple[Link, ...]:
 
 def explained_by(case: str) -> list[Kind]:
     """The kinds of failure whose diagnosis links to a case."""
-    return [kind for kind, explained in CASES.items() if explained.case == case]
+    found = (kind for (kind, _), explained in CASES.items() if explained.case == case)
+    return list(dict.fromkeys(found))
 
 
 def graph_break_page(kind: str) -> tuple[Link, ...]:
