@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.compile_text import (
     EXPORT_SAYS,
+    MOST_GUARDS,
     call_sentence,
     compile_sentence,
     ops_text,
@@ -51,7 +52,7 @@ def _heads(report: CompileReport) -> str:
 
 def _row(report: CompileReport, call: CompiledCall) -> str:
     sizes = _code(call.sizes) if call.sizes else "the example"
-    left = f"{_sentence(call)}{''.join(map(_recompile, call.recompiles))}{_steps(report, call)}"
+    left = f"{_sentence(call)}{_recompiles(call)}{_steps(report, call)}"
     cells = (f'<span style="white-space:nowrap">{sizes}</span>', left, _export(report, call))
     return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
 
@@ -60,6 +61,12 @@ def _sentence(call: CompiledCall) -> str:
     strong = call.outcome in ("recompiled", "failed", "interpreted")
     text = escaped(call_sentence(call))
     return f'<b style="color:{_GAP}">{text}</b>' if strong else text
+
+
+def _recompiles(call: CompiledCall) -> str:
+    left = len(call.recompiles) - MOST_GUARDS
+    more = f"<div>and so on, for {left:,} earlier graphs</div>" if left > 0 else ""
+    return "".join(map(_recompile, call.recompiles[:MOST_GUARDS])) + more
 
 
 def _recompile(given: Recompile) -> str:

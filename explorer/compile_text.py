@@ -14,6 +14,8 @@ from export_engine.record_compile import (
 )
 
 WIDTH = 92
+MOST_GUARDS = 3
+"""Of one call."""
 _MOST_OPS = 12
 
 EXPORT_SAYS = {
@@ -67,9 +69,17 @@ def call_sentence(call: CompiledCall) -> str:
             used = dict.fromkeys(each.number for each in call.steps if each.kind == "graph")
             return f"runs {_numbers(list(used))} again"
         case "interpreted":
-            return "leaves all of it to the interpreter"
+            why = f": {call.detail}" if call.detail else ""
+            return f"leaves all of it to the interpreter{why}"
         case "failed":
             return f"raises {call.detail}"
+
+
+def recompile_sentences(call: CompiledCall) -> list[str]:
+    """The guards that a call did not meet, the newest graph's first."""
+    left = len(call.recompiles) - MOST_GUARDS
+    shown = [recompile_sentence(each) for each in call.recompiles[:MOST_GUARDS]]
+    return [*shown, f"and so on, for {left:,} earlier graphs"] if left > 0 else shown
 
 
 def recompile_sentence(given: Recompile) -> str:
@@ -88,7 +98,7 @@ def rule_sentence(call: CompiledCall) -> str:
 def graph_text(given: CompiledGraph) -> str:
     """A graph in a line."""
     sizes = ", ".join(given.sizes) if given.sizes else "for these sizes alone"
-    where = f" from {given.place.file}, line {given.place.line}" if given.place else ""
+    where = f"; {given.place.file}, line {given.place.line}" if given.place else ""
     return f"{ops_text(given)}; {', '.join(given.inputs)}; {sizes}{where}"
 
 
@@ -110,8 +120,13 @@ def _call(report: CompileReport, call: CompiledCall) -> list[str]:
         f"graph {each.number}" if each.kind == "graph" else f"[gap {each.number + 1}]"
         for each in call.steps[:40]
     )
-    lines = [call.sizes or "the call", f"  compile  {call_sentence(call)}"]
-    lines += [f"           {recompile_sentence(each)}" for each in call.recompiles]
+    first, *rest = textwrap.wrap(call_sentence(call), WIDTH - 11) or [""]
+    lines = [
+        call.sizes or "the call",
+        f"  compile  {first}",
+        *(f"           {each}" for each in rest),
+    ]
+    lines += [f"           {each}" for each in recompile_sentences(call)]
     if len(call.steps) > 1:
         lines.append(f"           {pieces}")
     lines.append(f"  export   {EXPORT_SAYS[call.export]}")

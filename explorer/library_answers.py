@@ -38,7 +38,8 @@ class LibraryAnswers:
         if ask == "cases":
             from export_engine.exportdb import cases, torch_version
 
-            return {"cases": msgspec.to_builtins(cases()), "torch": torch_version()}, []
+            known = in_main_thread(cases)  # at first, it runs the texts of all cases
+            return {"cases": msgspec.to_builtins(known), "torch": torch_version()}, []
         if ask == "breaks":
             from export_engine.exportdb import graph_break_pages
 

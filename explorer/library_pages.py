@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.main_thread import in_main_thread
 from widgets import Answer, Refusal
 
 
@@ -25,7 +26,7 @@ def page_answer(ask: str, request: dict[str, Any]) -> Answer:
             raise Refusal(f"This torch has no page {name} in its registry of graph breaks.")
         return {"page": msgspec.to_builtins(page)}, []
     try:
-        found = case(name)
+        found = in_main_thread(lambda: case(name))  # at first, it runs the texts of all cases
     except NoSuchCase as error:
         raise Refusal(str(error)) from error
     return {"case": msgspec.to_builtins(found), "lines": python_lines(found.source)}, []

@@ -52,6 +52,8 @@ class SeenCall:
     recompiles: list[SeenRecompile] = field(default_factory=list)
     breaks: list[SeenBreak] = field(default_factory=list)
     """Those met while compiling for it."""
+    limit: int = 0
+    """The most graphs that a function may have, where torch gave up at it; 0: it did not."""
 
 
 @dataclass
@@ -65,6 +67,9 @@ class Seen:
     calls: list[SeenCall] = field(default_factory=list)
     between: dict[str, list[SeenBreak]] = field(default_factory=dict)
     """Per compilation, the breaks that were met in it."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    """What torch calls an argument that it got by position, `args[0]`, and the user's name."""
 
     @property
     def call(self) -> SeenCall:

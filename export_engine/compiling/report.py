@@ -19,7 +19,7 @@ from export_engine.keeping import in_eval_mode, module_kept
 from export_engine.record import Record
 from export_engine.record_compile import CompiledCall, CompileReport
 from export_engine.request import Request
-from export_engine.targets import as_module
+from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals.compiling import compile_watched
 from export_engine.tracing import Progress
 
@@ -49,7 +49,7 @@ def compare_with_compile(
         raise ValueError("A program from a file has no model beside it to compile.")
     named = [f"{sizes.name} = {each}" for each in sizes.sizes] if sizes else [""]
     requests = [sizes.request_at(request, each) for each in sizes.sizes] if sizes else [request]
-    seen = Seen()
+    seen = Seen(names=_names(request))
     failures = _run(request, requests, named, seen, progress)
     places = Places(request.cells)
     gaps = [gap(each, places) for each in seen.breaks]
@@ -63,7 +63,7 @@ def compare_with_compile(
                 made=[each + 1 for each in seen.calls[number].made],
                 recompiles=recompiles(seen, seen.calls[number], places),
                 steps=steps_of(seen, number),
-                detail=said,
+                detail=said or _limit(seen, number),
                 export=verdict,
                 rule=rule,
                 rule_place=place,
@@ -116,11 +116,31 @@ def _run(
 def _outcome(
     seen: Seen, number: int, said: str
 ) -> Literal["compiled", "recompiled", "reused", "interpreted", "failed"]:
-    made = seen.calls[number]
+    done = seen.calls[number]
     if said:
         return "failed"
-    if made.recompiles:
-        return "recompiled"
-    if made.made:
-        return "compiled" if number == 0 else "recompiled"
-    return "reused" if made.ran else "interpreted"
+    if done.made:
+        return "recompiled" if done.recompiles or number else "compiled"
+    return "reused" if done.ran else "interpreted"
+
+
+def _limit(seen: Seen, number: int) -> str:
+    """Why a call is left to the interpreter, where a function has had too many graphs."""
+    limit = next((each.limit for each in seen.calls[: number + 1] if each.limit), 0)
+    if not limit or seen.calls[number].ran:
+        return ""
+    return (
+        f"{limit} graphs of one function are the most (torch._dynamo.config.recompile_limit), so "
+        "torch.compile gives it up"
+    )
+
+
+def _names(request: Request) -> dict[str, str]:
+    """torch knows the arguments of a function of its own, such as that of Sequential, by number."""
+    found = {}
+    parameters = signature_of(request.target).parameters
+    for number, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            break
+        found[f"args[{number}]"] = found[f"kwargs['{name}']"] = name
+    return found

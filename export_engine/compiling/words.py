@@ -9,7 +9,7 @@ from export_engine.compile_recording import Seen, SeenBreak, SeenCall, SeenGraph
 from export_engine.compiling.places import Places
 from export_engine.diagnose.words import explanation, hints
 from export_engine.record_compile import CodePlace, CompiledGraph, Gap, Recompile
-from export_engine.stacks import Location
+from export_engine.stacks import Location, is_shown
 from export_engine.torch_internals import graph_break
 
 _MISMATCH = re.compile(
@@ -20,27 +20,29 @@ _LOCAL = re.compile(r"L\['(\w+)'\]")
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 _STORED = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
+_POSITION = re.compile(r"\bargs\[\d+\]|\bkwargs\['\w+'\]")
 _STACKED = re.compile(r"___stack\d+")
 _LONGEST = 200
 
 
-def named(source: str) -> str:
+def named(seen: Seen, source: str) -> str:
     """`L['x'].size()[0]` as `x.shape[0]`."""
     text = _STORED.sub(r".\1", _LOCAL.sub(r"\1", source))
+    text = _POSITION.sub(lambda found: seen.names.get(found[0], found[0]), text)
     return _SIZE.sub(r".shape[\1]", text)
 
 
 def graph(seen: Seen, given: SeenGraph, places: Places) -> CompiledGraph:
     """A graph, with its sizes under the names of the user's inputs."""
-    names = {symbol: _sized(source) for symbol, (source, _, _) in given.sizes.items()}
+    names = {symbol: _sized(seen, source) for symbol, (source, _, _) in given.sizes.items()}
     inputs = [
-        f"{_value(source)}: {_SYMBOL.sub(lambda found: names.get(found[0], found[0]), text)}"
+        f"{_value(seen, source)}: {_SYMBOL.sub(lambda found: names.get(found[0], found[0]), text)}"
         for source, text in given.inputs
         if source.startswith("L['") and not _STORED.search(source)
     ]
     start = seen.frames.get(given.frame)
     return CompiledGraph(
-        place=places.of(start) if start else None,
+        place=places.of(start) if start and is_shown(start.file) else None,
         inputs=inputs,
         sizes=[
             f"{names[symbol]} in {_range(low, high)}"
@@ -67,18 +69,20 @@ def recompiles(seen: Seen, call: SeenCall, places: Places) -> list[Recompile]:
     """The guards that a call did not meet, each once."""
     found: list[Recompile] = []
     for each in call.recompiles:
-        made = Recompile(_graph_of(seen, each.frame), _guard(each.said), _place(seen, each, places))
+        made = Recompile(
+            _graph_of(seen, each.frame), _guard(seen, each.said), _place(seen, each, places)
+        )
         if made not in found:
             found.append(made)
     return found
 
 
-def _guard(said: str) -> str:
+def _guard(seen: Seen, said: str) -> str:
     condition = said.partition("  # ")[0].strip()
     mismatch = _MISMATCH.search(condition)
     if mismatch:
-        return f"{mismatch['name']}.shape[{mismatch['dim']}] == {mismatch['size']}"
-    text = named(condition)
+        return f"{named(seen, mismatch['name'])}.shape[{mismatch['dim']}] == {mismatch['size']}"
+    text = named(seen, condition)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -99,13 +103,13 @@ def _index(seen: Seen, given: SeenBreak | None) -> int:
     return next((at for at, each in enumerate(seen.breaks) if each is given), -1)
 
 
-def _value(source: str) -> str:
+def _value(seen: Seen, source: str) -> str:
     """What a graph's input is called; after a gap, what was left of an expression has no name."""
-    return _STACKED.sub("(a value of the gap's line)", named(source))
+    return _STACKED.sub("(a value of the gap's line)", named(seen, source))
 
 
-def _sized(source: str) -> str:
-    return _STACKED.sub("value", named(source))
+def _sized(seen: Seen, source: str) -> str:
+    return _STACKED.sub("value", named(seen, source))
 
 
 def _range(low: int | None, high: int | None) -> str:

@@ -35,6 +35,7 @@ def compile_watched(target: Callable[..., Any], into: Seen) -> Iterator[Callable
         stack.enter_context(_state_kept(backend))
         stack.enter_context(_breaks(into))
         stack.enter_context(_recompiles(into))
+        stack.enter_context(_limits(into))
         handle = convert_frame.register_bytecode_hook(lambda code, _: _frame(code, into))
         stack.callback(handle.remove)
         yield torch.compile(_fresh(target), backend=backend)
@@ -225,6 +226,21 @@ def _recompiles(into: Seen) -> Iterator[None]:
         return reasons_of
 
     with replaced(convert_frame, "get_and_maybe_log_recompilation_reasons", make):
+        yield
+
+
+@contextmanager
+def _limits(into: Seen) -> Iterator[None]:
+    def make(original: Any) -> Any:
+        def exceeds(*args: Any, **kwargs: Any) -> Any:
+            found = original(*args, **kwargs)
+            if found[0]:
+                into.call.limit = int(getattr(dynamo_config, str(found[1]), 0))
+            return found
+
+        return exceeds
+
+    with replaced(convert_frame, "exceeds_recompile_limit", make):
         yield
 
 

@@ -75,3 +75,27 @@ def test_graph_breaks_are_searched_and_read(lab: Lab) -> None:
     expect(library.get_by_test_id("break-page")).to_contain_text("Use torch.cond to express")
     library.get_by_label("Search the graph breaks").fill("zebra crossing")
     expect(library).to_contain_text("No graph break has all of these words")
+
+
+SLIDE = """
+def slide(x, w):
+    if x.shape[0] <= 1024:
+        return torch.relu(x @ w)
+    return torch.sigmoid(x @ w) * 2
+
+x, w = torch.randn(512, 8), torch.randn(8, 8)
+"""
+
+
+def test_compile_is_shown_beside_export(lab: Lab) -> None:
+    lab.open([LOAD, SLIDE, "%export --vs-compile --sizes 512,1024,2048 --as ex slide(x, w)"])
+    lab.run_all(120)
+    output = lab.cell(2).locator(".jp-OutputArea")
+    rows = output.locator("tbody tr")
+    expect(rows.nth(0)).to_contain_text("compiles graph 1")
+    expect(rows.nth(1)).to_contain_text("graph 1 asks x.shape[0] == 512")
+    expect(rows.nth(2)).to_contain_text("graph 2 asks 2 <= x.shape[0] <= 1024")
+    expect(rows.nth(2)).to_contain_text("refuses it")
+    expect(rows.nth(2)).to_contain_text("Cell In[2], line 2")
+    verdict = output.get_by_test_id("verdict")
+    expect(verdict).to_contain_text("x.shape[0] in [2, 1024]", timeout=30_000)

@@ -137,6 +137,33 @@ def test_what_has_no_graph_is_left_to_the_interpreter() -> None:
     assert report.graphs == []
 
 
+def one_graph_per_size(x: torch.Tensor) -> torch.Tensor:
+    y = x[0]
+    for row in range(1, x.shape[0]):
+        y = y + x[row]
+    return y
+
+
+def test_a_function_with_too_many_graphs_is_given_up_and_it_is_said_why() -> None:
+    from torch._dynamo import config
+
+    most = config.recompile_limit
+    report = seen(one_graph_per_size, torch.ones(3, 4), sizes=range(2, most + 4))
+    assert len(report.graphs) == most
+    last = report.calls[-1]
+    assert last.outcome == "interpreted"
+    assert f"{most} graphs of one function are the most" in last.detail
+    assert f"and so on, for {most - 3} earlier graphs" in report_text(report)
+
+
+def test_torchs_own_modules_name_their_arguments() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+    report = seen(model, torch.ones(3, 4), sizes="3,5")
+    assert report.graphs[0].inputs == ["input: f32[3, 4]"]
+    assert report.graphs[1].sizes == ["input.shape[0] in [2, ∞)"]
+    assert report.calls[1].recompiles[0].guard == "input.shape[0] == 3"
+
+
 def refuses(x: torch.Tensor) -> torch.Tensor:
     if x.shape[0] > 5:
         raise ValueError("too large")

@@ -63,7 +63,7 @@ export function CaseList({ store, cases }: CaseListProps) {
             : counted(cases.length, "case")}
           {narrowed && (
             <>
-              {" "}
+              {" · "}
               <button type="button" class="tx-more" onClick={() => store.clear("cases")}>
                 show all
               </button>

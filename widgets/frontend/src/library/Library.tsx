@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { onThemeChange } from "../graph/palette";
-import { Empty } from "../panes/parts";
+import { Empty, Prose } from "../panes/parts";
 import { Tabs } from "../shell/Tabs";
 import { themeAt } from "../shell/theme";
 import { Working } from "../shell/Working";
@@ -101,7 +101,9 @@ function Breaks({ store }: { store: LibraryStore }) {
       <div class="tx-library-page" data-pane>
         {page ? (
           <div class="tx-scroll" data-testid="break-page">
-            <h2 class="tx-name">{page.title}</h2>
+            <h2 class="tx-name">
+              <Prose text={page.title} />
+            </h2>
             <BreakText page={page} />
           </div>
         ) : (

@@ -29,8 +29,8 @@ export class LibraryStore {
   readonly edited: Signal<ReadonlyMap<string, string>> = signal(new Map());
   readonly problem: Signal<Problem | null> = signal(null);
   readonly working: Signal<Working | null> = signal(null);
-  /** How many texts were exported; the name and the text of the last. */
-  readonly tried = signal({ count: 0, name: "", source: "" });
+  /** How many texts were exported; the name and the text of the last, where this page knows it. */
+  readonly tried: Signal<{ count: number; name: string; source: string }>;
   readonly foundCases: ReadonlySignal<readonly ExportCase[]>;
   readonly foundPages: ReadonlySignal<readonly GraphBreakPage[]>;
   private readonly stop: () => void;
@@ -39,6 +39,7 @@ export class LibraryStore {
     const first = (section: Section): string => (host.section === section ? host.query : "");
     this.section = signal(host.section);
     this.query = { cases: signal(first("cases")), breaks: signal(first("breaks")) };
+    this.tried = signal({ count: host.attempts.length > 0 ? 1 : 0, name: "", source: "" });
     this.opened = { cases: signal(""), breaks: signal("") };
     this.foundCases = computed(() =>
       find(this.cases.value ?? [], this.query.cases.value, caseTexts).filter(
