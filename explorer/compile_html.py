@@ -52,14 +52,14 @@ def _heads(report: CompileReport) -> str:
 
 def _row(report: CompileReport, call: CompiledCall) -> str:
     sizes = _code(call.sizes) if call.sizes else "the example"
-    left = f"{_sentence(call)}{_recompiles(call)}{_steps(report, call)}"
+    left = f"{_sentence(report, call)}{_recompiles(call)}{_steps(report, call)}"
     cells = (f'<span style="white-space:nowrap">{sizes}</span>', left, _export(report, call))
     return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
 
 
-def _sentence(call: CompiledCall) -> str:
+def _sentence(report: CompileReport, call: CompiledCall) -> str:
     strong = call.outcome in ("recompiled", "failed", "interpreted")
-    text = escaped(call_sentence(call))
+    text = escaped(call_sentence(report, call))
     return f'<b style="color:{_GAP}">{text}</b>' if strong else text
 
 

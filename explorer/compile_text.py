@@ -57,9 +57,9 @@ def compile_sentence(report: CompileReport) -> str:
     return ", ".join(parts)
 
 
-def call_sentence(call: CompiledCall) -> str:
-    """What torch.compile does with a call: `compiles graph 1`."""
-    made = _numbers(call.made)
+def call_sentence(report: CompileReport, call: CompiledCall) -> str:
+    """What torch.compile does with a call: `compiles graph 1, for these sizes alone`."""
+    made = f"{_numbers(call.made)}, for {_sizes(report, call.made)}" if call.made else ""
     match call.outcome:
         case "compiled":
             return f"compiles {made}" if made else "compiles, and finds no graph"
@@ -120,7 +120,7 @@ def _call(report: CompileReport, call: CompiledCall) -> list[str]:
         f"graph {each.number}" if each.kind == "graph" else f"[gap {each.number + 1}]"
         for each in call.steps[:40]
     )
-    first, *rest = textwrap.wrap(call_sentence(call), WIDTH - 11) or [""]
+    first, *rest = textwrap.wrap(call_sentence(report, call), WIDTH - 11) or [""]
     lines = [
         call.sizes or "the call",
         f"  compile  {first}",
@@ -135,6 +135,12 @@ def _call(report: CompileReport, call: CompiledCall) -> list[str]:
     if call.export == "no program":
         lines += _wrapped(report.sentence, "           ")
     return lines
+
+
+def _sizes(report: CompileReport, numbers: list[int]) -> str:
+    """The sizes that graphs are for."""
+    sizes = dict.fromkeys(size for each in numbers for size in report.graphs[each - 1].sizes)
+    return ", ".join(sizes) or "these sizes alone"
 
 
 def _numbers(numbers: list[int]) -> str:

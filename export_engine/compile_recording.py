@@ -71,6 +71,9 @@ class Seen:
     names: dict[str, str] = field(default_factory=dict)
     """What torch calls an argument that it got by position, `args[0]`, and the user's name."""
 
+    dims: dict[str, str] = field(default_factory=dict)
+    """The user's name of a Dim, by the places that it stands at: `x.shape[0]`."""
+
     @property
     def call(self) -> SeenCall:
         """The call that runs."""

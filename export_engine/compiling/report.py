@@ -19,6 +19,8 @@ from export_engine.keeping import in_eval_mode, module_kept
 from export_engine.record import Record
 from export_engine.record_compile import CompiledCall, CompileReport
 from export_engine.request import Request
+from export_engine.shapes import Named
+from export_engine.sizes.facts import shapes_of
 from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals.compiling import compile_watched
 from export_engine.tracing import Progress
@@ -49,7 +51,7 @@ def compare_with_compile(
         raise ValueError("A program from a file has no model beside it to compile.")
     named = [f"{sizes.name} = {each}" for each in sizes.sizes] if sizes else [""]
     requests = [sizes.request_at(request, each) for each in sizes.sizes] if sizes else [request]
-    seen = Seen(names=_names(request))
+    seen = Seen(names=_names(request), dims=_dims(request))
     failures = _run(request, requests, named, seen, progress)
     places = Places(request.cells)
     gaps = [gap(each, places) for each in seen.breaks]
@@ -133,6 +135,16 @@ def _limit(seen: Seen, number: int) -> str:
         f"{limit} graphs of one function are the most (torch._dynamo.config.recompile_limit), so "
         "torch.compile gives it up"
     )
+
+
+def _dims(request: Request) -> dict[str, str]:
+    shapes = shapes_of(request)
+    return {
+        f"{path}.shape[{position}]": spec.name
+        for path, specs in (shapes.leaves if shapes else {}).items()
+        for position, spec in enumerate(specs)
+        if isinstance(spec, Named) and not spec.derived
+    }
 
 
 def _names(request: Request) -> dict[str, str]:

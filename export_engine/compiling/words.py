@@ -20,16 +20,18 @@ _LOCAL = re.compile(r"L\['(\w+)'\]")
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 _STORED = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
+_PLACE = re.compile(r"[\w.]+\.shape\[\d+\]")
 _POSITION = re.compile(r"\bargs\[\d+\]|\bkwargs\['\w+'\]")
 _STACKED = re.compile(r"___stack\d+")
 _LONGEST = 200
 
 
 def named(seen: Seen, source: str) -> str:
-    """`L['x'].size()[0]` as `x.shape[0]`."""
+    """`L['x'].size()[0]` as `x.shape[0]`, or as the Dim that stands there."""
     text = _STORED.sub(r".\1", _LOCAL.sub(r"\1", source))
     text = _POSITION.sub(lambda found: seen.names.get(found[0], found[0]), text)
-    return _SIZE.sub(r".shape[\1]", text)
+    text = _SIZE.sub(r".shape[\1]", text)
+    return _PLACE.sub(lambda found: seen.dims.get(found[0], found[0]), text)
 
 
 def graph(seen: Seen, given: SeenGraph, places: Places) -> CompiledGraph:
@@ -81,7 +83,8 @@ def _guard(seen: Seen, said: str) -> str:
     condition = said.partition("  # ")[0].strip()
     mismatch = _MISMATCH.search(condition)
     if mismatch:
-        return f"{named(seen, mismatch['name'])}.shape[{mismatch['dim']}] == {mismatch['size']}"
+        size = f"{mismatch['name']}.size()[{mismatch['dim']}]"
+        return f"{named(seen, size)} == {mismatch['size']}"
     text = named(seen, condition)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 

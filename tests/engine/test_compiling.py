@@ -187,6 +187,8 @@ def test_named_dims_vary_together() -> None:
     assert [each.sizes for each in report.calls] == ["batch = 4", "batch = 5"]
     assert [each.outcome for each in report.calls] == ["compiled", "recompiled"]
     assert {each.export for each in report.calls} == {"takes"}
+    assert report.calls[1].recompiles[0].guard == "batch == 4"
+    assert report.graphs[1].inputs == ["x: f32[batch, 2]", "y: f32[batch, 2]"]
     assert report.contract == ["batch in [2, ∞)"] or report.contract == ["batch in [0, ∞)"]
 
 
@@ -329,7 +331,9 @@ def test_a_program_from_a_file_has_nothing_to_compile(tmp_path: Any) -> None:
 
 def test_the_text_reads_like_the_slide() -> None:
     text = report_text(seen(slide, torch.randn(512, 8), torch.randn(8, 8), sizes="512,1024,2048"))
-    assert "compile  compiles graph 1" in text
+    assert "compile  compiles graph 1, for these sizes alone" in text
+    assert "compile  compiles again: graph 2, for x.shape[0] in [2, 1024]" in text
+    assert "compile  compiles again: graph 3, for x.shape[0] in [1025, ∞)" in text
     assert "graph 1 asks x.shape[0] == 512" in text
     assert "graph 2 asks 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
     assert "export   refuses it" in text
