@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from explorer.library_pages import page_answer
 from explorer.main_thread import in_main_thread
 from explorer.session import Entry, FixError, Session
 from widgets import Answer, Refusal
@@ -43,6 +44,8 @@ class Answers:
             "verify": self._verify,
             "decompose": self._decompose,
         }
+        if ask in ("case", "break"):
+            return page_answer(ask, request)
         number = _number(request, "attempt", len(self._session.entries))
         if ask in views:
             return views[ask](self._session.entries[number], request)

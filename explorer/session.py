@@ -132,6 +132,14 @@ class Session:
         """The current attempt."""
         return self._entries[self.current]
 
+    def state(self) -> dict[str, Any]:
+        """What a widget shows without asking."""
+        return {
+            "attempts": [entry.head() for entry in self._entries],
+            "current": self.current,
+            "record": self.entry.encoded,
+        }
+
     def watch(self, changed: Callable[[], None]) -> None:
         """Calls `changed` whenever an attempt is added or another becomes current."""
         self._watchers.append(changed)

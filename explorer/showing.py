@@ -27,21 +27,12 @@ def widget_of(
 
     answers = Answers(session)
     widget = ExplorerWidget(
-        **_state(session),
+        **session.state(),
         answer=answers,
         view=pane,
         compared=compared,
         fallback=lambda: dict(fallback),
     )
     answers.progress = widget.progress
-    session.watch(lambda: widget.update(**_state(session)))
+    session.watch(lambda: widget.update(**session.state()))
     return widget
-
-
-def _state(session: Session) -> dict[str, Any]:
-    """What a widget shows without asking."""
-    return {
-        "attempts": [entry.head() for entry in session.entries],
-        "current": session.current,
-        "record": session.entry.encoded,
-    }

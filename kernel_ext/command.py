@@ -21,6 +21,8 @@ OPTIONS = {
     "--guide": "go through it step by step: export, explain, fix, verify, leave a report",
     "--verify": "check the guarantees that torch.export claims, on this program",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
+    "--vs-compile": "show what torch.compile does with the same call beside it",
+    "--sizes": "with --vs-compile: call it at these sizes, 512,1024,2048 or batch=512,1024",
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
@@ -36,11 +38,21 @@ _VALUED = {
     "-D": "expression",
     "--as": "name",
     "--decompose": "decompose",
+    "--sizes": "sizes",
     "--save": "save",
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--guide", "--verify", "--no-display"}
+FLAGS = {
+    "--strict",
+    "--non-strict",
+    "--both",
+    "--fix",
+    "--guide",
+    "--verify",
+    "--no-display",
+    "--vs-compile",
+}
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
@@ -67,6 +79,9 @@ class Command:
     fix: bool = False
     guide: bool = False
     verify: bool = False
+    vs_compile: bool = False
+    sizes: str | None = None
+    """What `--vs-compile` calls at."""
 
 
 def parse_command(line: str) -> Command:
@@ -108,7 +123,11 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: that is no name for a variable.")
-    exports = bool(call or modes or "--fix" in flags)
+    if "sizes" in given and "--vs-compile" not in flags:
+        raise ExportUsageError("--sizes goes with --vs-compile: the sizes to call both sides at.")
+    if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
+        raise ExportUsageError("--vs-compile shows one export: leave out --both and --fix.")
+    exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as, --html, "
@@ -128,6 +147,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         fix="--fix" in flags,
         guide="--guide" in flags,
         verify="--verify" in flags,
+        vs_compile="--vs-compile" in flags,
         **given,
     )
 

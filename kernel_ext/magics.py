@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from executing import Source
+from IPython.core.display_functions import display
 from IPython.core.magic import (
     Magics,
     line_cell_magic,
@@ -17,7 +18,6 @@ from IPython.core.magic import (
     magics_class,
     no_var_expand,
 )
-from IPython.display import display
 
 import explorer
 from kernel_ext.call import Call, parse_call, split_cell
@@ -62,6 +62,10 @@ class ExportMagics(Magics):
                                  can be fixed, verify, and leave a report; says what to do next
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
+        --vs-compile             show beside it what torch.compile does with the same call: the
+                                 graphs it cuts, the gaps between them, when it compiles again
+        --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dim that
+                                 varies; batch=512,1024 and x.shape[1]=4,8 name another
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
                                  variable with a table of functions by op
@@ -93,7 +97,11 @@ class ExportMagics(Magics):
         shapes = self._dynamic_shapes(command)
         shown = ProgressLine(command.call, live=command.display and _has_page(self._shell))
         try:
-            if call and target:
+            compared: explorer.CompileComparison | None = None
+            if call and target and command.vs_compile:
+                compared = self._beside_compile(call, target, shapes, command, shown)
+                exploration = compared.exploration
+            elif call and target:
                 explore = self._guide if command.guide else self._explore
                 exploration = explore(call, target, shapes, command, shown)
             else:
@@ -107,7 +115,12 @@ class ExportMagics(Magics):
                 exploration.save(command.save)
             if command.html and not command.guide:
                 exploration.to_html(command.html)
-            if command.display:
+            if command.display and compared:
+                shown.result(
+                    {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
+                )
+                display(exploration)  # type: ignore[no-untyped-call]
+            elif command.display:
                 shown.result(*_bundle(exploration))
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
@@ -117,7 +130,7 @@ class ExportMagics(Magics):
             raise ExportUsageError(str(error)) from error
         finally:
             shown.stop()
-        return exploration if _is_asked_for(self._shell) else None
+        return exploration if is_asked_for(self._shell) else None
 
     @no_var_expand
     @line_magic
@@ -134,10 +147,30 @@ class ExportMagics(Magics):
             comparison = explorer.diff(*given)
         except (TypeError, ValueError, OSError) as error:
             raise ExportUsageError(str(error)) from error
-        if _is_asked_for(self._shell):
+        if is_asked_for(self._shell):
             return comparison
         display(comparison)  # type: ignore[no-untyped-call]
         return None
+
+    def _beside_compile(
+        self,
+        call: Call,
+        target: Evaluated,
+        shapes: Any,
+        command: Command,
+        progress: ProgressLine,
+    ) -> explorer.CompileComparison:
+        return explorer.compare_with_compile(
+            target.function,
+            target.args,
+            target.kwargs,
+            sizes=command.sizes,
+            dynamic_shapes=shapes,
+            strict=command.mode == "strict",
+            title=" ".join(line.strip() for line in call.text.splitlines()),
+            cells={**cell_names(self._shell), line_file(call.source): "%export"},
+            progress=progress,
+        )
 
     def _explore(
         self,
@@ -263,7 +296,7 @@ def _bundle(exploration: explorer.Exploration) -> tuple[dict[str, Any], dict[str
     return bundle if isinstance(bundle, tuple) else (bundle, {})
 
 
-def _is_asked_for(shell: Any) -> bool:
+def is_asked_for(shell: Any) -> bool:
     """Whether the magic's value goes anywhere, as in `ex = %export model(x)`.
 
     On a line of its own it must not: IPython would show the result a second time.

@@ -18,7 +18,13 @@ QUIET_SECONDS = 0.3
 EVERY_SECONDS = 0.1
 
 
-_DOING = {"fix": "Fixing", "guarantee": "Verifying", "op": "Decomposing"}
+_DOING = {
+    "fix": "Fixing",
+    "guarantee": "Verifying",
+    "op": "Decomposing",
+    "case": "Checking",
+    "compile": "Calling",
+}
 
 
 class ProgressLine:

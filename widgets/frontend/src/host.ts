@@ -3,7 +3,7 @@
  * is another. Views never talk to a kernel directly.
  */
 
-import type { ProgramDiff, TextDiff } from "./record.gen";
+import type { ExportCase, GraphBreakPage, ProgramDiff, TextDiff } from "./record.gen";
 
 /** What a view knows of an attempt before its Record arrives. */
 export interface AttemptHead {
@@ -27,7 +27,7 @@ export interface Progress {
 /** A coloured line of text: `[pygments class, text]` pairs. The text is only ever set as text. */
 export type TokenLine = [cls: string, text: string][];
 
-/** What a view can ask for, and what it gets. Every ask names its attempt by index. */
+/** What a view can ask for, and what it gets. Attempts are named by index. */
 export interface Asks {
   /** The bytes of a Record, for `wire.decode`. */
   record: { request: { attempt: number }; reply: DataView };
@@ -58,6 +58,10 @@ export interface Asks {
   decompose: { request: { attempt: number; table: string }; reply: { attempt: number } };
   /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */
   use: { request: { attempt: number }; reply: null };
+  /** A case of ExportDB, its source coloured. Rejects where this torch has none of that name. */
+  case: { request: { name: string }; reply: { case: ExportCase; lines: TokenLine[] } };
+  /** A page of torch's registry of graph breaks. */
+  break: { request: { name: string }; reply: { page: GraphBreakPage } };
 }
 
 /** Which panes to show: everything, or one alone in a cell of its own. */

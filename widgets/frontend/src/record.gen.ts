@@ -381,3 +381,29 @@ export interface TextDiff {
   name: string;
   diff: string;
 }
+
+export interface CaseInput {
+  path: string;
+  text: string;
+}
+
+export interface ExportCase {
+  name: string;
+  title: string;
+  description: string;
+  tags: string[];
+  level: "not supported yet" | "supported";
+  source: string;
+  inputs: CaseInput[];
+  shapes: string;
+  explains: string[];
+}
+
+export interface GraphBreakPage {
+  name: string;
+  title: string;
+  explanations: string[];
+  hints: string[];
+  contexts: string[];
+  url: string;
+}
