@@ -36,6 +36,7 @@ class Answers:
             "decomposable": self._decomposable,
             "diff": self._diff,
             "texts": self._texts,
+            "setups": self._setups,
         }
         actions = {
             "apply": self._apply,
@@ -43,6 +44,8 @@ class Answers:
             "use": self._use,
             "verify": self._verify,
             "decompose": self._decompose,
+            "run": self._run,
+            "profile": self._profile,
         }
         if ask in ("case", "break"):
             return page_answer(ask, request)
@@ -127,6 +130,29 @@ class Answers:
             raise Refusal("Which ops to decompose is not said. Reload the page.")
         return {"attempt": self._session.decompose(number, table, self._report)}
 
+    def _setups(self, _: Entry, __: dict[str, Any]) -> Answer:
+        from explorer.running import available
+
+        return available(), []
+
+    def _run(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
+        from explorer.running import run
+        from export_engine import Plan
+
+        names, device = request.get("backends"), request.get("device")
+        if not isinstance(names, list) or not names or not isinstance(device, str):
+            raise Refusal("Choose a device and at least one backend.")
+        sizes = _sizes(request)
+        plan = Plan(devices=[device], backends=[str(name) for name in names], sizes=sizes)
+        found = run(self._session, number, plan, progress=self._report)
+        return {"ok": found.ok}
+
+    def _profile(self, number: int, request: dict[str, Any]) -> None:
+        from explorer.running import profile
+
+        device, sizes = str(request.get("device")), _sizes(request)
+        profile(self._session, number, device, sizes=sizes, progress=self._report)
+
     def _use(self, number: int, _: dict[str, Any]) -> None:
         self._session.use(number)
 
@@ -140,3 +166,13 @@ def _number(request: dict[str, Any], key: str, count: int) -> int:
     if not isinstance(value, int) or not 0 <= value < count:
         raise Refusal(f"There is no {key} {value!r}. Run the cell again.")
     return value
+
+
+def _sizes(request: dict[str, Any]) -> dict[str, int] | None:
+    """Values of symbols by their names; None: those of the example."""
+    sizes = request.get("sizes")
+    if not sizes:
+        return None
+    if not isinstance(sizes, dict) or not all(isinstance(each, int) for each in sizes.values()):
+        raise Refusal("A size is a whole number.")
+    return {str(name): size for name, size in sizes.items()}

@@ -16,23 +16,25 @@ from explorer.exporting import explore, load
 from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2
-"""Exit codes: all is well; an export failed, programs differ or a guarantee is broken; misuse."""
+"""Exit codes: all is well; an export or a run failed, programs differ or a guarantee is broken;
+misuse."""
 
 _EPILOG = """\
 examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
   export-explorer model.pt2 --verify               check what torch.export claims of it
   export-explorer model.pt2 --html report.html     the whole view, in one file without a network
+  export-explorer model.pt2 --run --backend all    run it by all that is installed, and compare
   export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
                                                    of both
   export-explorer package.module:make -d "x: batch, _"
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
 
-exit codes: 0 all is well; 1 the export failed, the programs differ or a guarantee is broken;
-2 the command could not be carried out.
+exit codes: 0 all is well; 1 the export failed, the programs differ, a guarantee is broken or a run
+failed or gave other values; 2 the command could not be carried out.
 
-Opening a .pt2 file runs nothing in it. --verify runs its program.
+Opening a .pt2 file runs nothing in it. --verify, --run and --profile run its program.
 """
 
 
@@ -70,6 +72,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
+    parser.add_argument(
+        "--run", metavar="DEVICE", nargs="?", const="cpu", help="run it and compare: --run cuda"
+    )
+    parser.add_argument(
+        "--backend", metavar="NAMES", help="by what to run it: program,inductor,onnx, ..., or all"
+    )
+    parser.add_argument("--profile", action="store_true", help="measure what each op takes")
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
@@ -80,7 +89,8 @@ def _parser() -> argparse.ArgumentParser:
 def _run(asked: argparse.Namespace) -> int:
     first = _opened(asked.program, asked)
     if asked.diff:
-        if asked.verify or asked.save or asked.json or asked.decompose:
+        more = (asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
+        if any((*more, asked.run, asked.backend)):
             raise ValueError("--diff goes with --html alone.")
         other = _opened(asked.diff, asked)
         comparison = diff(first, other)
@@ -94,6 +104,7 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.verify and first.ok:
         verified = first.verify()
         code = OK if verified.ok else BAD
+    code = max(code, _measured(first, asked))
     _say(first)
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
@@ -101,6 +112,17 @@ def _run(asked: argparse.Namespace) -> int:
         _say(f"written: {first.to_html(asked.html)}")
     if asked.json:
         _say(f"written: {first.to_json(asked.json)}")
+    return code
+
+
+def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
+    """Runs and profiles, as far as that is asked for; BAD where a run is not what it should be."""
+    code = OK
+    device = asked.run or "cpu"
+    if explored.ok and (asked.run or asked.backend):
+        code = OK if explored.run(device, asked.backend).ok else BAD
+    if explored.ok and asked.profile:
+        explored.profile(device)
     return code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import graphviz
     import torch
 
+    from explorer.running import OpCosts, Runs
     from explorer.session import Table
     from export_engine import (
         Attempt,
@@ -137,6 +138,77 @@ class Exploration:
         if not self.ok:
             raise self._no("program")
         return self._session.verify(self._session.current, sizes, progress)
+
+    def run(
+        self,
+        device: str | Sequence[str] = "cpu",
+        backend: str | Sequence[str] | None = None,
+        *,
+        inputs: Any = None,
+        sizes: Any = None,
+        folder: str | Path | None = None,
+        on: Any = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Runs:
+        """Runs the program and compares with eager. `print` what it gives; the view has it too.
+
+        Args:
+            device: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`, or several. The model stays where it is.
+            backend: `eager`, `program`, `inductor`, `aoti`, `onnx`, ..., several of them, or `all`
+                that can run here. The first two by default.
+            inputs: the positional arguments as a tuple, or values by path, `{"x": x}`, the others
+                as in the example. The example's inputs by default.
+            sizes: fresh inputs of these sizes, `{"batch": 4}`, or of several; a number draws as
+                many sizes from the shape contract.
+            folder: an existing folder that keeps what is compiled; else it goes with this process.
+            on: an ipyparallel client, to run on its engines instead of here.
+            progress: called before each run.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            FixError: there is no such device, backend, input or size.
+            KeyboardInterrupt: interrupted; the runs that had ended are kept.
+        """
+        from explorer.running import run
+        from export_engine import Plan
+
+        if not self.ok:
+            raise self._no("program")
+        plan = Plan(
+            devices=[device] if isinstance(device, str) else list(device),
+            backends=backend,
+            inputs=inputs,
+            sizes=sizes,
+            folder=Path(folder or ""),
+        )
+        return run(self._session, self._session.current, plan, on, progress)
+
+    def profile(
+        self,
+        device: str = "cpu",
+        *,
+        inputs: Any = None,
+        sizes: Any = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> OpCosts:
+        """Measures each op of the program. `print` what it gives; the view draws it.
+
+        Args:
+            device: where to run it.
+            inputs: see `run`.
+            sizes: see `run`; of several, the first counts.
+            progress: called before each run.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            FixError: there is no such device, input or size.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.running import profile
+
+        if not self.ok:
+            raise self._no("program")
+        return profile(self._session, self._session.current, device, inputs, sizes, progress)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program takes sizes, and what it gives back for them, without running it.

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
         DecompositionTable,
         Finding,
         Fix,
+        Profile,
         Progress,
         Record,
+        RunRow,
         Verified,
     )
 
@@ -48,6 +50,10 @@ class Entry:
     """What was done to come from there: the titles of the fixes."""
     verified: Verified | None = None
     """The guarantees of its program, where they were checked."""
+    runs: tuple[RunRow, ...] = ()
+    """What came of running its program, the oldest first."""
+    profile: Profile | None = None
+    """What the ops of its program cost, where that was measured."""
 
     @property
     def ok(self) -> bool:
@@ -59,7 +65,7 @@ class Entry:
     @cached_property
     def record(self) -> Record:
         """The attempt, described. A RuntimeError here is a bug, and says so."""
-        from export_engine import describe, with_verification
+        from export_engine import describe, with_runs, with_verification
 
         try:
             record = describe(self.attempt)
@@ -68,7 +74,8 @@ class Entry:
                 "torch.export is done, but Export Explorer cannot describe what it made. "
                 "That is a bug of Export Explorer's; please report it with the error above."
             ) from error
-        return with_verification(record, self.verified) if self.verified else record
+        record = with_verification(record, self.verified) if self.verified else record
+        return with_runs(record, self.runs, self.profile)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -244,9 +251,13 @@ class Session:
         if not isinstance(entry.attempt, Exported):
             raise FixError("There is no program to verify: the export failed.")
         verified = verify(entry.attempt, entry.record, sizes, progress)
-        self._entries[number] = replace(entry, verified=verified)
-        self._tell()
+        self.keep(number, verified=verified)
         return verified
+
+    def keep(self, number: int, **found: Any) -> None:
+        """Keeps what was found out about an attempt with it; its Record has it from then on."""
+        self._entries[number] = replace(self._entries[number], **found)
+        self._tell()
 
     def _add(self, made: list[tuple[Attempt, str]], parent: int) -> int:
         """Appends a chain of attempts, each with what was done; the last may become current."""

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from explorer.escape import harmless
+from explorer.run_text import profile_lines, run_lines
 from export_engine.record import Record
 from export_engine.source import source_line
 
@@ -31,6 +32,8 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
     lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
+    lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
+    lines += _section("Profile", profile_lines(record), 4 * _MOST)
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
     return "\n".join(lines)

@@ -66,6 +66,10 @@ class ExportMagics(Magics):
                                  graphs it cuts, the gaps between them, when it compiles again
         --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dim that
                                  varies; batch=512,1024 and x.shape[1]=4,8 name another
+        --run [DEVICE]           run it and compare with eager: --run, --run cuda
+        --backend NAMES          by what to run it: eager,program,inductor,aoti,onnx,executorch,
+                                 openvino, or all that can run here; `eager,program` by default
+        --profile                measure what each op takes; the graph can be coloured by it
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
                                  variable with a table of functions by op
@@ -111,6 +115,10 @@ class ExportMagics(Magics):
                 exploration.decompose(self._table(command.decompose), progress=shown)
             if command.verify and exploration.ok and not command.guide:
                 exploration.verify(progress=shown)
+            if command.run and exploration.ok:
+                exploration.run(command.run, command.backend, progress=shown)
+            if command.profile and exploration.ok:
+                exploration.profile(command.run or "cpu", progress=shown)
             if command.save and exploration.ok:
                 exploration.save(command.save)
             if command.html and not command.guide:

@@ -24,6 +24,20 @@ export interface Progress {
   label: string;
 }
 
+/** What can be run on the kernel's machine. */
+export interface Setups {
+  devices: string[];
+  /** `missing`: per device, what keeps it from running there; null if nothing does. */
+  backends: { name: string; title: string; missing: (string | null)[] }[];
+}
+
+export interface RunRequest {
+  attempt: number;
+  device: string;
+  /** Values of symbols by their names; null: the example's inputs. */
+  sizes: { [symbol: string]: number } | null;
+}
+
 /** A coloured line of text: `[pygments class, text]` pairs. The text is only ever set as text. */
 export type TokenLine = [cls: string, text: string][];
 
@@ -54,6 +68,12 @@ export interface Asks {
   autofix: { request: { attempt: number }; reply: { attempt: number; report: string } };
   /** Checks the guarantees of an attempt's program, at so many sizes; its Record has them then. */
   verify: { request: { attempt: number; sizes: number }; reply: { sentence: string } };
+  /** The devices of the kernel's machine, and what runs there. */
+  setups: { request: { attempt: number }; reply: Setups };
+  /** Runs an attempt's program and compares with eager; its Record has the rows then. */
+  run: { request: RunRequest & { backends: string[] }; reply: { ok: boolean } };
+  /** Measures what each op of an attempt's program costs; its Record has it then. */
+  profile: { request: RunRequest; reply: null };
   /** Decomposes an attempt's program, by a table such as `core -linear`. Gives the new attempt. */
   decompose: { request: { attempt: number; table: string }; reply: { attempt: number } };
   /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */

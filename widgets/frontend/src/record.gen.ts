@@ -298,6 +298,47 @@ export interface Verification {
   seconds: number;
 }
 
+export interface RunError {
+  absolute: number;
+  relative: number;
+  ulps: number;
+}
+
+export interface RunTimes {
+  median: number;
+  spread: number;
+  calls: number;
+  first: number;
+  prepare: number;
+}
+
+export interface RunRow {
+  backend: string;
+  title: string;
+  device: string;
+  inputs: string;
+  outcome: "agrees" | "differs" | "failed" | "unavailable";
+  sentence: string;
+  detail: string;
+  error: RunError | null;
+  times: RunTimes | null;
+  memory: number;
+  size: number;
+  saved: string;
+  node: number;
+  where: string;
+  torch_version: string;
+}
+
+export interface Profile {
+  device: string;
+  inputs: string;
+  runs: number;
+  microseconds: number[];
+  bytes: number[];
+  total: number;
+}
+
 export interface Record {
   schema: number;
   title: string;
@@ -330,6 +371,8 @@ export interface Record {
   level: LevelRow | null;
   findings: FindingRow[];
   verification: Verification | null;
+  runs: RunRow[];
+  profile: Profile | null;
 }
 
 export interface Change {

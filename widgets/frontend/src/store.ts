@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
-import type { Asks, AttemptHead, Host, Progress, TokenLine } from "./host";
+import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
 import { decode } from "./wire";
@@ -26,6 +26,7 @@ export type Origin =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "runs"
   | "differences"
   | "code"
   | "inspector";
@@ -56,7 +57,10 @@ export type Facts =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "runs"
   | "differences";
+/** What the graph and the source are coloured by, of the profile. */
+export type Heat = "none" | "time" | "memory";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
@@ -94,6 +98,7 @@ export class Store {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
@@ -178,6 +183,30 @@ export class Store {
       await this.host.ask("verify", { attempt, sizes });
       await this.show(attempt);
     });
+  }
+
+  /** Runs the program on screen and compares with eager. */
+  run(device: string, backends: readonly string[], sizes: RunRequest["sizes"]): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Running", async () => {
+      await this.host.ask("run", { attempt, device, backends: [...backends], sizes });
+      await this.show(attempt);
+    });
+  }
+
+  /** Measures the ops of the program on screen, and colours the graph by it. */
+  profile(device: string, sizes: RunRequest["sizes"]): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Profiling", async () => {
+      await this.host.ask("profile", { attempt, device, sizes });
+      await this.show(attempt);
+      if (this.heat.peek() === "none") this.heat.value = "time";
+    });
+  }
+
+  /** What the kernel's machine can run. Rejects with a sentence. */
+  setups(): Promise<Setups> {
+    return this.once("setups", { attempt: this.current.peek() });
   }
 
   /** Decomposes the program on screen and shows what came of it. */
@@ -281,7 +310,7 @@ export class Store {
   }
 
   /** Asks the host, or gives what it answered before; a refusal may be asked again. */
-  private once<K extends "source" | "code">(
+  private once<K extends "source" | "code" | "setups">(
     kind: K,
     request: Asks[K]["request"],
   ): Promise<Asks[K]["reply"]> {

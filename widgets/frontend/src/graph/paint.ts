@@ -6,7 +6,7 @@ import { AFTER, BEFORE, type Kind } from "../compare/merged";
 import type { Rect } from "./camera";
 import type { Item } from "./items";
 import type { Marks } from "./marks";
-import { type Accent, mix, type Palette } from "./palette";
+import { type Accent, heatAccent, mix, type Palette } from "./palette";
 import {
   FONT,
   HEADER,
@@ -144,9 +144,7 @@ class Painter {
       return;
     }
     const { palette, surface } = this;
-    const kind = this.kindOf(box.item);
-    const own = palette.accents.get(box.item.accent) ?? palette.neutral;
-    const accent = kind ? shades(palette[kind], palette) : own;
+    const accent = this.accent(box);
     const lit = this.marks.lit.has(box.item);
     const outline = this.outline(box, accent);
     if (!this.titles) {
@@ -166,6 +164,15 @@ class Painter {
     surface.box(box.x, box.y, box.width, box.height, rim, fill, outline);
     if (box.exits) this.exit(box, outline.colour);
     this.words(box, rim, !lit);
+  }
+
+  /** The colours of a box's kind; of how it differs, or of its cost, where that is shown. */
+  private accent(box: SceneBox): Accent {
+    const { marks, palette } = this;
+    const differs = this.kindOf(box.item);
+    if (differs) return shades(palette[differs], palette);
+    if (!marks.heat) return palette.accents.get(box.item.accent) ?? palette.neutral;
+    return heatAccent(palette, marks.heat.get(box.item) ?? 0);
   }
 
   /** Title, and the lines below it, on a plate of their own or on the ground of the box. */

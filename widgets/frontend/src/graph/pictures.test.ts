@@ -29,6 +29,7 @@ const palette: Palette = {
   added: "green",
   removed: "red",
   changed: "orange",
+  heat: "heat",
   scopeOdd: "linen",
   accents: new Map(),
   neutral: shade,

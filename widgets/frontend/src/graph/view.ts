@@ -6,6 +6,7 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { surroundings } from "../compare/marked";
 import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
+import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { afterOpening, type Camera, firstView, reveal } from "./camera";
@@ -80,6 +81,7 @@ export class GraphView {
       effect(() => {
         store.hovered.value;
         this.showPath.value;
+        this.store.heat.value;
         this.remark();
       }),
     ];
@@ -149,7 +151,10 @@ export class GraphView {
 
   /** What the pointer's tooltip says over an item. */
   tip(item: Item | null): string {
-    return item && this.drawing ? tipOf(this.drawing.program, item) : "";
+    if (!item || !this.drawing) return "";
+    const { program } = this.drawing;
+    const cost = costText(program, nodesBelow(item));
+    return [tipOf(program, item), cost].filter(Boolean).join("\n");
   }
 
   select(item: Item | null): void {
@@ -359,6 +364,7 @@ export class GraphView {
       hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
       showPath: this.showPath.peek(),
       sides: store.arrangement.peek() === "beside" && this.compared.peek() ? AFTER : BOTH,
+      costs: costsOf(drawing.program, store.heat.peek()),
     });
     return this.marked;
   }

@@ -1,6 +1,6 @@
 /** A host whose answers are at hand, and a store on it. */
 
-import type { Asks, AttemptHead, Host, Layout, Progress, TokenLine } from "../host";
+import type { Asks, AttemptHead, Host, Layout, Progress, Setups, TokenLine } from "../host";
 import { Program } from "../program";
 import type { Record } from "../record.gen";
 import { Store } from "../store";
@@ -13,9 +13,10 @@ export interface Answers {
   sources?: { [file: number]: string };
   code?: Asks["code"]["reply"];
   record?: Record;
+  setups?: Setups;
   /** What an action answers; a string refuses it. Without it, it never ends. */
   action?: (
-    kind: "apply" | "autofix" | "use" | "verify" | "decompose",
+    kind: "apply" | "autofix" | "use" | "verify" | "decompose" | "run" | "profile",
     request: object,
   ) => object | null | string;
   live?: boolean;
@@ -72,7 +73,9 @@ export class FakeHost implements Host {
       kind === "autofix" ||
       kind === "use" ||
       kind === "verify" ||
-      kind === "decompose"
+      kind === "decompose" ||
+      kind === "run" ||
+      kind === "profile"
     ) {
       if (!this.answers.action) return new Promise(() => {});
       const answer = this.answers.action(kind, request);
@@ -80,6 +83,7 @@ export class FakeHost implements Host {
       return answer;
     }
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
+    if (kind === "setups" && this.answers.setups) return this.answers.setups;
     if (kind === "code" && this.answers.code) return this.answers.code;
     if (kind === "texts") return [];
     if (kind === "decomposable") return { ops: this.answers.decomposable ?? [] };
