@@ -12,9 +12,14 @@ Importing this package imports neither torch nor IPython.
 
 from typing import TYPE_CHECKING
 
+from explorer import exportdb
 from explorer.comparison import Comparison, diff
+from explorer.compile_comparison import CompileComparison, compare_with_compile
 from explorer.exploration import Exploration, ExportFailed
 from explorer.exporting import explore, load
+from explorer.guide import Guided, guide
+from explorer.lessons import Lesson, lesson
+from explorer.library import Library
 from explorer.session import FixError
 from explorer.view import View
 
@@ -23,11 +28,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "CompileComparison",
     "Exploration",
     "ExportFailed",
     "FixError",
+    "Guided",
+    "Lesson",
+    "Library",
     "View",
+    "compare_with_compile",
     "diff",
     "explore",
+    "exportdb",
+    "guide",
+    "lesson",
     "load",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from explorer.library_pages import page_answer
 from explorer.main_thread import in_main_thread
 from explorer.session import Entry, FixError, Session
 from widgets import Answer, Refusal
@@ -32,7 +33,9 @@ class Answers:
             "record": self._record,
             "source": self._source,
             "code": self._code,
+            "decomposable": self._decomposable,
             "diff": self._diff,
+            "texts": self._texts,
             "setups": self._setups,
         }
         actions = {
@@ -44,6 +47,8 @@ class Answers:
             "run": self._run,
             "profile": self._profile,
         }
+        if ask in ("case", "break"):
+            return page_answer(ask, request)
         number = _number(request, "attempt", len(self._session.entries))
         if ask in views:
             return views[ask](self._session.entries[number], request)
@@ -76,6 +81,11 @@ class Answers:
         printed = printed_graph(entry.record, graph)
         return {"lines": python_lines("\n".join(printed.lines)), "nodes": printed.nodes}, []
 
+    def _decomposable(self, _: Entry, __: dict[str, Any]) -> Answer:
+        from export_engine.decomposition_table import decomposable
+
+        return {"ops": decomposable()}, []
+
     def _diff(self, entry: Entry, request: dict[str, Any]) -> Answer:
         import msgspec
 
@@ -86,6 +96,14 @@ class Answers:
             return msgspec.to_builtins(diff_records(other.record, entry.record)), []
         except ValueError as error:
             raise Refusal(str(error)) from error
+
+    def _texts(self, entry: Entry, request: dict[str, Any]) -> Answer:
+        import msgspec
+
+        from export_engine.diff.texts import text_differences
+
+        other = self._session.entries[_number(request, "other", len(self._session.entries))]
+        return msgspec.to_builtins(text_differences(other.record, entry.record)), []
 
     def _apply(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
         fixes = request.get("fixes")

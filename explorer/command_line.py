@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.comparison import Comparison
+from explorer.comparison import diff
 from explorer.exploration import Exploration
-from explorer.exporting import explore, load, side_by_side
+from explorer.exporting import explore, load
 from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2
@@ -39,7 +40,15 @@ Opening a .pt2 file runs nothing in it. --verify, --run and --profile run its pr
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.schema:
+        from export_engine.schema import record_schema
+
+        _say(json.dumps(record_schema(), indent=1))
+        return OK
+    if asked.program is None:
+        parser.error("name a .pt2 file, or module:function; --help has examples")
     try:
         return _run(asked)
     except (ImportError, AttributeError, TypeError, ValueError, OSError, FixError) as error:
@@ -54,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", help="a .pt2 file, or module:function")
+    parser.add_argument("program", nargs="?", help="a .pt2 file, or module:function")
     parser.add_argument(
         "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
     )
@@ -73,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
+    parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
     return parser
 
 
@@ -83,10 +93,10 @@ def _run(asked: argparse.Namespace) -> int:
         if any((*more, asked.run, asked.backend)):
             raise ValueError("--diff goes with --html alone.")
         other = _opened(asked.diff, asked)
-        comparison = Comparison(first.record, other.record)
+        comparison = diff(first, other)
         _say(comparison)
         if asked.html:
-            _say(f"written: {side_by_side(first, other, asked.html)}")
+            _say(f"written: {comparison.to_html(asked.html)}")
         return OK if comparison.ok else BAD
     code = OK if first.ok else BAD
     if asked.decompose and first.ok:
@@ -101,10 +111,7 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.html:
         _say(f"written: {first.to_html(asked.html)}")
     if asked.json:
-        from export_engine.wire import to_json
-
-        Path(asked.json).write_bytes(to_json(first.record))
-        _say(f"written: {asked.json}")
+        _say(f"written: {first.to_json(asked.json)}")
     return code
 
 

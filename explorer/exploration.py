@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import torch
 
     from explorer.running import OpCosts, Runs
+    from explorer.session import Table
     from export_engine import (
         Attempt,
         AutofixReport,
@@ -105,13 +106,13 @@ class Exploration:
         return self._session.entry.findings
 
     def decompose(
-        self, table: str = "core", progress: Callable[[Progress], None] | None = None
+        self, table: Table = "core", progress: Callable[[Progress], None] | None = None
     ) -> Self:
         """Decomposes the program; the decomposed one becomes the current attempt.
 
         Args:
             table: `core` (Core ATen), `none`, `core -conv2d -linear` (which stay whole), or
-                `only t transpose`.
+                `only t transpose`; or a dict of functions by op, as `run_decompositions` takes it.
             progress: called for each op.
 
         Raises:
@@ -355,18 +356,23 @@ class Exploration:
 
         return write_report(self._session, path)
 
+    def to_json(self, path: str | Path) -> Path:
+        """Writes the Record as JSON, for other tools; `export-explorer --schema` explains it.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from export_engine.wire import to_json
+
+        file = Path(path)
+        file.write_bytes(to_json(self.record))
+        return file
+
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
         """A widget of the current attempt. `fallback` is shown where no widget runs."""
-        from explorer.answers import Answers
-        from widgets import ExplorerWidget
+        from explorer.showing import widget_of
 
-        session, answers = self._session, Answers(self._session)
-        widget = ExplorerWidget(
-            **_state(session), answer=answers, view=pane, fallback=lambda: dict(fallback)
-        )
-        answers.progress = widget.progress
-        session.watch(lambda: widget.update(**_state(session)))
-        return widget
+        return widget_of(self._session, fallback, pane)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return View(self, "all")._repr_mimebundle_(**options)
@@ -383,12 +389,3 @@ class Exploration:
         raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
         raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None
         return raised
-
-
-def _state(session: Session) -> dict[str, Any]:
-    """What a widget shows without asking."""
-    return {
-        "attempts": [entry.head() for entry in session.entries],
-        "current": session.current,
-        "record": session.entry.encoded,
-    }

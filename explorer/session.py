@@ -6,7 +6,7 @@ has, changes only to something better or by the user's own choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from export_engine import (
         Attempt,
         AutofixReport,
+        DecompositionTable,
         Finding,
         Fix,
         Profile,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
 
     Report = Callable[[Progress], None]
+    Table = str | Mapping[Any, Callable[..., Any]]
 
 
 class FixError(RuntimeError):
@@ -137,6 +139,14 @@ class Session:
         """The current attempt."""
         return self._entries[self.current]
 
+    def state(self) -> dict[str, Any]:
+        """What a widget shows without asking."""
+        return {
+            "attempts": [entry.head() for entry in self._entries],
+            "current": self.current,
+            "record": self.entry.encoded,
+        }
+
     def watch(self, changed: Callable[[], None]) -> None:
         """Calls `changed` whenever an attempt is added or another becomes current."""
         self._watchers.append(changed)
@@ -190,12 +200,13 @@ class Session:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
 
-    def decompose(self, number: int, table: str, progress: Report | None = None) -> int:
+    def decompose(self, number: int, table: Table, progress: Report | None = None) -> int:
         """Decomposes the program of an attempt; the new attempt becomes current.
 
         Args:
             number: the attempt's.
-            table: what to decompose, in the short language: `core -linear`.
+            table: what to decompose: a text in the short language, `core -linear`, or functions by
+                op, as `run_decompositions` takes them.
             progress: called while it runs.
 
         Returns:
@@ -217,16 +228,15 @@ class Session:
         if not isinstance(attempt, Exported):
             raise FixError("There is no program to decompose: the export failed.")
         try:
-            wanted = DecompositionTable.parse(table)
-            step = f"Decomposed: {wanted}"
+            wanted = DecompositionTable.of(table)
             for known, entry in enumerate(self._entries):
-                if entry.parent == number and entry.step == step:
+                if entry.parent == number and _table_of(entry) == wanted:
                     self.use(known)
                     return known
             found = decompose(attempt, wanted, progress)
         except (TableError, DecomposeError) as error:
             raise FixError(str(error)) from error
-        return self._add([(found, step)], number)
+        return self._add([(found, f"Decomposed: {wanted}")], number)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program; its Record has them from then on.
@@ -266,3 +276,9 @@ class Session:
     def _tell(self) -> None:
         for watcher in self._watchers:
             watcher()
+
+
+def _table_of(entry: Entry) -> DecompositionTable | None:
+    """By which table an attempt was decomposed, if it was."""
+    level = getattr(entry.attempt, "level", None)
+    return None if level is None else level.table

@@ -86,7 +86,7 @@ def decompose(
     """
     functions = table.to_torch()
     started = time.perf_counter()
-    passes = 2  # torch traces the program, then what came of it
+    passes = 2  # torch runs the program once to learn what it writes to, once to trace
     total = sum(node.op == "call_function" for node in exported.program.graph.nodes)
 
     def count(done: int, name: str) -> None:

@@ -13,7 +13,8 @@ import msgspec
 from msgspec import inspect
 
 from export_engine.record import OPS, SCHEMA_VERSION, Record
-from export_engine.record_diff import ProgramDiff
+from export_engine.record_diff import ProgramDiff, TextDiff
+from export_engine.record_exportdb import ExportCase, GraphBreakPage
 
 _HEADER = """\
 // Generated from export_engine/record.py by `make types`. The schema's comments are there.
@@ -35,7 +36,7 @@ def generate() -> str:
 
 
 def _structs() -> list[type[msgspec.Struct]]:
-    """Every Struct of a Record and a ProgramDiff, in the order of first use, dependencies first."""
+    """Every Struct of a Record and of what stands beside it, dependencies first."""
     found: list[type[msgspec.Struct]] = []
 
     def visit(kind: inspect.Type) -> None:
@@ -50,7 +51,7 @@ def _structs() -> list[type[msgspec.Struct]]:
             for member in kind.types:
                 visit(member)
 
-    for root in (Record, ProgramDiff):
+    for root in (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage):
         visit(inspect.type_info(root))
     return found
 

@@ -1,4 +1,4 @@
-"""The IPython extension: `%load_ext kernel_ext` brings `%export`, `%%export` and `%export_diff`.
+"""The IPython extension: `%load_ext kernel_ext` brings `%export` and its companions.
 
 Loading it imports no torch; the first export does.
 """
@@ -13,9 +13,10 @@ __all__ = ["load_ipython_extension", "unload_ipython_extension"]
 def load_ipython_extension(ipython: Any) -> None:
     """Registers the magics and their completion."""
     from kernel_ext.completion import export_matcher
+    from kernel_ext.exportdb_magic import ExportDBMagics
     from kernel_ext.magics import ExportMagics
 
-    ipython.register_magics(ExportMagics)
+    ipython.register_magics(ExportMagics, ExportDBMagics)
     if export_matcher not in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.append(export_matcher)
 
@@ -25,7 +26,7 @@ def unload_ipython_extension(ipython: Any) -> None:
     from kernel_ext.completion import export_matcher
 
     for kind in ("line", "cell"):
-        for name in ("export", "export_diff"):
+        for name in ("export", "export_diff", "exportdb", "graph_breaks"):
             ipython.magics_manager.magics[kind].pop(name, None)
     if export_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(export_matcher)

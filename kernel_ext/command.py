@@ -18,11 +18,14 @@ OPTIONS = {
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes and show them side by side",
     "--fix": "if it does not export, apply lossless fixes until it does",
+    "--guide": "go through it step by step: export, explain, fix, verify, leave a report",
     "--verify": "check the guarantees that torch.export claims, on this program",
     "--run": "run it and compare with eager; on a device: --run cuda",
     "--backend": "run by these: eager,program,inductor,aoti,onnx, ..., or all that can run here",
     "--profile": "measure what each op takes",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
+    "--vs-compile": "show what torch.compile does with the same call beside it",
+    "--sizes": "with --vs-compile: call it at these sizes, 512,1024,2048 or batch=512,1024",
     "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "what may vary, as a Python expression without spaces or in quotes",
@@ -38,12 +41,23 @@ _VALUED = {
     "-D": "expression",
     "--as": "name",
     "--decompose": "decompose",
+    "--sizes": "sizes",
     "--backend": "backend",
     "--save": "save",
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--profile", "--no-display"}
+FLAGS = {
+    "--strict",
+    "--non-strict",
+    "--both",
+    "--fix",
+    "--guide",
+    "--verify",
+    "--profile",
+    "--no-display",
+    "--vs-compile",
+}
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 RUN = "--run"
@@ -71,7 +85,11 @@ class Command:
     decompose: str | None = None
     display: bool = True
     fix: bool = False
+    guide: bool = False
     verify: bool = False
+    vs_compile: bool = False
+    sizes: str | None = None
+    """What `--vs-compile` calls at."""
     run: str | None = None
     """The device to run on."""
     backend: str | None = None
@@ -122,12 +140,23 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: that is no name for a variable.")
-    exports = bool(call or modes or "--fix" in flags)
+    if "sizes" in given and "--vs-compile" not in flags:
+        raise ExportUsageError("--sizes goes with --vs-compile: the sizes to call both sides at.")
+    if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
+        raise ExportUsageError("--vs-compile shows one export: leave out --both and --fix.")
+    exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as, --html, "
             "--verify, --decompose, --run, --backend, --profile and --no-display only, without a "
             "call."
+        )
+    if "--guide" in flags and (
+        given.keys() & {"load", "decompose"} or {"--both", "--no-display"} & {*flags}
+    ):
+        raise ExportUsageError(
+            "--guide goes its own way, step by step: it goes with -d, -D, --strict, --as, --save "
+            "and --html only."
         )
     if "backend" in given:
         given.setdefault("run", "cpu")
@@ -136,7 +165,9 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
         fix="--fix" in flags,
+        guide="--guide" in flags,
         verify="--verify" in flags,
+        vs_compile="--vs-compile" in flags,
         profile="--profile" in flags,
         **given,
     )

@@ -22,6 +22,8 @@ _DOING = {
     "fix": "Fixing",
     "guarantee": "Verifying",
     "op": "Decomposing",
+    "case": "Checking",
+    "compile": "Calling",
     "run": "Running",
     "profile": "Profiling",
 }

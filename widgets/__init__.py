@@ -6,5 +6,6 @@ It is handed Records as bytes and sends questions back; it knows neither torch n
 from widgets.bundle import FrontEndMissing
 from widgets.bundle import bundle as front_end
 from widgets.explorer_widget import Answer, ExplorerWidget, Refusal
+from widgets.library_widget import LibraryWidget
 
-__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "Refusal", "front_end"]
+__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "LibraryWidget", "Refusal", "front_end"]

@@ -9,12 +9,13 @@ from export_engine.description.cards import fix_card
 from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.errors import message
-from export_engine.fixes.refusals import refusals
 from export_engine.record import Failure, Link, Related
 
 
 def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
     """What a view shows of a failure."""
+    from export_engine.fixes.refusals import refusals  # late: fixes are checked, checks describe
+
     error = attempt.error
     diagnosis = attempt.diagnosis or diagnose(attempt)
     return Failure(

@@ -46,7 +46,7 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
         "class it has to be told how to take it apart, or that it is a constant.",
         stack=stack,
         span=span,
-        links=exportdb("pytree_flatten", "How containers are taken apart"),
+        links=exportdb(Kind.UNKNOWN_INPUT_TYPE),
         facts={"type": cls, "path": path},
     )
 
@@ -71,7 +71,7 @@ def unknown_result(attempt: Failed) -> Diagnosis | None:
         why=_PLAIN + "Of this class it has to be told how.",
         stack=stack,
         span=span,
-        links=exportdb("pytree_flatten", "How containers are taken apart"),
+        links=exportdb(Kind.UNKNOWN_OUTPUT_TYPE),
         facts={"type": cls, "path": path},
     )
 

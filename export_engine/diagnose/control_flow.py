@@ -69,7 +69,7 @@ def _mutates(attempt: Failed, operator: str) -> Diagnosis:
         stack=written.stack,
         span=written.span,
         related=_calls(place, operator) if inner else (),
-        links=_links(attempt, "cond_operands", "What a branch may read"),
+        links=_links(attempt, Kind.COND_MUTATES),
         facts={"operator": operator},
     )
 
@@ -106,7 +106,7 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
         stack=where.stack,
         span=where.span,
         related=_calls(place, operator) if where is not place else (),
-        links=_links(attempt, "cond_operands", "What a branch may read"),
+        links=_links(attempt, Kind.COND_ALIASES),
         facts={"operator": operator, "returned": text},
     )
 
@@ -165,7 +165,7 @@ def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
         "the other.",
         stack=place.stack,
         span=place.span,
-        links=_links(attempt, "cond_branch_nonlocal_variables", "What a branch may read"),
+        links=_links(attempt, Kind.COND_SIDE_EFFECT),
         facts={"operator": operator},
     )
 
@@ -185,15 +185,16 @@ def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
     if not said:
         return None
     place = failing_place(attempt.error)
+    kind = Kind.COND_BRANCHES_DIFFER if operator == "torch.cond" else Kind.OPERATOR_FAILED
     return Diagnosis(
-        kind=Kind.COND_BRANCHES_DIFFER if operator == "torch.cond" else Kind.OPERATOR_FAILED,
+        kind=kind,
         sentence=said,
         why="What comes after must not depend on the way that was taken, so all ways return the "
         "same number of tensors, of the same dtype, device and number of dims.",
         stack=place.stack,
         span=place.span,
         related=_branches(place) if operator == "torch.cond" else (),
-        links=_links(attempt, "cond_predicate", "Two branches that fit"),
+        links=_links(attempt, kind),
         facts={"operator": operator},
     )
 
@@ -252,7 +253,7 @@ def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
         "list of tensors, which are what the functions are called with.",
         stack=place.stack,
         span=place.span,
-        links=_links(attempt, "cond_predicate", "How torch.cond is called"),
+        links=_links(attempt, Kind.OPERATOR_FAILED),
         facts={"operator": operator},
     )
 
@@ -264,5 +265,5 @@ def _validated(error: Any) -> bool:
     return tb is not None and tb.tb_frame.f_code.co_name == "_validate_input"
 
 
-def _links(attempt: Failed, case: str, text: str) -> tuple[Link, ...]:
-    return exportdb(case, text) + graph_break_page(break_type(attempt.error))
+def _links(attempt: Failed, kind: Kind) -> tuple[Link, ...]:
+    return exportdb(kind) + graph_break_page(break_type(attempt.error))

@@ -203,9 +203,4 @@ def _span(place: Place) -> Any:
 
 
 def _links(attempt: Failed, kind: Kind) -> tuple[Link, ...]:
-    case, text = {
-        Kind.BRANCH_ON_DATA: ("cond_predicate", "A branch on data, written with torch.cond"),
-        Kind.ASSERT_ON_DATA: ("dynamic_shape_assert", "Which asserts a program can hold"),
-        Kind.LOOP_ON_DATA: ("dynamic_shape_map", "A loop as one operator"),
-    }.get(kind, ("constrain_as_value_example", "A number computed from data, with its range"))
-    return exportdb(case, text) + graph_break_page(break_type(attempt.error))
+    return exportdb(kind) + graph_break_page(break_type(attempt.error))

@@ -74,8 +74,7 @@ def _through_data(attempt: Failed, place: Place) -> Diagnosis:
         "to it cannot become a part of the program.",
         stack=place.stack,
         span=place.span_of(node) or place.span,
-        links=exportdb("model_attr_mutation", "How a module's state may change")
-        + graph_break_page(break_type(attempt.error)),
+        links=exportdb(Kind.DATA_WRITE) + graph_break_page(break_type(attempt.error)),
         facts={"expression": text},
     )
 
@@ -129,6 +128,6 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
         "values. What is not an operator of torch cannot take them.",
         stack=place.stack,
         span=place.span,
-        links=exportdb("constrain_as_value_example", "A number computed from data, with its range"),
+        links=exportdb(Kind.OUTPUT_FROM_DATA),
         facts={"construct": "", "expression": text, "condition": ""},
     )

@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 
 from export_engine.attempt import Failed
+from export_engine.diagnose.links import exportdb
 from export_engine.diagnose.place import chain, failing_stack
-from export_engine.diagnosis import Diagnosis, Kind, Link, Related, Span
+from export_engine.diagnosis import Diagnosis, Kind, Related, Span
 from export_engine.shapes import Bounds, Named
 from export_engine.shapes.spec import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
@@ -19,12 +20,6 @@ from export_engine.sizes.problems import name_of, shortened
 from export_engine.stacks import Stack, outside_torch
 from export_engine.syntax import code_of
 from export_engine.torch_internals import is_constraint_violation
-
-_LINKS = {
-    "range": Link("exportdb", "dynamic_shape_if_guard", "A branch on a size limits the size"),
-    "fixed": Link("exportdb", "dynamic_shape_constructor", "Sizes read off the input vary"),
-    "tied": Link("exportdb", "dynamic_shape_round", "A rounded size cannot be a Dim"),
-}
 
 
 def sizes(attempt: Failed) -> Diagnosis | None:
@@ -135,7 +130,7 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
         stack=stack,
         span=span,
         related=tuple(Related(_asks(each), each.stack) for each in problems if each.stack),
-        links=(_LINKS[first.kind],) if first.kind in _LINKS else (),
+        links=exportdb(Kind.SHAPES_VIOLATED, first.kind),
         facts={"problems": tuple(problems)},
     )
 

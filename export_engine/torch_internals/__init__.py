@@ -11,8 +11,6 @@ from torch.utils import _pytree as pytree
 from export_engine.torch_internals.errors import (
     branch_mismatch,
     control_flow_operator,
-    exportdb_cases,
-    graph_break,
     is_constraint_violation,
     operator_without_fake,
     raised_in,
@@ -36,6 +34,15 @@ from export_engine.torch_internals.inputs import (
     map_call_leaves,
     register_container,
     specs_of_leaves,
+)
+from export_engine.torch_internals.library import (
+    LibraryCase,
+    exportdb_cases,
+    exportdb_library,
+    graph_break,
+    graph_break_registry,
+    whole_explanations,
+    without_holes,
 )
 from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
 from export_engine.torch_internals.programs import copied_program, counted_nodes, origins
@@ -70,6 +77,7 @@ from export_engine.torch_internals.symbols import (
 __all__ = [
     "FakeTensor",
     "HigherOrderOperator",
+    "LibraryCase",
     "OpOverload",
     "asserted",
     "branch_mismatch",
@@ -86,10 +94,12 @@ __all__ = [
     "dim_hint",
     "dynamic_shapes_tree",
     "exportdb_cases",
+    "exportdb_library",
     "expression_of",
     "flat_inputs",
     "flat_leaves",
     "graph_break",
+    "graph_break_registry",
     "guards_code",
     "implied_by",
     "int_bound",
@@ -125,6 +135,8 @@ __all__ = [
     "torch_options",
     "unknown_output",
     "violated_dims",
+    "whole_explanations",
+    "without_holes",
     "writes_to_arguments",
     "writing_nodes",
 ]

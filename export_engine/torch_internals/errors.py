@@ -1,12 +1,10 @@
-"""What torch's errors hold beside their text, and what torch ships that explains them."""
+"""What torch's errors hold beside their text."""
 
 from __future__ import annotations
 
-import json
 import re
 import traceback
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,38 +37,6 @@ def violated_dims(error: BaseException) -> set[str]:
     """The names of the Dims that a constraint violation is about; they are in its text alone."""
     found = _VIOLATED.match(str(getattr(error, "msg", error)))
     return {name.strip() for name in found["names"].split(",")} if found else set()
-
-
-@lru_cache(maxsize=1)
-def exportdb_cases() -> frozenset[str]:
-    """The names of torch's example cases, ExportDB; none where this torch has no such library."""
-    try:
-        from torch._export.db.examples import all_examples
-    except ImportError:
-        return frozenset()
-    return frozenset(all_examples())  # type: ignore[no-untyped-call]
-
-
-@lru_cache(maxsize=1)
-def _graph_breaks() -> dict[str, tuple[str, list[dict[str, Any]]]]:
-    path = Path(torch.__path__[0], "_dynamo", "graph_break_registry.json")
-    try:
-        registry = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    found: dict[str, tuple[str, list[dict[str, Any]]]] = {}
-    for name, versions in registry.items():
-        for version in versions:
-            found.setdefault(version.get("Gb_type", ""), (name, versions))
-    return found
-
-
-def graph_break(kind: str) -> tuple[str, list[dict[str, Any]]] | None:
-    """Of a kind of graph break, its id (`GB0170`) and the versions of torch's entry on it.
-
-    A version has the keys `Gb_type`, `Context`, `Explanation` and `Hints`.
-    """
-    return _graph_breaks().get(kind)
 
 
 def operator_without_fake(error: BaseException) -> tuple[str, str] | None:

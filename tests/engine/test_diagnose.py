@@ -180,18 +180,11 @@ def test_links_lead_to_what_this_torch_has(strict: bool) -> None:
 
 def test_every_link_to_exportdb_has_a_case() -> None:
     """Also those of families that the cases above do not reach: they are written in the source."""
-    from pathlib import Path
-
     from torch._export.db.examples import all_examples
 
-    import export_engine.diagnose
+    from export_engine.diagnose.links import CASES
 
-    folder = Path(export_engine.diagnose.__file__).parent
-    written = {
-        name
-        for path in folder.glob("*.py")
-        for name in re.findall(r"exportdb\(\s*\"(\w+)\"", path.read_text())
-    }
+    written = {each.case for each in CASES.values()}
     assert written
     assert written <= set(all_examples())
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 import torch
 from torch import nn
@@ -189,6 +190,31 @@ def test_the_command_line_says_what_went_wrong(
     ):
         assert command_line.main(arguments) == 2, arguments
         assert said in capsys.readouterr().err, arguments
+
+
+def test_the_record_follows_its_schema(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["--schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["$defs"]["Guard"]["description"]
+    texts = [*schema["$defs"]["ValueType"]["properties"].values()]
+    assert any("f32[batch, 128]" in each.get("description", "") for each in texts)
+    for name in ("make", "failing"):
+        command_line.main([f"nets_of_ours:{name}", "--json", "a.json"])
+        jsonschema.validate(json.loads((here / "a.json").read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"schema": 3}, schema)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_text_is_as_wide_as_the_terminal(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for name in ("make", "other"):
+        command_line.main([f"nets_of_ours:{name}", "--save", f"{name}.pt2", "--verify"])
+    command_line.main(["make.pt2", "--diff", "other.pt2"])
+    lines = capsys.readouterr().out.splitlines()
+    assert columns - 40 < max(map(len, lines)) <= columns
 
 
 def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,7 @@ export class AnywidgetHost implements Host {
   private readonly listeners = new Set<(progress: Progress | null) => void>();
   readonly live = true;
 
-  constructor(private readonly model: Model) {
+  constructor(protected readonly model: Model) {
     model.on("msg:custom", this.receive);
   }
 
@@ -50,12 +50,22 @@ export class AnywidgetHost implements Host {
     return Number(this.model.get("current") ?? 0);
   }
 
+  get compared(): number {
+    return Number(this.model.get("compared") ?? -1);
+  }
+
   /** A busy kernel answers late, so nothing here gives up waiting. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
     const held = this.model.get("record") as DataView | null;
-    if (kind === "record" && request.attempt === this.current && held && held.byteLength > 0) {
+    const current = "attempt" in request && request.attempt === this.current;
+    if (kind === "record" && current && held && held.byteLength > 0) {
       return Promise.resolve(held as Asks[K]["reply"]);
     }
+    return this.send(kind, request);
+  }
+
+  /** Asks the kernel anything. */
+  protected send<Reply>(kind: string, request: object): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const id = `${this.prefix}-${this.next++}`;
       this.waiting.set(id, { resolve: resolve as (value: never) => void, reject });

@@ -3,7 +3,7 @@
  * is another. Views never talk to a kernel directly.
  */
 
-import type { ProgramDiff } from "./record.gen";
+import type { ExportCase, GraphBreakPage, ProgramDiff, TextDiff } from "./record.gen";
 
 /** What a view knows of an attempt before its Record arrives. */
 export interface AttemptHead {
@@ -41,7 +41,7 @@ export interface RunRequest {
 /** A coloured line of text: `[pygments class, text]` pairs. The text is only ever set as text. */
 export type TokenLine = [cls: string, text: string][];
 
-/** What a view can ask for, and what it gets. Every ask names its attempt by index. */
+/** What a view can ask for, and what it gets. Attempts are named by index. */
 export interface Asks {
   /** The bytes of a Record, for `wire.decode`. */
   record: { request: { attempt: number }; reply: DataView };
@@ -52,8 +52,12 @@ export interface Asks {
     request: { attempt: number; graph: number };
     reply: { lines: TokenLine[]; nodes: number[] };
   };
+  /** The ops that torch's default table decomposes, by name. */
+  decomposable: { request: { attempt: number }; reply: { ops: string[] } };
   /** How an attempt's program differs from that of another, which came before. */
   diff: { request: { attempt: number; other: number }; reply: ProgramDiff };
+  /** The source files and printed graphs that differ between the same two. */
+  texts: { request: { attempt: number; other: number }; reply: TextDiff[] };
   /**
    * Applies fixes of a failed attempt, by their numbers, together. Gives the new attempt's index;
    * `attempts` and `current` change too. A fix that fails, or is interrupted, leaves what was
@@ -74,6 +78,10 @@ export interface Asks {
   decompose: { request: { attempt: number; table: string }; reply: { attempt: number } };
   /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */
   use: { request: { attempt: number }; reply: null };
+  /** A case of ExportDB, its source coloured. Rejects where this torch has none of that name. */
+  case: { request: { name: string }; reply: { case: ExportCase; lines: TokenLine[] } };
+  /** A page of torch's registry of graph breaks. */
+  break: { request: { name: string }; reply: { page: GraphBreakPage } };
 }
 
 /** Which panes to show: everything, or one alone in a cell of its own. */
@@ -84,6 +92,8 @@ export interface Host {
   readonly attempts: readonly AttemptHead[];
   /** Index of the attempt that the kernel holds; shown first. */
   readonly current: number;
+  /** Index of the attempt that it is compared with from the start; -1 for none. */
+  readonly compared: number;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
   /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */

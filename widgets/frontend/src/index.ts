@@ -5,6 +5,8 @@ import { AnywidgetHost, type Model } from "./anywidget_host";
 import { FrozenHost, unpack } from "./frozen_host";
 import { layouter } from "./graph/layout";
 import type { Host } from "./host";
+import { keepKeys } from "./keep_keys";
+import { mountLibrary } from "./library/mount";
 import { App } from "./shell/App";
 import { Store } from "./store";
 import style from "./style/index.css";
@@ -12,6 +14,10 @@ import style from "./style/index.css";
 /** Mounts a view of an anywidget's model. Returns how to take it away again. */
 export function mount({ model, el }: { model: Model; el: HTMLElement }): () => void {
   performance.mark("tx:record-received");
+  if (model.get("app") === "library") {
+    addStyle(el);
+    return mountLibrary(model, el, mountHost);
+  }
   const host = new AnywidgetHost(model);
   const unmount = mountHost(host, el);
   return () => {
@@ -37,7 +43,9 @@ export function mountHost(host: Host, el: HTMLElement): () => void {
   root.addEventListener("focusin", keepKeys);
   el.append(root);
   render(h(App, { store }), root);
-  void store.show(host.current);
+  void store.show(host.current).then(() => {
+    if (host.compared >= 0) void store.compare(host.compared);
+  });
   return () => {
     render(null, root);
     store.dispose();
@@ -55,12 +63,4 @@ function addStyle(el: HTMLElement): void {
   element.dataset.exportExplorer = "";
   element.textContent = style;
   home.append(element);
-}
-
-/**
- * Jupyter's own keys stop where ours begin. It looks for the mark from the focused element outwards,
- * and tries each element before it looks at the next, so the focused one itself must carry it.
- */
-function keepKeys(event: FocusEvent): void {
-  if (event.target instanceof HTMLElement) event.target.dataset.lmSuppressShortcuts = "true";
 }

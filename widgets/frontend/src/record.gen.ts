@@ -385,8 +385,13 @@ export interface Change {
 export interface Pair {
   before: number;
   after: number;
-  why: "input" | "neighbours" | "sequence" | "structure" | "weights";
+  why: "input" | "neighbours" | "provenance" | "sequence" | "structure" | "weights";
   changes: Change[];
+}
+
+export interface Became {
+  before: number[];
+  after: number[];
 }
 
 export interface GraphDiff {
@@ -396,6 +401,7 @@ export interface GraphDiff {
   pairs: Pair[];
   removed: number[];
   added: number[];
+  became: Became[];
 }
 
 export interface Difference {
@@ -411,4 +417,36 @@ export interface ProgramDiff {
   graphs: GraphDiff[];
   others: Difference[];
   symbols: string[][];
+}
+
+export interface TextDiff {
+  kind: "code" | "source";
+  name: string;
+  diff: string;
+}
+
+export interface CaseInput {
+  path: string;
+  text: string;
+}
+
+export interface ExportCase {
+  name: string;
+  title: string;
+  description: string;
+  tags: string[];
+  level: "not supported yet" | "supported";
+  source: string;
+  inputs: CaseInput[];
+  shapes: string;
+  explains: string[];
+}
+
+export interface GraphBreakPage {
+  name: string;
+  title: string;
+  explanations: string[];
+  hints: string[];
+  contexts: string[];
+  url: string;
 }

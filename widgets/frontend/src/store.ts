@@ -1,16 +1,18 @@
 /** All state of one widget in one place, as signals. Panes read signals and call the actions. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type Arrangement, Comparison } from "./compare/comparison";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
-import type { ProgramDiff } from "./record.gen";
 import { decode } from "./wire";
 
 /** What is selected. One selection is shared by all panes. */
 export type Selection =
   | { kind: "none" }
   | { kind: "nodes"; nodes: readonly NodeId[] }
+  /** A node that only the program has which the one on screen is compared with. */
+  | { kind: "removed"; node: NodeId }
   | { kind: "scope"; scope: number }
   | { kind: "line"; file: number; line: number }
   | { kind: "symbol"; symbol: number };
@@ -68,15 +70,6 @@ export interface Place {
   line: number;
 }
 
-/** The program on screen beside another. */
-export interface Comparison {
-  /** The attempt that it is compared with. */
-  other: number;
-  /** That attempt's program. */
-  before: Program;
-  diff: ProgramDiff;
-}
-
 const NOTHING: Selection = { kind: "none" };
 
 export class Store {
@@ -108,6 +101,9 @@ export class Store {
   readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
+  /** How the graphs of a comparison are shown, and whether without all that is the same. */
+  readonly arrangement: Signal<Arrangement> = signal("beside");
+  readonly onlyDifferent: Signal<boolean> = signal(false);
   readonly lit: ReadonlySignal<Lit>;
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
@@ -162,9 +158,21 @@ export class Store {
         this.host.ask("record", { attempt: other }),
       ]);
       batch(() => {
-        this.comparison.value = { other, before: new Program(decode(record)), diff };
+        const after = this.program.peek();
+        if (!after || this.current.peek() !== attempt) return;
+        this.comparison.value = new Comparison(other, new Program(decode(record)), after, diff);
+        this.clear();
         this.open("differences");
       });
+    });
+  }
+
+  /** Shows the program on screen alone again. */
+  stopComparing(): void {
+    batch(() => {
+      this.comparison.value = null;
+      if (this.selection.peek().kind === "removed") this.clear();
+      if (this.facts.peek() === "differences") this.open("inspector");
     });
   }
 
@@ -242,8 +250,7 @@ export class Store {
       if (this.current.value !== attempt) return; // another was asked for meanwhile
       batch(() => {
         this.program.value = program;
-        this.comparison.value = null;
-        if (this.facts.peek() === "differences") this.open("inspector");
+        this.stopComparing();
         this.selection.value = NOTHING;
         this.hovered.value = null;
         this.file.value = null;
@@ -373,6 +380,7 @@ function* linesOfSymbol(
 function nodesOf(program: Program, selection: Selection): Iterable<NodeId> {
   switch (selection.kind) {
     case "none":
+    case "removed":
       return [];
     case "nodes":
       return selection.nodes;

@@ -1,5 +1,7 @@
 /** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
 
+import type { Marked } from "../compare/marked";
+import { BOTH } from "../compare/merged";
 import type { Costs } from "../profile";
 import type { NodeId } from "../program";
 import type { Selection } from "../store";
@@ -18,6 +20,10 @@ export interface Marks {
   heat: ReadonlyMap<Item, number> | null;
   /** All that leads to the selection or follows from it; null when no path is shown. */
   path: ReadonlySet<Item> | null;
+  /** Where two programs differ; null for one alone. */
+  marked: Marked | null;
+  /** Of two programs, those that are shown, as bits. */
+  sides: number;
 }
 
 export const NO_MARKS: Marks = {
@@ -26,6 +32,8 @@ export const NO_MARKS: Marks = {
   near: new Set(),
   heat: null,
   path: null,
+  marked: null,
+  sides: BOTH,
 };
 
 interface Pointed {
@@ -34,13 +42,14 @@ interface Pointed {
   nodes: ReadonlySet<NodeId>;
   hovered: Item | null;
   showPath: boolean;
+  sides: number;
   /** What ops cost, for a heat map. */
   costs?: Costs | null;
 }
 
 export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
-  const { program, forest, neighbours } = drawing;
-  const { costs = null, hovered, nodes, selection, showPath } = pointed;
+  const { program, forest, neighbours, marked } = drawing;
+  const { costs = null, hovered, nodes, selection, showPath, sides } = pointed;
   const lit = litBoxes(drawing, scene, selection, nodes);
   lit.delete(forest.root);
   const near = hovered
@@ -48,7 +57,7 @@ export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks
     : [];
   const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
   const heat = costs && heatOf(scene, costs);
-  return { lit, hovered, near: new Set(near), heat, path };
+  return { lit, hovered, near: new Set(near), heat, path, marked, sides };
 }
 
 function litBoxes(

@@ -11,6 +11,9 @@ const NAMES = {
   selectFill: "--tx-accent-soft",
   scopeEven: "--tx-scope-even",
   scopeOdd: "--tx-scope-odd",
+  added: "--tx-good",
+  removed: "--tx-danger",
+  changed: "--tx-warn",
   heat: "--tx-heat",
 } as const;
 

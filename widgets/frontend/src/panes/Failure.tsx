@@ -8,6 +8,7 @@ import { PlainLine } from "./CodeLine";
 import { CopyButton } from "./CopyButton";
 import { Fixes } from "./Fixes";
 import { Frames } from "./Frames";
+import { LinkedPage } from "./LinkedPage";
 import { Empty, More, Prose, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
@@ -52,7 +53,7 @@ export function Failure({ store, program, failure }: FailureProps) {
           <Frames store={store} program={program} frames={stack} />
         </details>
       )}
-      <Links failure={failure} />
+      <Links store={store} failure={failure} />
       <Folded
         title={`What torch says (${failure.error})`}
         text={failure.message}
@@ -91,7 +92,7 @@ function RelatedPlaces({ store, program, failure }: FailureProps) {
 }
 
 /** Where to read more: torch's own words here, its pages where the reader asks for them. */
-function Links({ failure }: { failure: FailureRecord }) {
+function Links({ store, failure }: { store: Store; failure: FailureRecord }) {
   if (failure.links.length === 0) return null;
   return (
     <details>
@@ -107,6 +108,7 @@ function Links({ failure }: { failure: FailureRecord }) {
               <strong>{capped(link.name, 120)}</strong>
             )}{" "}
             <Prose text={link.text} most={1000} />
+            <LinkedPage store={store} link={link} />
           </li>
         ))}
       </ul>

@@ -56,7 +56,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
       <div class="tx-side" style={{ height: `${upper}px` }}>
         <Tabs
           label="Facts"
-          tabs={store.comparison.value ? [...FACTS, DIFFERENCES] : FACTS}
+          tabs={store.comparison.value ? [DIFFERENCES, ...FACTS] : FACTS}
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
         />
@@ -91,7 +91,7 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
     <>
       <Tabs
         label="Details"
-        tabs={store.comparison.value ? [...ALL, DIFFERENCES] : ALL}
+        tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
         open={tab}
         choose={(each) => store.open(each)}
       />

@@ -6,7 +6,7 @@ import type { Store } from "../store";
 
 const TICK_MS = 500;
 
-export function Working({ store }: { store: Store }) {
+export function Working({ store }: { store: Pick<Store, "working" | "host"> }) {
   const working = store.working.value;
   const seconds = useSeconds(working?.since ?? null);
   if (!working) return null;

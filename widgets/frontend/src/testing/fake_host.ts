@@ -20,10 +20,12 @@ export interface Answers {
     request: object,
   ) => object | null | string;
   live?: boolean;
+  decomposable?: string[];
 }
 
 export class FakeHost implements Host {
   current = 0;
+  compared = -1;
   readonly asked: string[] = [];
   readonly requests: object[] = [];
   interrupt?: () => void;
@@ -83,6 +85,8 @@ export class FakeHost implements Host {
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "setups" && this.answers.setups) return this.answers.setups;
     if (kind === "code" && this.answers.code) return this.answers.code;
+    if (kind === "texts") return [];
+    if (kind === "decomposable") return { ops: this.answers.decomposable ?? [] };
     const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;
     if (kind === "source" && text !== undefined) return { lines: plainLines(text) };
     throw new Error("That is not on this machine.");

@@ -1,0 +1,92 @@
+"""ExportDB and the graph break pages of the installed torch, from Python.
+
+import explorer
+explorer.exportdb.browse()                        # on the last line of a cell: the browser
+explorer.exportdb.search("torch.cond")            # cases, as plain data
+explorer.exportdb.try_case("cond_operands")       # exports it in both modes: an Exploration
+print(explorer.exportdb.check())                  # all cases: declared beside done
+explorer.exportdb.graph_breaks("data-dependent")  # pages of torch's registry
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from explorer.exploration import Exploration
+from explorer.exportdb_check import CheckReport
+from explorer.library import Library
+
+if TYPE_CHECKING:
+    from export_engine import Progress
+    from export_engine.record_exportdb import ExportCase, GraphBreakPage
+
+__all__ = ["browse", "case", "cases", "check", "graph_breaks", "search", "try_case"]
+
+
+def cases() -> list[ExportCase]:
+    """All cases of the installed torch, by name."""
+    from export_engine.exportdb import cases as all_cases
+
+    return list(all_cases())
+
+
+def case(name: str) -> ExportCase:
+    """The case of a name. Raises ValueError, with the nearest name, where there is none."""
+    from export_engine.exportdb import case as named
+
+    return named(name)
+
+
+def search(query: str) -> list[ExportCase]:
+    """The cases of a tag, or those that have all words in name, tags, description or source."""
+    from export_engine.exportdb import search as found
+
+    return found(query)
+
+
+def graph_breaks(query: str = "") -> list[GraphBreakPage]:
+    """The pages of torch's graph breaks that have all words; all pages for none."""
+    from export_engine.exportdb import search_graph_breaks
+
+    return search_graph_breaks(query)
+
+
+def try_case(
+    name: str, source: str | None = None, progress: Callable[[Progress], None] | None = None
+) -> Exploration:
+    """Exports a case in both modes.
+
+    Args:
+        name: the case's.
+        source: another text in place of its own; it defines `model` and `example_args`, is run in
+            a module of its own, and sees none of your names.
+        progress: called while it runs.
+
+    Raises:
+        ValueError: there is no such case, or the text cannot be run; says why.
+        KeyboardInterrupt: interrupted.
+    """
+    from explorer.trying import explored
+
+    return explored(name, case(name).source if source is None else source, progress)
+
+
+def check(progress: Callable[[Progress], None] | None = None) -> CheckReport:
+    """Exports every case in both modes and runs it beside eager; `print` what it gives.
+
+    Raises:
+        KeyboardInterrupt: interrupted.
+    """
+    from export_engine.exportdb import check_all, torch_version
+
+    return CheckReport(check_all(progress), torch_version())
+
+
+def browse(query: str = "") -> Library:
+    """The browser of all cases and graph breaks.
+
+    Args:
+        query: a case to open, or a tag or words to search for.
+    """
+    return Library.of_cases(query)

@@ -1,0 +1,76 @@
+"""What `%exportdb --check` found, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from explorer.escape import escaped, harmless
+
+if TYPE_CHECKING:
+    from export_engine.record_exportdb import CaseCheck
+
+_HEADINGS = ("case", "declared", "non-strict", "strict")
+
+
+class CheckReport:
+    """Every case of ExportDB: what torch declares beside what it does."""
+
+    def __init__(self, rows: Sequence[CaseCheck], torch_version: str) -> None:
+        """Make one.
+
+        Args:
+            rows: one per case.
+            torch_version: of the torch that was checked.
+        """
+        self.rows = tuple(rows)
+        self.torch_version = torch_version
+
+    @property
+    def ok(self) -> bool:
+        """Whether every case does what is declared of it, in both modes."""
+        return all(row.as_declared for row in self.rows)
+
+    @property
+    def sentence(self) -> str:
+        """How many do."""
+        if not self.rows:
+            return f"torch {self.torch_version} has no ExportDB."
+        good = sum(row.as_declared for row in self.rows)
+        return (
+            f"ExportDB of torch {self.torch_version}: {len(self.rows)} cases, {good} do what is "
+            "declared of them, in both modes."
+        )
+
+    def __repr__(self) -> str:
+        names = max([len(row.name) for row in self.rows] or [0])
+        lines = [f"  {_HEADINGS[0]:<{names}}  {_HEADINGS[1]:<17}  {_HEADINGS[2]:<10}  strict"]
+        for row in self.rows:
+            modes = "  ".join(f"{each.outcome:<10}" for each in row.outcomes)
+            mark = "✓" if row.as_declared else "✗"
+            lines.append(f"{mark} {row.name:<{names}}  {row.level:<17}  {modes}".rstrip())
+        return "\n".join([self.sentence, *lines, *self._reasons()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{each}</th>" for each in ("", *_HEADINGS))
+        body = "".join(_row(row) for row in self.rows)
+        return f"<p>{escaped(self.sentence)}</p><table><tr>{head}</tr>{body}</table>"
+
+    def _reasons(self) -> list[str]:
+        """Why a case failed or differs, where one did."""
+        said = [
+            harmless(f"{row.name}, {each.mode}: {each.sentence}")
+            for row in self.rows
+            for each in row.outcomes
+            if each.outcome != "agrees"
+        ]
+        return ["", *said] if said else []
+
+
+def _row(row: CaseCheck) -> str:
+    modes = "".join(
+        f'<td title="{escaped(each.sentence)}">{escaped(each.outcome)}</td>'
+        for each in row.outcomes
+    )
+    mark = "✓" if row.as_declared else "✗"
+    return f"<tr><td>{mark}</td><td>{escaped(row.name)}</td><td>{row.level}</td>{modes}</tr>"

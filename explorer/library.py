@@ -1,0 +1,120 @@
+"""The browser of what torch ships that explains exports: ExportDB's cases, and graph breaks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from explorer.escape import escaped, harmless
+from explorer.exploration import Exploration
+
+if TYPE_CHECKING:
+    from export_engine.record_exportdb import ExportCase, GraphBreakPage
+
+Section = Literal["cases", "breaks"]
+_MOST_ROWS = 60
+
+
+class Library:
+    """Cases and graph breaks to browse. Leave it on the last line of a cell to see it."""
+
+    def __init__(self, section: Section, query: str) -> None:
+        """Make one.
+
+        Args:
+            section: which of the two is open.
+            query: a name to open, or what to search for.
+        """
+        self.section: Section = section
+        self.query = query.strip()
+        self.exploration: Exploration | None = None
+        """What the case that was exported last came to."""
+
+    @classmethod
+    def of_cases(cls, query: str = "") -> Self:
+        """The browser, open at the cases."""
+        return cls("cases", query)
+
+    @classmethod
+    def of_graph_breaks(cls, query: str = "") -> Self:
+        """The browser, open at the graph breaks."""
+        return cls("breaks", query)
+
+    @property
+    def found(self) -> list[ExportCase] | list[GraphBreakPage]:
+        """What the query finds; the one that it names, where it names one."""
+        from export_engine.exportdb import search, search_graph_breaks
+
+        if self.section == "breaks":
+            pages = search_graph_breaks(self.query)
+            return [each for each in pages if each.name == self.query.upper()] or pages
+        cases = search(self.query)
+        return [each for each in cases if each.name == self.query] or cases
+
+    def widget(self) -> Any:
+        """The browser. Raises FrontEndMissing."""
+        from explorer.library_answers import LibraryAnswers
+        from widgets import LibraryWidget
+
+        answers = LibraryAnswers(self)
+        widget = LibraryWidget(
+            section=self.section, query=self.query, answer=answers, fallback=self._static
+        )
+        answers.show = widget
+        return widget
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        from widgets import FrontEndMissing
+
+        try:
+            return self.widget()._repr_mimebundle_(**options)
+        except FrontEndMissing as missing:
+            return self._static(note=str(missing))
+
+    def __repr__(self) -> str:
+        return "\n".join(harmless(line) for line in self._lines())
+
+    def _lines(self) -> list[str]:
+        found = self.found
+        if not found:
+            return [self._nothing()]
+        if len(found) == 1:
+            return _page_lines(found[0])
+        what = "graph breaks" if self.section == "breaks" else "cases of ExportDB"
+        rows = [f"{each.name:<32} {each.title}" for each in found[:_MOST_ROWS]]
+        left = len(found) - len(rows)
+        more = [f"and {left:,} more; add words to find fewer"] if left else []
+        return [f"{len(found):,} {what}", *rows, *more]
+
+    def _nothing(self) -> str:
+        what = "%graph_breaks" if self.section == "breaks" else "%exportdb"
+        if not self.query:
+            return "This torch ships none."
+        return f"Nothing has all of these words: {self.query}. {what} alone lists all there is."
+
+    def _static(self, note: str = "") -> dict[str, str]:
+        """What is shown where no widget runs."""
+        said = note or "Run the notebook to browse, edit and export these."
+        page = f"<pre>{escaped(self, 20_000)}</pre><p><small>{escaped(said)}</small></p>"
+        return {"text/plain": repr(self), "text/html": page}
+
+
+def _page_lines(found: ExportCase | GraphBreakPage) -> list[str]:
+    """All of one case or page."""
+    from export_engine.record_exportdb import ExportCase
+
+    if isinstance(found, ExportCase):
+        inputs = ", ".join(f"{each.path}: {each.text}" for each in found.inputs)
+        return [
+            f"{found.name} ({found.level}; {', '.join(found.tags) or 'no tags'})",
+            f"inputs: {inputs}",
+            *([f"dynamic shapes: {found.shapes}"] if found.shapes else []),
+            *([f"explains: {'; '.join(found.explains)}"] if found.explains else []),
+            "",
+            *found.source.splitlines(),
+        ]
+    return [
+        f"{found.name}: {found.title}",
+        *found.explanations,
+        *(f"hint: {each}" for each in found.hints),
+        found.url,
+    ]

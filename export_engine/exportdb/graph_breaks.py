@@ -1,0 +1,53 @@
+"""torch's registry of graph breaks as pages: what breaks, why, and what torch advises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from export_engine.diagnose.links import graph_break_url
+from export_engine.exportdb.searching import found
+from export_engine.record_exportdb import GraphBreakPage
+from export_engine.torch_internals import graph_break_registry, without_holes
+
+_HOLE = re.compile(r"\{([^{}]*)\}")
+_SPACES = re.compile(r"[ \t]+")
+
+
+@lru_cache(maxsize=1)
+def graph_break_pages() -> tuple[GraphBreakPage, ...]:
+    """All pages, by id; none where this torch has no registry."""
+    pages = []
+    for name, versions in graph_break_registry().items():
+        titles = without_holes([_filled(str(each.get("Gb_type", ""))) for each in versions])
+        hints = [_filled(str(hint)) for each in versions for hint in each.get("Hints", [])]
+        pages.append(
+            GraphBreakPage(
+                name=name,
+                title=titles[0] if titles else name,
+                explanations=_texts(str(each.get("Explanation", "")) for each in versions),
+                hints=without_holes(hints),
+                contexts=_texts(str(each.get("Context", "")) for each in versions),
+                url=graph_break_url(name),
+            )
+        )
+    return tuple(sorted(pages, key=lambda page: page.name))
+
+
+def search_graph_breaks(query: str) -> list[GraphBreakPage]:
+    """The pages that have every word in their id, title, hints or explanation."""
+    return found(
+        graph_break_pages(),
+        query,
+        lambda page: (f"{page.name} {page.title}", " ".join([*page.explanations, *page.hints])),
+    )
+
+
+def _texts(given: Iterable[str]) -> list[str]:
+    return without_holes([_filled(each) for each in given])
+
+
+def _filled(text: str) -> str:
+    """The text with the names of its holes in angle brackets."""
+    return _SPACES.sub(" ", _HOLE.sub(r"<\1>", text)).strip()

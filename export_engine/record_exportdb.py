@@ -1,0 +1,76 @@
+"""What torch ships that explains exports, as plain data: ExportDB's cases and graph break pages.
+
+A browser shows them; none of it is part of a Record of an attempt.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class CaseInput(msgspec.Struct, frozen=True):
+    """One input of a case's call."""
+
+    path: str
+    """`x`, `tuple0.1`."""
+    text: str
+    """`f32[3, 2]`, or the value of what is no tensor."""
+
+
+class ExportCase(msgspec.Struct, frozen=True):
+    """A case of ExportDB."""
+
+    name: str
+    """torch's name: `cond_operands`."""
+    title: str
+    """The first sentence of its description."""
+    description: str
+    tags: list[str]
+    level: Literal["supported", "not supported yet"]
+    """What torch declares."""
+    source: str
+    """The text of its module, which defines `model` and `example_args`."""
+    inputs: list[CaseInput]
+    shapes: str
+    """Its dynamic shapes in the short language; empty: all sizes are static."""
+    explains: list[str]
+    """The kinds of failure whose diagnosis links here, as a view shows them."""
+
+
+class ModeOutcome(msgspec.Struct, frozen=True):
+    """What one mode made of a case."""
+
+    mode: Literal["non-strict", "strict"]
+    outcome: Literal["agrees", "differs", "failed"]
+    """Exported and the same as eager; exported and not the same; not exported."""
+    sentence: str
+    seconds: float
+
+
+class CaseCheck(msgspec.Struct, frozen=True):
+    """What torch declares of a case beside what it does."""
+
+    name: str
+    level: Literal["supported", "not supported yet"]
+    outcomes: list[ModeOutcome]
+    as_declared: bool
+    """Whether both modes do what is declared: a supported case exports and agrees with eager, one
+    that is not supported fails."""
+
+
+class GraphBreakPage(msgspec.Struct, frozen=True):
+    """A page of torch's registry of graph breaks."""
+
+    name: str
+    """`GB0170`."""
+    title: str
+    """torch's name of the kind: `Data-dependent branching`."""
+    explanations: list[str]
+    """torch's own words, per version of them; `<name>` is filled in while torch runs."""
+    hints: list[str]
+    contexts: list[str]
+    """What torch adds about the place, in the same way."""
+    url: str
+    """The same on the web."""

@@ -1,0 +1,101 @@
+"""What torch ships that explains failures: ExportDB's cases, and its registry of graph breaks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+_PLACEHOLDERS = ("_explanation", "_gb_type", "{", '"', "str(")
+"""Text that torch fills in while it runs, or code that its registry took for text."""
+
+
+class LibraryCase(NamedTuple):
+    """A case of ExportDB, as torch declares it."""
+
+    name: str
+    description: str
+    tags: tuple[str, ...]
+    supported: bool
+    source: str
+    """The text of its module: `model`, `example_args`, and what else there is."""
+
+
+@lru_cache(maxsize=1)
+def exportdb_cases() -> frozenset[str]:
+    """The names of torch's example cases, ExportDB; none where this torch has no such library."""
+    return frozenset(each.stem for each in _case_files())
+
+
+@lru_cache(maxsize=1)
+def exportdb_library() -> tuple[LibraryCase, ...]:
+    """All cases, by name; none where this torch has no such library.
+
+    torch makes the tensors of all cases when it imports them; the user's random numbers stay.
+    """
+    if not _case_files():
+        return ()
+    with torch.random.fork_rng(devices=[]):
+        from torch._export.db.examples import all_examples
+    declared = all_examples()  # type: ignore[no-untyped-call]
+    return tuple(
+        LibraryCase(
+            path.stem,
+            declared[path.stem].description,
+            tuple(sorted(declared[path.stem].tags)),
+            declared[path.stem].support_level.name == "SUPPORTED",
+            path.read_text(encoding="utf-8"),
+        )
+        for path in _case_files()
+        if path.stem in declared
+    )
+
+
+def _case_files() -> list[Path]:
+    folder = Path(torch.__path__[0], "_export", "db", "examples")
+    return [path for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+
+
+Versions = list[dict[str, Any]]
+"""Of a graph break: dicts with `Gb_type`, `Context`, `Explanation` and `Hints`, oldest last."""
+
+
+@lru_cache(maxsize=1)
+def graph_break_registry() -> dict[str, Versions]:
+    """torch's registry of graph breaks, by id (`GB0170`); empty where this torch has none."""
+    path = Path(torch.__path__[0], "_dynamo", "graph_break_registry.json")
+    try:
+        found: dict[str, Versions] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+@lru_cache(maxsize=1)
+def _ids_of_kinds() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, versions in graph_break_registry().items():
+        for version in versions:
+            found.setdefault(version.get("Gb_type", ""), name)
+    return found
+
+
+def graph_break(kind: str) -> tuple[str, Versions] | None:
+    """Of a kind of graph break, its id and the versions of torch's entry on it."""
+    name = _ids_of_kinds().get(kind)
+    return (name, graph_break_registry()[name]) if name else None
+
+
+def whole_explanations(versions: Versions) -> list[str]:
+    """The explanations of an entry that have no holes in them, each once."""
+    return without_holes([str(version.get("Explanation", "")) for version in versions])
+
+
+def without_holes(texts: Sequence[str]) -> list[str]:
+    """The texts that torch's registry holds whole, each once, in order."""
+    said = dict.fromkeys(text.strip() for text in texts)
+    return [text for text in said if text and not any(hole in text for hole in _PLACEHOLDERS)]

@@ -1,0 +1,95 @@
+"""The browser's answers to the page: list, colour, try, refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer.answers import Answers
+from explorer.library_answers import LONGEST_SOURCE, LibraryAnswers
+from widgets import LibraryWidget, Refusal
+
+
+def browser() -> tuple[explorer.Library, LibraryWidget, LibraryAnswers]:
+    library = explorer.exportdb.browse("list_contains")
+    widget = library.widget()
+    answers = widget._answer
+    assert isinstance(answers, LibraryAnswers)
+    return library, widget, answers
+
+
+def test_a_case_is_listed_coloured_tried_and_shown() -> None:
+    library, widget, answers = browser()
+    value, _ = answers("cases", {})
+    found = next(each for each in value["cases"] if each["name"] == "list_contains")
+    lines, _ = answers("colour", {"source": found["source"]})
+    assert "".join(token.text for token in lines["lines"][0]) == "import torch"
+
+    with pytest.raises(Refusal, match="Nothing was exported yet"):
+        answers("record", {"attempt": 0})
+    tried, _ = answers("try", {"name": "list_contains", "source": found["source"]})
+    assert tried == {"problem": "", "line": 0}
+    assert [each["label"] for each in widget.attempts] == ["non-strict", "strict"]
+    assert library.exploration is not None
+    assert library.exploration.ok
+    _, (encoded,) = answers("record", {"attempt": 0})
+    assert encoded == widget.record
+
+
+def test_a_text_that_cannot_be_run_leaves_what_is_shown() -> None:
+    _, widget, answers = browser()
+    source = explorer.exportdb.case("list_contains").source
+    answers("try", {"name": "list_contains", "source": source})
+    before = widget.record
+    tried, _ = answers("try", {"name": "list_contains", "source": "import torch\nx = ("})
+    assert tried["line"] == 2
+    assert "This is no Python" in tried["problem"]
+    assert widget.record == before
+
+
+def test_an_action_on_an_older_text_does_not_cover_the_newer_one() -> None:
+    library, widget, answers = browser()
+    source = explorer.exportdb.case("list_contains").source
+    answers("try", {"name": "list_contains", "source": source})
+    older = library.exploration
+    assert older is not None
+    answers("try", {"name": "list_contains", "source": source})
+    before = widget.record
+    older.decompose()
+    assert widget.record == before
+
+
+@pytest.mark.parametrize("source", [None, 3, "x" * (LONGEST_SOURCE + 1)])
+def test_what_is_no_text_is_refused(source: Any) -> None:
+    _, _, answers = browser()
+    with pytest.raises(Refusal):
+        answers("try", {"name": "list_contains", "source": source})
+
+
+def test_any_view_can_show_what_a_diagnosis_links_to() -> None:
+    ex = explorer.exportdb.try_case("dynamic_shape_round")
+    answers = Answers(ex._session)
+    value, _ = answers("case", {"name": "cond_predicate"})
+    assert value["case"]["name"] == "cond_predicate"
+    value, _ = answers("break", {"name": "GB0170"})
+    assert value["page"]["title"] == "Data-dependent branching"
+    with pytest.raises(Refusal, match="none is called"):
+        answers("case", {"name": "no_such_case"})
+    with pytest.raises(Refusal, match="no page"):
+        answers("break", {"name": "GB"})
+
+
+def test_where_no_widget_runs_the_text_is_shown_and_escaped() -> None:
+    library = explorer.exportdb.browse("list_contains")
+    static = library._static()
+    assert "class ListContains" in static["text/plain"]
+    assert "<script" not in static["text/html"]
+    assert "&#x27;" in static["text/html"] or "&quot;" in static["text/html"]
+
+
+def test_a_case_that_fails_has_fixes_like_any_other() -> None:
+    ex = explorer.exportdb.try_case("dynamic_shape_round")
+    assert not ex.ok
+    assert ex.apply(0).ok

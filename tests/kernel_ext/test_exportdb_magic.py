@@ -1,0 +1,70 @@
+"""`%exportdb` and `%graph_breaks` in IPython, without a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "kernel_ext")
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+def shown(shell: InteractiveShell, cell: str) -> str:
+    with capture_output() as captured:
+        shell.run_cell(cell)
+    return captured.stdout + "".join(
+        output.data.get("text/plain", "") for output in captured.outputs
+    )
+
+
+def test_a_name_opens_one_case(shell: InteractiveShell) -> None:
+    text = shown(shell, "%exportdb cond_operands")
+    assert "class CondOperands" in text
+    assert "inputs: x: f32[3, 2], y: f32[2]" in text
+    assert "explains: A branch writes to its input" in text
+
+
+def test_a_tag_and_words_list_cases(shell: InteractiveShell) -> None:
+    text = shown(shell, "%exportdb torch.cond")
+    assert "cond_branch_class_method" in text
+    assert "dynamic_shape_round" not in text
+    assert "class DynamicShapeRound" in shown(shell, "%exportdb round dynamic")
+    assert "%exportdb alone lists" in shown(shell, "%exportdb nothing like this")
+
+
+def test_it_can_be_kept(shell: InteractiveShell) -> None:
+    shell.run_cell("found = %exportdb cond")
+    assert shell.user_ns["found"].query == "cond"
+
+
+def test_graph_breaks_are_looked_up_by_id_and_by_words(shell: InteractiveShell) -> None:
+    text = shown(shell, "%graph_breaks gb0170")
+    assert text.startswith("GB0170: Data-dependent branching")
+    assert "hint: Use `torch.cond`" in text
+    assert "GB0170" in shown(shell, "%graph_breaks data-dependent branching")
+
+
+def test_an_option_that_is_none_is_answered(shell: InteractiveShell) -> None:
+    assert "It has --check, alone" in shown(shell, "%exportdb --chek")
+    assert "It has none" in shown(shell, "%graph_breaks --check")
+
+
+@pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="counts are of torch 2.13")
+def test_check_prints_every_case_beside_what_is_declared(shell: InteractiveShell) -> None:
+    text = shown(shell, "%exportdb --check")
+    assert "36 cases, 36 do what is declared of them, in both modes" in text
+    assert text.count("✓") == 36
+    assert "dynamic_shape_round             not supported yet  failed      failed" in text
+    with capture_output():
+        shell.run_cell("report = %exportdb --check")
+    assert shell.user_ns["report"].ok

@@ -1,0 +1,84 @@
+"""`%export --vs-compile` in IPython, without a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from kernel_ext.command import parse_command
+from kernel_ext.errors import ExportUsageError
+
+SETUP = """
+import torch
+
+def slide(x, w):
+    if x.shape[0] <= 1024:
+        return torch.relu(x @ w)
+    return torch.sigmoid(x @ w) * 2
+
+x, w = torch.randn(512, 8), torch.randn(8, 8)
+"""
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "kernel_ext")
+    assert shell.run_cell(SETUP).success
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+def shown(shell: InteractiveShell, cell: str) -> str:
+    with capture_output() as captured:
+        shell.run_cell(cell)
+    return captured.stdout + "".join(
+        output.data.get("text/plain", "") for output in captured.outputs
+    )
+
+
+def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) -> None:
+    text = shown(shell, "%export --vs-compile --sizes 512,1024,2048 --as ex slide(x, w)")
+    assert "slide(x, w): torch.compile beside torch.export" in text
+    assert "graph 2 asks 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
+    assert "export   refuses it" in text
+    assert "exported, non-strict, 2 ops, x.shape[0] in [2, 1024]" in text
+    assert shell.user_ns["ex"].ok
+
+
+def test_one_call_without_sizes(shell: InteractiveShell) -> None:
+    text = shown(shell, "%export --vs-compile slide(x, w)")
+    assert "compile  compiles graph 1" in text
+    assert "export   takes it" in text
+
+
+def test_dims_of_the_short_language_are_meant_by_name(shell: InteractiveShell) -> None:
+    cell = '%export --vs-compile -d "x: batch[2..1024], _" --sizes batch=4,8 slide(x, w)'
+    text = shown(shell, cell)
+    assert "batch = 4" in text
+    assert "batch in [2, 1024]" in text
+
+
+def test_sizes_that_mean_nothing_are_answered(shell: InteractiveShell) -> None:
+    text = shown(shell, "%export --vs-compile --sizes seq=4 slide(x, w)")
+    assert "There is no size 'seq' in this call" in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--sizes 3 m(x)", "goes with --vs-compile"),
+        ("--vs-compile --both m(x)", "leave out --both"),
+        ("--vs-compile --fix m(x)", "leave out --both and --fix"),
+        ("--vs-compile --load f.pt2", "without a call"),
+        ("--vs-compile --sizes", "--sizes needs a value"),
+    ],
+)
+def test_options_that_exclude_each_other_say_so(line: str, said: str) -> None:
+    with pytest.raises(ExportUsageError, match=said):
+        parse_command(line)

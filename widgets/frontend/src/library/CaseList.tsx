@@ -1,0 +1,109 @@
+/** The cases that a search, a tag and a level leave. */
+
+import { capped, counted } from "../format";
+import { Prose } from "../panes/parts";
+import type { ExportCase } from "../record.gen";
+import { FoundList } from "./FoundList";
+import { SearchBox } from "./SearchBox";
+import type { LibraryStore } from "./store";
+
+interface CaseListProps {
+  store: LibraryStore;
+  cases: readonly ExportCase[];
+}
+
+const LEVELS = ["supported", "not supported yet"];
+
+export function CaseList({ store, cases }: CaseListProps) {
+  const found = store.foundCases.value;
+  const narrowed = found.length < cases.length;
+  return (
+    <section class="tx-library-list" aria-label="Cases" data-pane>
+      <search class="tx-library-search">
+        <SearchBox
+          label="Search the cases: name, tags, description and source"
+          query={store.query.cases.value}
+          change={(query) => {
+            store.query.cases.value = query;
+          }}
+        />
+        <select
+          class="tx-input"
+          aria-label="Tag"
+          value={store.tag.value}
+          onChange={(event) => {
+            store.tag.value = event.currentTarget.value;
+          }}
+        >
+          <option value="">All tags</option>
+          {tagCounts(cases).map(([tag, count]) => (
+            <option key={tag} value={tag}>
+              {tag} ({count})
+            </option>
+          ))}
+        </select>
+        <select
+          class="tx-input"
+          aria-label="Support level"
+          value={store.level.value}
+          onChange={(event) => {
+            store.level.value = event.currentTarget.value;
+          }}
+        >
+          <option value="">All levels</option>
+          {LEVELS.map((level) => (
+            <option key={level} value={level}>
+              {level} ({cases.filter((each) => each.level === level).length})
+            </option>
+          ))}
+        </select>
+        <output class="tx-lead" aria-live="polite">
+          {narrowed
+            ? `${found.length} of ${counted(cases.length, "case")}`
+            : counted(cases.length, "case")}
+          {narrowed && (
+            <>
+              {" · "}
+              <button type="button" class="tx-more" onClick={() => store.clear("cases")}>
+                show all
+              </button>
+            </>
+          )}
+        </output>
+      </search>
+      {found.length === 0 && (
+        <p class="tx-empty">No case has all of this. Try fewer words, or another tag.</p>
+      )}
+      <FoundList
+        label="Cases found"
+        items={found}
+        opened={store.opened.cases.value}
+        open={(name) => store.open("cases", name)}
+      >
+        {(each) => (
+          <>
+            <span class="tx-found-name">
+              {capped(each.name, 80)}
+              {store.edited.value.has(each.name) && <span class="tx-badge">edited</span>}
+              {each.level !== "supported" && (
+                <span class="tx-badge tx-badge-warn">not supported yet</span>
+              )}
+            </span>
+            <span class="tx-found-title">
+              <Prose text={each.title} most={160} />
+            </span>
+          </>
+        )}
+      </FoundList>
+    </section>
+  );
+}
+
+/** Pure: each tag and how many cases have it, the most first. */
+export function tagCounts(cases: readonly ExportCase[]): [tag: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const tag of cases.flatMap((each) => each.tags)) {
+    counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  }
+  return [...counts].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
+}

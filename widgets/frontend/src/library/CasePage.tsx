@@ -1,0 +1,91 @@
+/** A case: what it shows, its source to read and to edit, and what exporting it comes to. */
+
+import { capped } from "../format";
+import type { ExportCase } from "../record.gen";
+import { CaseText } from "./CaseText";
+import { Editor } from "./Editor";
+import type { LibraryStore } from "./store";
+
+interface CasePageProps {
+  store: LibraryStore;
+  found: ExportCase;
+}
+
+export function CasePage({ store, found }: CasePageProps) {
+  const text = store.text(found);
+  const edited = text !== found.source;
+  const { count, name, source } = store.tried.value;
+  const shown = count > 0 && name === found.name;
+  const problem = store.problem.value;
+  return (
+    <div class="tx-scroll" data-testid="case-page">
+      <h2 class="tx-name">{found.name}</h2>
+      <CaseText found={found} showTag={(tag) => store.showTag(tag)} />
+      <div class="tx-case-bar">
+        <div class="tx-case-actions">
+          <button
+            type="button"
+            class="tx-button tx-primary"
+            data-testid="try-case"
+            disabled={store.working.value !== null}
+            title="Runs this text in your kernel, in a module of its own, and exports its call (Ctrl+Enter in the text)"
+            onClick={() => void store.try(found)}
+          >
+            {edited ? "Export the edited text" : "Export it live"}
+          </button>
+          <button
+            type="button"
+            class="tx-button"
+            disabled={!edited}
+            title="Puts back the text that torch ships"
+            onClick={() => store.edit(found, found.source)}
+          >
+            Undo the edits
+          </button>
+        </div>
+        {shown && <Tried store={store} same={source === text} />}
+        {problem && (
+          <p class="tx-alert" role="alert" data-testid="case-problem">
+            {problem.line > 0 && <strong>Line {problem.line}: </strong>}
+            {capped(problem.sentence, 1000)}
+          </p>
+        )}
+      </div>
+      <Editor
+        label={`Source of ${found.name}`}
+        text={text}
+        bad={problem?.line ?? 0}
+        colour={async (given) => (await store.host.look("colour", { source: given })).lines}
+        change={(next) => store.edit(found, next)}
+        run={() => void store.try(found)}
+      />
+      <p class="tx-lead">
+        The text may be edited here. It is run only when you export it, and sees none of your
+        variables. Ctrl+Enter exports it; Esc leaves the text.
+      </p>
+    </div>
+  );
+}
+
+/** What the last export of this case came to, and the way to its view. */
+function Tried({ store, same }: { store: LibraryStore; same: boolean }) {
+  return (
+    <div class="tx-tried" role="status" data-testid="tried">
+      {!same && <span class="tx-lead">Of the text before your last edits:</span>}
+      {store.host.attempts.map(({ label, outcome, verdict }, index) => (
+        <span key={index} class={`tx-mark-${outcome}`} title={capped(label, 40)}>
+          {capped(verdict, 300)}
+        </span>
+      ))}
+      <button type="button" class="tx-more" onClick={(event) => goToView(event.currentTarget)}>
+        Go to the view below
+      </button>
+    </div>
+  );
+}
+
+function goToView(from: HTMLElement): void {
+  const view = from.closest(".tx-root")?.nextElementSibling;
+  view?.scrollIntoView({ block: "start" });
+  view?.querySelector<HTMLElement>("button, input")?.focus({ preventScroll: true });
+}

@@ -1,0 +1,127 @@
+/** The browser: a list to search on one side, what is open on the other. */
+
+import { useEffect, useRef } from "preact/hooks";
+import { onThemeChange } from "../graph/palette";
+import { Empty, Prose } from "../panes/parts";
+import { Tabs } from "../shell/Tabs";
+import { themeAt } from "../shell/theme";
+import { Working } from "../shell/Working";
+import type { Section } from "./asks";
+import { BreakList } from "./BreakList";
+import { BreakText } from "./BreakText";
+import { CaseList } from "./CaseList";
+import { CasePage } from "./CasePage";
+import type { LibraryStore } from "./store";
+
+export function Library({ store }: { store: LibraryStore }) {
+  const element = useRef<HTMLDivElement>(null);
+  const section = store.section.value;
+  useEffect(() => {
+    const root = element.current?.closest<HTMLElement>(".tx-root");
+    if (!root) return;
+    const update = (): void => {
+      root.dataset.txTheme = themeAt(root);
+    };
+    update();
+    return onThemeChange(update);
+  }, []);
+  useEffect(() => void store.load(section), [section]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key that works everywhere inside
+    <div ref={element} class="tx-library" onKeyDown={(event) => onKey(event, element.current)}>
+      <header class="tx-header">
+        <span class="tx-title">{section === "cases" ? "ExportDB" : "Graph breaks"}</span>
+        <span class="tx-verdict">{lead(store, section)}</span>
+      </header>
+      <Tabs
+        label="Library"
+        tabs={SECTIONS}
+        open={section}
+        choose={(each) => {
+          store.section.value = each;
+        }}
+      />
+      <Working store={store} />
+      {store.refused.value && (
+        <p class="tx-alert" role="alert">
+          {store.refused.value}
+        </p>
+      )}
+      <div class="tx-library-body">
+        {section === "cases" ? <Cases store={store} /> : <Breaks store={store} />}
+      </div>
+    </div>
+  );
+}
+
+const SECTIONS: [Section, string][] = [
+  ["cases", "Cases"],
+  ["breaks", "Graph breaks"],
+];
+
+function lead(store: LibraryStore, section: Section): string {
+  if (section === "breaks") return "What torch says of each kind of Python that it cannot follow";
+  return store.torch.value && `What exports, by example: the cases of torch ${store.torch.value}`;
+}
+
+function Cases({ store }: { store: LibraryStore }) {
+  const cases = store.cases.value;
+  if (!cases)
+    return <Empty>{store.refused.value ? "Nothing is here yet." : "Fetching the cases…"}</Empty>;
+  if (cases.length === 0) return <Empty>This torch ships no ExportDB. A newer one does.</Empty>;
+  const found = cases.find(({ name }) => name === store.opened.cases.value);
+  return (
+    <>
+      <CaseList store={store} cases={cases} />
+      <div class="tx-library-page" data-pane>
+        {found ? (
+          <CasePage key={found.name} store={store} found={found} />
+        ) : (
+          <Empty>
+            Choose a case: its source can be read, exported live in both modes, edited and exported
+            again.
+          </Empty>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Breaks({ store }: { store: LibraryStore }) {
+  const pages = store.pages.value;
+  if (!pages)
+    return <Empty>{store.refused.value ? "Nothing is here yet." : "Fetching the pages…"}</Empty>;
+  if (pages.length === 0) {
+    return <Empty>This torch ships no registry of graph breaks. A newer one does.</Empty>;
+  }
+  const page = pages.find(({ name }) => name === store.opened.breaks.value);
+  return (
+    <>
+      <BreakList store={store} />
+      <div class="tx-library-page" data-pane>
+        {page ? (
+          <div class="tx-scroll" data-testid="break-page">
+            <h2 class="tx-name">
+              <Prose text={page.title} />
+            </h2>
+            <BreakText page={page} />
+          </div>
+        ) : (
+          <Empty>
+            Choose a graph break to read why torch stops there and what it advises. A failed strict
+            export links to its page.
+          </Empty>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** `/` goes to the search. */
+function onKey(event: KeyboardEvent, root: HTMLElement | null): void {
+  const typing = ["INPUT", "TEXTAREA", "SELECT"].includes((event.target as Element).tagName);
+  if (event.key !== "/" || typing) return;
+  root?.querySelector<HTMLInputElement>("[data-search]")?.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
