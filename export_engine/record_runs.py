@@ -19,7 +19,10 @@ class RunError(msgspec.Struct, frozen=True):
 
 
 class RunTimes(msgspec.Struct, frozen=True):
-    """Seconds. By CUDA events on such a GPU, by `torch.utils.benchmark` elsewhere."""
+    """Seconds: by events on an NVIDIA GPU, elsewhere by a clock around each call.
+
+    Calls under 50 µs are timed in blocks, by `torch.utils.benchmark`.
+    """
 
     median: float
     """Of a warm call."""

@@ -18,6 +18,9 @@ from export_engine.running.devices import synchronize
 
 _SECONDS = 0.4
 """How long warm calls are timed, unless one takes longer."""
+_SHORT = 50e-6
+"""Seconds. Shorter calls are timed in blocks, which a clock costs less; longer ones each on their
+own, so that the median leaves out those that another process held up."""
 _LONG = 20.0
 """Seconds. A call that takes longer is not called again to be timed."""
 _MOST_CALLS = 1000
@@ -43,9 +46,8 @@ def warm_times(call: Callable[[], Any], device: str, first: float, prepare: floa
     """
     if first > _LONG:
         return RunTimes(first, 0.0, 1, first, prepare)
-    if device == "cpu":
-        threads = torch.get_num_threads()
-        timer = Timer("call()", globals={"call": call}, num_threads=threads)
+    if device == "cpu" and min(_by_clock(call, device, 3)) < _SHORT:
+        timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
         found = timer.blocked_autorange(min_run_time=_SECONDS)
         calls = len(found.times) * found.number_per_run
         return RunTimes(found.median, found.iqr, calls, first, prepare)
@@ -75,9 +77,10 @@ def cuda_event() -> Any:
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
-def _by_clock(call: Callable[[], Any], device: str) -> list[float]:
+def _by_clock(call: Callable[[], Any], device: str, most: int = _MOST_CALLS) -> list[float]:
+    """Seconds of each call."""
     seconds: list[float] = []
-    while len(seconds) < _MOST_CALLS and (len(seconds) < 4 or sum(seconds) < _SECONDS):
+    while len(seconds) < most and (len(seconds) < 4 or sum(seconds) < _SECONDS):
         seconds.append(timed(call, device)[1])
     return seconds
 
