@@ -7,6 +7,7 @@ compiled by the backend, and held against the same, run by torch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -53,23 +54,58 @@ def _of_program(bench: Bench) -> Located:
 
 
 def _bisected(bench: Bench, backend: Backend, folder: Path) -> Located:
-    """Halves the graph until one op is left: up to the op before, all agrees."""
+    """Halves what an output is made from until one op is left whose inputs all agree.
+
+    A value may be wrong, then right again, as behind a normalisation, so an op that halving ends at
+    may have a wrong input: what that is made from is halved in turn.
+    """
     nodes = list(bench.program().graph.nodes)
-    ops = [node for node in nodes if _gives_tensor(node)]
+    known: dict[torch.fx.Node, bool] = {}
+
+    def parts(node: torch.fx.Node) -> bool:
+        if node not in known:
+            known[node] = _parts(bench, backend, node, folder)
+        return known[node]
+
+    wrong = [node for node in _outputs(bench, nodes) if parts(node)]
+    if not wrong:
+        return Located(-1, "Every output by itself agrees: together they do not.")
+    found = wrong[0]
+    while wrong:
+        found = _first(_made_from(wrong[0], nodes), parts)
+        wrong = [node for node in found.all_input_nodes if _gives_tensor(node) and parts(node)]
+    stack = parse_stack_trace(found.stack_trace or "")
+    where = f", line {stack[-1].line}" if stack else ""
+    said = f"The first op whose value is another is `{found.name}` ({found.target}{where})."
+    return Located(nodes.index(found), said)
+
+
+def _outputs(bench: Bench, nodes: list[torch.fx.Node]) -> list[torch.fx.Node]:
+    """The ops whose values are the program's outputs."""
+    names = {spec.arg.name for spec in bench.subject.program.graph_signature.output_specs}
+    return [node for node in nodes if node.name in names and _gives_tensor(node)]
+
+
+def _made_from(node: torch.fx.Node, nodes: list[torch.fx.Node]) -> list[torch.fx.Node]:
+    """The ops that an op's value depends on, in order, and itself as the last."""
+    needed, waiting = {node}, [node]
+    while waiting:
+        fresh = set(waiting.pop().all_input_nodes) - needed
+        needed |= fresh
+        waiting += fresh
+    return [each for each in nodes if each in needed and _gives_tensor(each)]
+
+
+def _first(ops: list[torch.fx.Node], parts: Callable[[torch.fx.Node], bool]) -> torch.fx.Node:
+    """An op that parts, the one before it not; the last is known to part."""
     good, bad = -1, len(ops) - 1
-    if not ops or not _parts(bench, backend, ops[bad], folder):
-        return Located(-1, "Every op by itself agrees; the outputs part later.")
     while bad - good > 1:
         middle = (good + bad) // 2
-        if _parts(bench, backend, ops[middle], folder):
+        if parts(ops[middle]):
             bad = middle
         else:
             good = middle
-    node = ops[bad]
-    stack = parse_stack_trace(node.stack_trace or "")
-    where = f", line {stack[-1].line}" if stack else ""
-    said = f"The first op whose value is another is `{node.name}` ({node.target}{where})."
-    return Located(nodes.index(node), said)
+    return ops[bad]
 
 
 def _gives_tensor(node: torch.fx.Node) -> bool:

@@ -337,6 +337,31 @@ def test_a_planted_fault_in_a_backend_is_located_to_its_op(
     assert ", line " in row.sentence
 
 
+class Hiding(nn.Module):
+    """What comes after the linear layer is right whatever its scale, until its value is added."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = nn.Linear(8, 8)
+        self.norm = nn.LayerNorm(8, eps=0.0)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.lin(x.flatten(1)[:, :8])
+        z = self.norm(y).tanh().sigmoid().exp().sqrt()
+        return (z + y.relu()).tanh()
+
+
+def test_a_fault_that_is_hidden_for_a_while_is_located_all_the_same(
+    rows: Runner, added: Callable[[Any], None]
+) -> None:
+    attempt = exported(Hiding().eval(), "x: batch, _, _, _")
+    added(lambda: Wrapped("aten.linear.", lambda value: value * 1.5))
+
+    (row,) = rows(attempt, "wrapped")
+
+    assert str(list(attempt.program.graph.nodes)[row.node].target) == "aten.linear.default"
+
+
 @pytest.mark.parametrize("op", OPS)
 def test_a_planted_fault_in_the_program_is_located_to_its_op(rows: Runner, op: str) -> None:
     attempt = exported(Deep().eval(), "x: batch, _, _, _")
