@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -285,3 +287,33 @@ def test_an_engine_that_dies_loses_its_own_run_alone(
 def test_a_client_without_engines_is_refused(explored: explorer.Exploration) -> None:
     with pytest.raises(explorer.FixError, match="The client has no engines"):
         explored.run(on=object())
+
+
+# What the README says
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_readme_lists_every_backend_and_how_to_get_it() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", readme, re.MULTILINE))
+
+    assert list(rows) == [kind.name for kind in registry.BUILT_IN]
+    assert {name for name, rest in rows.items() if "**no**" in rest} == {"tensorrt", "xla"}
+    for extra in re.findall(r'pip install "\.\[(\w+)\]"', readme):
+        assert extra in extras
+
+
+def test_the_readme_s_calls_work(explored: explorer.Exploration, tmp_path: Path) -> None:
+    (tmp_path / "compiled").mkdir()
+
+    found = explored.run(
+        "cpu", ["eager", "program"], inputs=(torch.randn(3, 4),), folder=tmp_path / "compiled"
+    )
+
+    assert found.ok
+    assert len(explored.run(sizes=5).rows) == 10

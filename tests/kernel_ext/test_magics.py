@@ -287,6 +287,9 @@ COMPLETIONS = {
     "%export model.lin(x, inp": ({"input="}, set()),
     "%export model.ge": ({"gen"}, set()),
     "%export -D mod": ({"model"}, set()),
+    "%export --run mod": ({"model"}, {"%mode"}),
+    "%export --run cuda mod": ({"model"}, {"%mode"}),
+    "%export --backend on": (set(), {"--strict"}),
     "%export --load nowh": (set(), {"--strict"}),
     "%export -d 'x: ": (set(), {"--strict"}),
     "mod": ({"model"}, {"--strict"}),
@@ -371,6 +374,21 @@ def test_a_program_is_decomposed_and_verified(shell: InteractiveShell) -> None:
     result, text = run(shell, "%export --decompose everything model(x)")
     assert not result.success
     assert "'everything' is no table" in plain(text)
+
+
+def test_a_program_is_run_and_profiled(shell: InteractiveShell) -> None:
+    result, text = run(shell, "%export --run cpu --profile --as r model(x)")
+    assert result.success
+    assert "✓ exported program" in text
+    assert "Profile" in text
+    assert [row.backend for row in shell.user_ns["r"].record.runs] == ["eager", "program"]
+    result, text = run(shell, "%export --backend=program --run model(x)")
+    assert result.success
+    assert "eager module" not in text
+    result, text = run(shell, "%export --backend tvm model(x)")
+    assert not result.success
+    assert "There is no backend 'tvm'" in plain(text)
+    assert "Traceback" not in plain(text)
 
 
 def test_a_guide_goes_step_by_step_and_leaves_a_report(
