@@ -19,6 +19,9 @@ export interface Answers {
     request: object,
   ) => object | null | string;
   live?: boolean;
+  /** A case, and a page on a graph break; without them, they are refused. */
+  case?: Asks["case"]["reply"];
+  break?: Asks["break"]["reply"];
 }
 
 export class FakeHost implements Host {
@@ -77,6 +80,7 @@ export class FakeHost implements Host {
       if (typeof answer === "string") throw new Error(answer);
       return answer;
     }
+    if ((kind === "case" || kind === "break") && this.answers[kind]) return this.answers[kind];
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "code" && this.answers.code) return this.answers.code;
     const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;
