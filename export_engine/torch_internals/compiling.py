@@ -165,7 +165,8 @@ def _graph(graph: torch.fx.GraphModule, frame: str, into: Seen) -> SeenGraph:
                 _note_size(str(size), size.node.expr, f"{source}.size()[{position}]", env, sizes)
     reason: Any = graph.compile_subgraph_reason
     ended = _matching(reason, into) if reason is not None and reason.graph_break else None
-    return SeenGraph(frame, inputs, sizes, [*map(_op, _calls(graph))], ended)
+    ops = [_op(node) for node in _calls(graph)]
+    return SeenGraph(frame, inputs, sizes, ops, graph.code.strip(), ended)
 
 
 def _note_size(name: str, symbol: Any, source: str, env: Any, sizes: dict[str, Any]) -> None:
