@@ -99,7 +99,7 @@ class ExportMagics(Magics):
         call = None if command.load else parse_call(command.call)
         target = evaluate_call(call, self._shell.user_ns) if call else None
         shapes = self._dynamic_shapes(command)
-        shown = ProgressLine(command.call, live=command.display and _has_page(self._shell))
+        shown = ProgressLine(command.call, live=command.display and has_page(self._shell))
         try:
             compared: explorer.CompileComparison | None = None
             if call and target and command.vs_compile:
@@ -129,7 +129,7 @@ class ExportMagics(Magics):
                 )
                 display(exploration)  # type: ignore[no-untyped-call]
             elif command.display:
-                shown.result(*_bundle(exploration))
+                shown.result(*bundle_of(exploration))
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
@@ -294,13 +294,16 @@ def _program(word: str, names: Mapping[str, Any]) -> Any:
     return word
 
 
-def _has_page(shell: Any) -> bool:
+def has_page(shell: Any) -> bool:
     """Whether what is shown can be replaced later: in a notebook's kernel, not in a terminal."""
     return getattr(shell, "kernel", None) is not None
 
 
-def _bundle(exploration: explorer.Exploration) -> tuple[dict[str, Any], dict[str, Any]]:
-    bundle = exploration._repr_mimebundle_()
+def bundle_of(
+    shown: explorer.Exploration | explorer.Library,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a notebook shows of a result, with its metadata."""
+    bundle = shown._repr_mimebundle_()
     return bundle if isinstance(bundle, tuple) else (bundle, {})
 
 

@@ -61,6 +61,7 @@ def test_the_slide_static_then_dynamic_then_a_new_path() -> None:
         ["x.shape[0] in [1025, ∞)"],
     ]
     assert report.graphs[2].ops == ["matmul", "sigmoid", "mul"]
+    assert "torch.sigmoid" in report.graphs[2].code
     assert not report.gaps
 
     assert [each.export for each in report.calls] == ["takes", "takes", "refuses"]
@@ -353,6 +354,7 @@ def test_the_page_escapes_all_of_it() -> None:
         sentence=bad,
         sentence_place=place,
         gaps=[msgspec.structs.replace(gap, places=[place])],
+        graphs=[msgspec.structs.replace(report.graphs[0], code=bad, ops=[bad], inputs=[bad])] * 2,
     )
     page = report_html(planted)
     assert "<img" not in page
