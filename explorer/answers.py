@@ -144,8 +144,14 @@ class Answers:
             raise Refusal("Choose a device and at least one backend.")
         sizes = _sizes(request)
         plan = Plan(devices=[device], backends=[str(name) for name in names], sizes=sizes)
-        found = run(self._session, number, plan, progress=self._report)
-        return {"ok": found.ok}
+        before = self._session.entries[number].runs
+        try:
+            run(self._session, number, plan, progress=self._report)
+        except KeyboardInterrupt:
+            if self._session.entries[number].runs == before:
+                raise
+            return {"sentence": "Interrupted. The runs that had ended are kept."}
+        return {"sentence": ""}
 
     def _profile(self, number: int, request: dict[str, Any]) -> None:
         from explorer.running import profile

@@ -91,7 +91,7 @@ def run(
             from explorer.distributed import run_on
 
             run_on(on, attempt, record, plan, rows.append, progress)
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:
         raise FixError(str(error)) from error
     finally:
         if rows:

@@ -22,6 +22,7 @@ OPTIONS = {
     "--verify": "check the guarantees that torch.export claims, on this program",
     "--run": "run it and compare with eager; on a device: --run cuda",
     "--backend": "run by these: eager,program,inductor,aoti,onnx, ..., or all that can run here",
+    "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
     "--profile": "measure what each op takes",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "show what torch.compile does with the same call beside it",
@@ -43,6 +44,7 @@ _VALUED = {
     "--decompose": "decompose",
     "--sizes": "sizes",
     "--backend": "backend",
+    "--on": "on",
     "--save": "save",
     "--html": "html",
     "--load": "load",
@@ -92,6 +94,8 @@ class Command:
     """What `--vs-compile` calls at."""
     run: str | None = None
     """The device to run on."""
+    on: str | None = None
+    """The variable that holds a client."""
     backend: str | None = None
     """Names of backends, with commas between."""
     profile: bool = False
@@ -158,7 +162,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
             "--guide goes its own way, step by step: it goes with -d, -D, --strict, --as, --save "
             "and --html only."
         )
-    if "backend" in given:
+    if given.keys() & {"backend", "on"}:
         given.setdefault("run", "cpu")
     return Command(
         call=call,

@@ -69,6 +69,7 @@ class ExportMagics(Magics):
         --run [DEVICE]           run it and compare with eager: --run, --run cuda
         --backend NAMES          by what to run it: eager,program,inductor,aoti,onnx,executorch,
                                  openvino, or all that can run here; `eager,program` by default
+        --on CLIENT              run on the engines of this ipyparallel client instead of here
         --profile                measure what each op takes; the graph can be coloured by it
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
@@ -116,7 +117,8 @@ class ExportMagics(Magics):
             if command.verify and exploration.ok and not command.guide:
                 exploration.verify(progress=shown)
             if command.run and exploration.ok:
-                exploration.run(command.run, command.backend, progress=shown)
+                client = evaluate(command.on, self._shell.user_ns) if command.on else None
+                exploration.run(command.run, command.backend, on=client, progress=shown)
             if command.profile and exploration.ok:
                 exploration.profile(command.run or "cpu", progress=shown)
             if command.save and exploration.ok:

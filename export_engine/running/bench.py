@@ -13,6 +13,7 @@ import torch
 
 from export_engine.checking.comparing import Difference, compare
 from export_engine.guarantees.subject import Subject
+from export_engine.request import Request
 from export_engine.running.backend import Job
 from export_engine.running.devices import home_of
 from export_engine.running.inputs import Call
@@ -57,9 +58,14 @@ class Bench:
         return program if self.at_home else moved_program(program, self.device)
 
     @cached_property
+    def request(self) -> Request:
+        """The call; its inputs are made when they are first asked for."""
+        return self.call.make()
+
+    @cached_property
     def at_home(self) -> bool:
         """Whether the device is where the program was exported."""
-        leaves = pytree.tree_leaves((self.call.request.args, dict(self.call.request.kwargs)))
+        leaves = pytree.tree_leaves((self.request.args, dict(self.request.kwargs)))
         return home_of(self.subject.program, leaves) == self.device
 
     @cached_property
@@ -108,7 +114,7 @@ class Bench:
                     memo[id(value)] = copy.deepcopy(value)
             return memo[id(value)]
 
-        request = self.call.request
+        request = self.request
         args, kwargs = pytree.tree_map(copied, (tuple(request.args), dict(request.kwargs)))
         return args, kwargs
 

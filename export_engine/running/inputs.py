@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from export_engine.guarantees.sampling import inside
@@ -11,6 +11,7 @@ from export_engine.inputs import leaf_values, with_leaves
 from export_engine.probe import probe_sizes, sizes_named
 from export_engine.record import Record
 from export_engine.request import Request
+from export_engine.running.measuring import check_memory
 
 Sizes = int | Mapping[str, int] | Sequence[Mapping[str, int]] | None
 """How many to draw from the contract; values of symbols by their names; or several of those."""
@@ -22,7 +23,8 @@ class Call(NamedTuple):
 
     label: str
     """`batch=2, seq=16`."""
-    request: Request
+    make: Callable[[], Request]
+    """Makes its inputs. That may need more memory than there is, so it is part of a run."""
 
 
 def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
@@ -39,15 +41,15 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
     if inputs is not None and sizes is not None:
         raise ValueError("inputs and sizes both say what to run with; give one of them.")
     if inputs is not None:
-        return [Call("given inputs", _given(subject.request, inputs))]
+        return [_made("given inputs", _given(subject.request, inputs))]
     example = [each.example for each in subject.record.probe.inputs]
     if sizes is None:
-        return [Call(_label(subject.record, example), subject.request)]
+        return [_made(_label(subject.record, example), subject.request)]
     if isinstance(sizes, int):
         found = inside(subject, sizes)[1 : sizes + 1]
         if not found:
             raise ValueError("No size of this program may vary, so there is none to draw.")
-        return [Call(_label(subject.record, each), subject.at(each, 0)) for each in found]
+        return [_fresh(subject, each) for each in found]
     several = [sizes] if isinstance(sizes, Mapping) else list(sizes)
     return [_sized(subject, each) for each in several]
 
@@ -58,7 +60,28 @@ def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
     if found.verdict == "refused":
         said = ", ".join(f"{name}={value}" for name, value in named.items())
         raise ValueError(f"The program refuses {said}: {found.broken[0].text}.")
-    return Call(_label(subject.record, wanted), subject.at(wanted, 0))
+    return _fresh(subject, wanted)
+
+
+def _made(label: str, request: Request) -> Call:
+    return Call(label, lambda: request)
+
+
+def _fresh(subject: Subject, sizes: Sequence[int]) -> Call:
+    def make() -> Request:
+        check_memory(_bytes(subject, sizes))
+        return subject.at(sizes, 0)
+
+    return Call(_label(subject.record, sizes), make)
+
+
+def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
+    """What inputs of these sizes take at least, at a byte an element."""
+    counts: dict[int, int] = {}
+    for size, each in zip(sizes, subject.record.probe.inputs, strict=True):
+        if each.dim >= 0:
+            counts[each.entry] = counts.get(each.entry, 1) * size
+    return sum(counts.values())
 
 
 def _given(request: Request, inputs: Any) -> Request:

@@ -46,7 +46,7 @@ def located(bench: Bench, backend: Backend, folder: Path) -> Located:
 def _of_program(bench: Bench) -> Located:
     if bench.subject.eager is None:
         return Located(-1, "The program alone does not say at which op.")
-    found = first_difference(bench.subject, bench.call.request, _SEED)
+    found = first_difference(bench.subject, bench.request, _SEED)
     names = [node.name for node in bench.subject.program.graph.nodes]
     number = names.index(found.node) if found.node in names else -1
     return Located(number, f"So does the exported program. {found.sentence}")

@@ -116,12 +116,26 @@ def _trim() -> None:
         trim(0)
 
 
-def _status(name: str) -> int:
-    """Bytes, of a line of this process's status such as `VmRSS:   1234 kB`."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+def _status(name: str, file: Path = Path("/proc/self/status")) -> int:
+    """Bytes, of a line of such a file: `VmRSS:   1234 kB`."""
+    for line in file.read_text(encoding="ascii").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
     raise LookupError(name)
+
+
+def check_memory(count: int) -> None:
+    """Refuses so many bytes where this machine has fewer left: it would stop the whole process.
+
+    Raises:
+        MemoryError: they do not fit.
+    """
+    try:
+        left = _status("MemAvailable", Path("/proc/meminfo"))
+    except (OSError, LookupError):  # another system
+        return
+    if count > left:
+        raise MemoryError(f"{count:,} bytes are asked for, and {left:,} are left")
 
 
 def bytes_of(saved: Path) -> int:

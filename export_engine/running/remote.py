@@ -17,7 +17,7 @@ from export_engine.guarantees.subject import Subject
 from export_engine.record import Record
 from export_engine.record_runs import RunRow
 from export_engine.request import Request
-from export_engine.running.bench import Bench
+from export_engine.running.bench import Bench, to_cpu
 from export_engine.running.devices import full_name, missing_device
 from export_engine.running.inputs import Call, Inputs, Sizes, calls_of
 from export_engine.running.registry import backends
@@ -40,16 +40,17 @@ def packed(exported: Exported, record: Record, inputs: Inputs, sizes: Sizes) -> 
     Raises:
         ValueError: there is no such input or size, or torch cannot save the program.
     """
-    from export_engine.running.bench import to_cpu
-
     with Subject(exported, record, 0) as subject:
-        calls = tuple(
-            (each.label, *to_cpu((tuple(each.request.args), dict(each.request.kwargs))))
-            for each in calls_of(subject, inputs, sizes)
-        )
+        calls = tuple(_travelling(each) for each in calls_of(subject, inputs, sizes))
     with tempfile.TemporaryDirectory() as folder:
         file = save(exported, record, Path(folder) / "program.pt2")
         return Parcel(file.read_bytes(), calls)
+
+
+def _travelling(call: Call) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    request = call.make()
+    args, kwargs = to_cpu((tuple(request.args), dict(request.kwargs)))
+    return call.label, args, kwargs
 
 
 def run_packed(parcel: Parcel, number: int, device: str, backend: str) -> RunRow:
@@ -74,4 +75,6 @@ def run_packed(parcel: Parcel, number: int, device: str, backend: str) -> RunRow
         exported = load(file)
         with Subject(exported, describe(exported), 0) as subject:
             request = Request(target=subject.module, args=args, kwargs=kwargs)
-            return run_one(Bench(subject, Call(label, request), device), chosen, Path(folder))
+            return run_one(
+                Bench(subject, Call(label, lambda: request), device), chosen, Path(folder)
+            )

@@ -396,6 +396,15 @@ def test_a_failure_is_a_row_and_the_others_run(
     assert program.outcome == "agrees"
 
 
+def test_inputs_that_do_not_fit_into_memory_are_a_row(rows: Runner) -> None:
+    attempt = exported(Deep().eval(), "x: batch, _, _, _")
+
+    (row,) = rows(attempt, "program", sizes={"batch": 10**12})
+
+    assert row.outcome == "failed"
+    assert row.sentence == "Out of memory on cpu. Try smaller sizes."
+
+
 def test_a_lost_device_is_said_to_be_lost() -> None:
     error = RuntimeError("CUDA error: device-side assert triggered")
 

@@ -202,7 +202,7 @@ def test_the_page_runs_and_profiles(explored: explorer.Exploration) -> None:
     value, _ = answers("run", asked)
     answers("profile", {"attempt": 0, "device": "cpu", "sizes": {}})
 
-    assert value == {"ok": True}
+    assert value == {"sentence": ""}
     assert explored.record.runs[0].inputs == "batch=3"
     assert explored.record.profile is not None
     assert told[0] == "exported program on cpu"
@@ -223,6 +223,20 @@ def test_the_page_is_refused_what_cannot_be(
 ) -> None:
     with pytest.raises(Refusal):
         Answers(explored._session)("run", {"attempt": 0, **asked})
+
+
+def test_the_page_is_shown_what_had_ended_before_an_interrupt(
+    explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Stopped))
+    asked = {"attempt": 0, "device": "cpu"}
+
+    value, _ = Answers(explored._session)("run", {**asked, "backends": ["program", "stopped"]})
+
+    assert value["sentence"].startswith("Interrupted. The runs that had ended are kept")
+    assert len(explored.record.runs) == 1
+    with pytest.raises(Refusal, match="Nothing has changed"):
+        Answers(explored._session)("run", {**asked, "backends": ["stopped"]})
 
 
 # Other machines

@@ -385,6 +385,9 @@ def test_a_program_is_run_and_profiled(shell: InteractiveShell) -> None:
     result, text = run(shell, "%export --backend=program --run model(x)")
     assert result.success
     assert "eager module" not in text
+    result, text = run(shell, "%export --on model model(x)")
+    assert not result.success
+    assert "The client has no engines" in plain(text)
     result, text = run(shell, "%export --backend tvm model(x)")
     assert not result.success
     assert "There is no backend 'tvm'" in plain(text)

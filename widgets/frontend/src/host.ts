@@ -70,8 +70,9 @@ export interface Asks {
   verify: { request: { attempt: number; sizes: number }; reply: { sentence: string } };
   /** The devices of the kernel's machine, and what runs there. */
   setups: { request: { attempt: number }; reply: Setups };
-  /** Runs an attempt's program and compares with eager; its Record has the rows then. */
-  run: { request: RunRequest & { backends: string[] }; reply: { ok: boolean } };
+  /** Runs an attempt's program and compares with eager; its Record has the rows then. The sentence
+   * says why it ended early; else it is empty. */
+  run: { request: RunRequest & { backends: string[] }; reply: { sentence: string } };
   /** Measures what each op of an attempt's program costs; its Record has it then. */
   profile: { request: RunRequest; reply: null };
   /** Decomposes an attempt's program, by a table such as `core -linear`. Gives the new attempt. */

@@ -189,8 +189,10 @@ export class Store {
   run(device: string, backends: readonly string[], sizes: RunRequest["sizes"]): Promise<void> {
     const attempt = this.current.peek();
     return this.act("Running", async () => {
-      await this.host.ask("run", { attempt, device, backends: [...backends], sizes });
+      const asked = { attempt, device, backends: [...backends], sizes };
+      const reply = await this.host.ask("run", asked);
       await this.show(attempt);
+      this.ended.value = reply.sentence;
     });
   }
 

@@ -236,7 +236,7 @@ function Table({ store, program, title, rows }: Props & { title: string; rows: R
             <tr class="tx-run-more">
               <td colSpan={4}>
                 <div class="tx-bar" style={{ width: `${(100 * row.times.median) / most}%` }} />
-                {detailsOf(row, row.times)}
+                <span title={capped(row.saved)}>{detailsOf(row, row.times)}</span>
                 {row.outcome === "differs" && (
                   <p class="tx-run-bad">
                     <Prose text={row.sentence} most={600} />{" "}

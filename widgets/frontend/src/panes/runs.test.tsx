@@ -88,7 +88,7 @@ const at = (id: string): HTMLElement => {
 
 describe("the form", () => {
   test("asks for a run by what is chosen, on the device that is chosen", async () => {
-    const { host } = await show(record(), { action: () => ({ ok: true }), record: record() });
+    const { host } = await show(record(), { action: () => ({ sentence: "" }), record: record() });
     expect(page.textContent).toContain("Not run yet");
     expect(page.textContent).toContain("1 more backend cannot run here");
     expect(page.textContent).toContain(MARKUP);
