@@ -20,6 +20,7 @@ from explorer.exporting import explore, load
 from explorer.guide import Guided, guide
 from explorer.lessons import Lesson, lesson
 from explorer.library import Library
+from explorer.running import backends
 from explorer.session import FixError
 from explorer.view import View
 
@@ -36,6 +37,7 @@ __all__ = [
     "Lesson",
     "Library",
     "View",
+    "backends",
     "compare_with_compile",
     "diff",
     "explore",

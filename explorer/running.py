@@ -126,6 +126,30 @@ def profile(
     return OpCosts(session.entries[number].record)
 
 
+class Backends(dict[str, str | None]):
+    """Per backend, by name, what keeps it from running on a device here; None if nothing does."""
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{'–' if why else '✓'} {name:<12} {why or 'can run here'}".rstrip()
+            for name, why in self.items()
+        )
+
+
+def backends(device: str = "cpu") -> Backends:
+    """What can run on a device of this machine, and what the others lack. `print` it.
+
+    Raises:
+        ValueError: that is no device of torch's.
+    """
+    from export_engine import backends as known
+    from export_engine.running.devices import full_name, missing_device
+
+    named = full_name(device)
+    absent = missing_device(named)
+    return Backends({each.name: absent or each.missing(named) for each in known().values()})
+
+
 def available() -> dict[str, Any]:
     """The devices here, and per backend what keeps it from running on each."""
     from export_engine import backends, devices

@@ -39,7 +39,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     """`inductor`."""
     title: str
-    """`torch.compile (inductor)`."""
+    """`torch.compile inductor`."""
     device: str
     """`cpu`, `cuda:0`."""
     inputs: str

@@ -50,7 +50,7 @@ class Backend(Protocol):
     name: str
     """As in `ex.run(backend=...)`: `inductor`."""
     title: str
-    """`torch.compile (inductor)`."""
+    """`torch.compile inductor`."""
 
     def missing(self, device: str) -> str | None:
         """What keeps it from running on a device here, as a sentence; None if nothing does.

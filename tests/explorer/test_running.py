@@ -181,6 +181,18 @@ def test_a_run_that_differs_is_an_exit_code(
     assert "✗ wrong" in capsys.readouterr().out
 
 
+def test_what_can_run_here_is_said_in_a_line_each() -> None:
+    found = explorer.backends()
+    text = repr(found)
+
+    assert list(found) == [kind.name for kind in registry.BUILT_IN]
+    assert "✓ program      can run here" in text
+    assert "– tensorrt     Torch-TensorRT needs an NVIDIA GPU; this is cpu." in text
+    assert "There is no cuda:7 here" in repr(explorer.backends("cuda:7"))
+    with pytest.raises(ValueError, match="no device"):
+        explorer.backends("gpu")
+
+
 # The page
 
 

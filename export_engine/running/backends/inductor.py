@@ -18,7 +18,7 @@ class Inductor:
     """
 
     name = "inductor"
-    title = "torch.compile (inductor)"
+    title = "torch.compile inductor"
 
     def missing(self, device: str) -> str | None:
         """A compiler."""
