@@ -9,8 +9,8 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 import explorer
 from kernel_ext.errors import ExportUsageError
-from kernel_ext.magics import bundle_of, has_page, is_asked_for
 from kernel_ext.progress import ProgressLine
+from kernel_ext.shell import bundle_of, has_page, is_asked_for
 
 
 @magics_class
