@@ -17,6 +17,8 @@ from explorer.comparison import Comparison, diff
 from explorer.compile_comparison import CompileComparison, compare_with_compile
 from explorer.exploration import Exploration, ExportFailed
 from explorer.exporting import explore, load
+from explorer.guide import Guided, guide
+from explorer.lessons import Lesson, lesson
 from explorer.library import Library
 from explorer.session import FixError
 from explorer.view import View
@@ -30,11 +32,15 @@ __all__ = [
     "Exploration",
     "ExportFailed",
     "FixError",
+    "Guided",
+    "Lesson",
     "Library",
     "View",
     "compare_with_compile",
     "diff",
     "explore",
     "exportdb",
+    "guide",
+    "lesson",
     "load",
 ]

@@ -33,7 +33,10 @@ class Answers:
             "record": self._record,
             "source": self._source,
             "code": self._code,
+            "decomposable": self._decomposable,
             "diff": self._diff,
+            "texts": self._texts,
+            "setups": self._setups,
         }
         actions = {
             "apply": self._apply,
@@ -41,6 +44,8 @@ class Answers:
             "use": self._use,
             "verify": self._verify,
             "decompose": self._decompose,
+            "run": self._run,
+            "profile": self._profile,
         }
         if ask in ("case", "break"):
             return page_answer(ask, request)
@@ -76,6 +81,11 @@ class Answers:
         printed = printed_graph(entry.record, graph)
         return {"lines": python_lines("\n".join(printed.lines)), "nodes": printed.nodes}, []
 
+    def _decomposable(self, _: Entry, __: dict[str, Any]) -> Answer:
+        from export_engine.decomposition_table import decomposable
+
+        return {"ops": decomposable()}, []
+
     def _diff(self, entry: Entry, request: dict[str, Any]) -> Answer:
         import msgspec
 
@@ -86,6 +96,14 @@ class Answers:
             return msgspec.to_builtins(diff_records(other.record, entry.record)), []
         except ValueError as error:
             raise Refusal(str(error)) from error
+
+    def _texts(self, entry: Entry, request: dict[str, Any]) -> Answer:
+        import msgspec
+
+        from export_engine.diff.texts import text_differences
+
+        other = self._session.entries[_number(request, "other", len(self._session.entries))]
+        return msgspec.to_builtins(text_differences(other.record, entry.record)), []
 
     def _apply(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
         fixes = request.get("fixes")
@@ -112,6 +130,35 @@ class Answers:
             raise Refusal("Which ops to decompose is not said. Reload the page.")
         return {"attempt": self._session.decompose(number, table, self._report)}
 
+    def _setups(self, _: Entry, __: dict[str, Any]) -> Answer:
+        from explorer.running import available
+
+        return available(), []
+
+    def _run(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
+        from explorer.running import run
+        from export_engine import Plan
+
+        names, device = request.get("backends"), request.get("device")
+        if not isinstance(names, list) or not names or not isinstance(device, str):
+            raise Refusal("Choose a device and at least one backend.")
+        sizes = _sizes(request)
+        plan = Plan(devices=[device], backends=[str(name) for name in names], sizes=sizes)
+        before = self._session.entries[number].runs
+        try:
+            run(self._session, number, plan, progress=self._report)
+        except KeyboardInterrupt:
+            if self._session.entries[number].runs == before:
+                raise
+            return {"sentence": "Interrupted. The runs that had ended are kept."}
+        return {"sentence": ""}
+
+    def _profile(self, number: int, request: dict[str, Any]) -> None:
+        from explorer.running import profile
+
+        device, sizes = str(request.get("device")), _sizes(request)
+        profile(self._session, number, device, sizes=sizes, progress=self._report)
+
     def _use(self, number: int, _: dict[str, Any]) -> None:
         self._session.use(number)
 
@@ -125,3 +172,13 @@ def _number(request: dict[str, Any], key: str, count: int) -> int:
     if not isinstance(value, int) or not 0 <= value < count:
         raise Refusal(f"There is no {key} {value!r}. Run the cell again.")
     return value
+
+
+def _sizes(request: dict[str, Any]) -> dict[str, int] | None:
+    """Values of symbols by their names; None: those of the example."""
+    sizes = request.get("sizes")
+    if not sizes:
+        return None
+    if not isinstance(sizes, dict) or not all(isinstance(each, int) for each in sizes.values()):
+        raise Refusal("A size is a whole number.")
+    return {str(name): size for name, size in sizes.items()}

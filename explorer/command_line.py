@@ -4,40 +4,51 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.comparison import Comparison
+from explorer.comparison import diff
 from explorer.exploration import Exploration
-from explorer.exporting import explore, load, side_by_side
+from explorer.exporting import explore, load
 from explorer.session import FixError
 
 OK, BAD, USAGE = 0, 1, 2
-"""Exit codes: all is well; an export failed, programs differ or a guarantee is broken; misuse."""
+"""Exit codes: all is well; an export or a run failed, programs differ or a guarantee is broken;
+misuse."""
 
 _EPILOG = """\
 examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
   export-explorer model.pt2 --verify               check what torch.export claims of it
   export-explorer model.pt2 --html report.html     the whole view, in one file without a network
+  export-explorer model.pt2 --run --backend all    run it by all that is installed, and compare
   export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
                                                    of both
   export-explorer package.module:make -d "x: batch, _"
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
 
-exit codes: 0 all is well; 1 the export failed, the programs differ or a guarantee is broken;
-2 the command could not be carried out.
+exit codes: 0 all is well; 1 the export failed, the programs differ, a guarantee is broken or a run
+failed or gave other values; 2 the command could not be carried out.
 
-Opening a .pt2 file runs nothing in it. --verify runs its program.
+Opening a .pt2 file runs nothing in it. --verify, --run and --profile run its program.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.schema:
+        from export_engine.schema import record_schema
+
+        _say(json.dumps(record_schema(), indent=1))
+        return OK
+    if asked.program is None:
+        parser.error("name a .pt2 file, or module:function; --help has examples")
     try:
         return _run(asked)
     except (ImportError, AttributeError, TypeError, ValueError, OSError, FixError) as error:
@@ -52,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", help="a .pt2 file, or module:function")
+    parser.add_argument("program", nargs="?", help="a .pt2 file, or module:function")
     parser.add_argument(
         "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
     )
@@ -61,22 +72,31 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
+    parser.add_argument(
+        "--run", metavar="DEVICE", nargs="?", const="cpu", help="run it and compare: --run cuda"
+    )
+    parser.add_argument(
+        "--backend", metavar="NAMES", help="by what to run it: program,inductor,onnx, ..., or all"
+    )
+    parser.add_argument("--profile", action="store_true", help="measure what each op takes")
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
+    parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
     return parser
 
 
 def _run(asked: argparse.Namespace) -> int:
     first = _opened(asked.program, asked)
     if asked.diff:
-        if asked.verify or asked.save or asked.json or asked.decompose:
+        more = (asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
+        if any((*more, asked.run, asked.backend)):
             raise ValueError("--diff goes with --html alone.")
         other = _opened(asked.diff, asked)
-        comparison = Comparison(first.record, other.record)
+        comparison = diff(first, other)
         _say(comparison)
         if asked.html:
-            _say(f"written: {side_by_side(first, other, asked.html)}")
+            _say(f"written: {comparison.to_html(asked.html)}")
         return OK if comparison.ok else BAD
     code = OK if first.ok else BAD
     if asked.decompose and first.ok:
@@ -84,16 +104,25 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.verify and first.ok:
         verified = first.verify()
         code = OK if verified.ok else BAD
+    code = max(code, _measured(first, asked))
     _say(first)
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
     if asked.html:
         _say(f"written: {first.to_html(asked.html)}")
     if asked.json:
-        from export_engine.wire import to_json
+        _say(f"written: {first.to_json(asked.json)}")
+    return code
 
-        Path(asked.json).write_bytes(to_json(first.record))
-        _say(f"written: {asked.json}")
+
+def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
+    """Runs and profiles, as far as that is asked for; BAD where a run is not what it should be."""
+    code = OK
+    device = asked.run or "cpu"
+    if explored.ok and (asked.run or asked.backend):
+        code = OK if explored.run(device, asked.backend).ok else BAD
+    if explored.ok and asked.profile:
+        explored.profile(device)
     return code
 
 

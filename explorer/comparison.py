@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.escape import harmless
-from explorer.text import WIDTH, counted, cut
+from explorer.escape import escaped, harmless
+from explorer.session import Entry, Session
+from explorer.text import counted, cut, width
 
 if TYPE_CHECKING:
     from export_engine import ProgramDiff, Record
@@ -20,24 +21,25 @@ _MOST = 40
 class Comparison:
     """The difference of two programs, up to the names of nodes and symbols.
 
-    `print` it, or use `ok` in a test.
+    Show it by leaving it on the last line of a cell, `print` it, or use `ok` in a test.
     """
 
-    def __init__(self, before: Record, after: Record) -> None:
+    def __init__(self, before: Entry, after: Entry) -> None:
         """Compare.
 
         Args:
-            before: the Record of a program.
-            after: another's.
+            before: an attempt that exported.
+            after: another.
 
         Raises:
             ValueError: one of them has no program.
         """
         from export_engine import diff_records
 
-        self.before = before
-        self.after = after
-        self.diff: ProgramDiff = diff_records(before, after)
+        self._entries = before, after
+        self.before = before.record
+        self.after = after.record
+        self.diff: ProgramDiff = diff_records(self.before, self.after)
 
     @property
     def ok(self) -> bool:
@@ -65,7 +67,7 @@ class Comparison:
         return f"{', '.join(parts)}; {counted(self._ops(), 'op')} before."
 
     def lines(self, most: int = _MOST) -> list[str]:
-        """The differences, a few lines each, within 80 columns.
+        """The differences, a few lines each, as wide as the terminal.
 
         Args:
             most: how many ops to show.
@@ -91,6 +93,38 @@ class Comparison:
 
     __repr__ = __str__
 
+    def to_html(self, path: str | Path) -> Path:
+        """Writes one HTML file with both programs, compared.
+
+        Raises:
+            OSError: the file cannot be written.
+            FrontEndMissing: the front end was not built.
+        """
+        from explorer.report import write_report
+
+        return write_report(self._session(), path, compared=0)
+
+    def _session(self) -> Session:
+        """Both programs as attempts of one session, the second on screen."""
+        first, second = (
+            Entry(each.label, each.attempt, at - 1, f"{each.record.title}, {each.label}")
+            for at, each in enumerate(self._entries)
+        )
+        session = Session([first, second])
+        session.use(1)
+        return session
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        from explorer.showing import widget_of
+        from widgets import FrontEndMissing
+
+        still = {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+        try:
+            widget = widget_of(self._session(), still, compared=0)
+        except FrontEndMissing:
+            return still
+        return widget._repr_mimebundle_(**options)
+
     def _graph(self, graph: GraphDiff) -> Iterator[list[str]]:
         """What changed in a graph, in the order of the program, removed before added."""
         mine, theirs = self.before.graphs[graph.before], self.after.graphs[graph.after]
@@ -99,9 +133,20 @@ class Comparison:
             if _is_changed(pair):
                 title = f"~ {within}{_node(self.before, mine, pair.before)}"
                 yield [cut(title), *_changes(pair), *_place(self.before, mine, pair.before)]
+        told: set[int] = set()
+        for each in graph.became:
+            told.update(each.after)
+            title = cut(f"~ {within}{_node(self.before, mine, each.before[0])}")
+            rest = [f"    with {_node(self.before, mine, node)}" for node in each.before[1:]]
+            new = [f"    became {_node(self.after, theirs, node)}" for node in each.after]
+            yield [title, *(cut(line) for line in (*rest, *new))]
+        replaced = {node for each in graph.became for node in each.before}
         for node in graph.removed:
-            yield [cut(f"- {within}{_node(self.before, mine, node)}")]
+            if node not in replaced:
+                yield [cut(f"- {within}{_node(self.before, mine, node)}")]
         for node in graph.added:
+            if node in told:
+                continue
             title = cut(f"+ {within}{_node(self.after, theirs, node)}")
             yield [title, *_place(self.after, theirs, node)]
 
@@ -123,24 +168,26 @@ def diff(before: Any, after: Any) -> Comparison:
         TypeError: something else was given.
         ValueError: an export failed, so that there is no program.
     """
-    return Comparison(record_of(before), record_of(after))
+    return Comparison(_entry_of(before), _entry_of(after))
 
 
-def record_of(given: Any) -> Record:
-    """The Record of whatever stands for a program."""
+def _entry_of(given: Any) -> Entry:
+    """Whatever stands for a program, as an attempt."""
     from explorer.exploration import Exploration
     from explorer.exporting import load
 
     if isinstance(given, str | Path):
-        return load(given).record
+        return load(given)._session.entry
     if isinstance(given, Exploration):
-        return given.record
+        return given._session.entry
     import torch
 
     if isinstance(given, torch.export.ExportedProgram):
-        from export_engine import describe_program
+        from export_engine import Exported
+        from export_engine.recorder import Recording
 
-        return describe_program(given)
+        program = Exported(request=None, recording=Recording(), program=given, title="program")
+        return Entry("program", program)
     raise TypeError(
         f"A {type(given).__name__} is no program. Give an Exploration, an ExportedProgram or the "
         "path of a .pt2 file."
@@ -172,7 +219,7 @@ def _changes(pair: Pair) -> Iterator[str]:
 def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str]:
     """One line if it fits, else one for each side."""
     one = f"{indent}{name}: {before or 'none'} → {after or 'none'}"
-    if len(harmless(one)) <= WIDTH:
+    if len(harmless(one)) <= width():
         return [cut(one)]
     return [
         cut(f"{indent}{name}:"),
@@ -182,10 +229,14 @@ def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str
 
 
 def _place(record: Record, graph: Any, node: int) -> Iterator[str]:
-    """The line that an op comes from."""
+    """The line that an op comes from: the user's own where there is one."""
     from export_engine.printed import items_of
 
     if graph.stack[node] >= 0:
-        frame = items_of(record.stacks, graph.stack[node])[-1]
-        file = record.files[record.frames.file[frame]].name
-        yield cut(f"    at {file}:{record.frames.line[frame]}")
+        frames = [
+            (record.files[record.frames.file[frame]], record.frames.line[frame])
+            for frame in items_of(record.stacks, graph.stack[node])
+        ]
+        own = [frame for frame in frames if frame[0].origin != "torch"]
+        file, line = (own or frames)[-1]
+        yield cut(f"    at {file.name}:{line}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import graphviz
     import torch
 
+    from explorer.running import OpCosts, Runs
+    from explorer.session import Table
     from export_engine import (
         Attempt,
         AutofixReport,
@@ -104,13 +106,13 @@ class Exploration:
         return self._session.entry.findings
 
     def decompose(
-        self, table: str = "core", progress: Callable[[Progress], None] | None = None
+        self, table: Table = "core", progress: Callable[[Progress], None] | None = None
     ) -> Self:
         """Decomposes the program; the decomposed one becomes the current attempt.
 
         Args:
             table: `core` (Core ATen), `none`, `core -conv2d -linear` (which stay whole), or
-                `only t transpose`.
+                `only t transpose`; or a dict of functions by op, as `run_decompositions` takes it.
             progress: called for each op.
 
         Raises:
@@ -119,6 +121,22 @@ class Exploration:
         """
         self._session.decompose(self._session.current, table, progress)
         return self
+
+    def outside(self, opset: Collection[str] | None = None) -> dict[str, int]:
+        """The ops of the program that a backend lacks, and how often each is called.
+
+        Args:
+            opset: names of the ops that it has, `aten.linear.default`, or `aten.linear` for all
+                overloads; by default those of Core ATen.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+        """
+        from export_engine.opset import outside
+
+        if not self.ok:
+            raise self._no("program")
+        return dict(outside(self.record.graphs, self.record.targets, opset).most_common())
 
     def verify(
         self, sizes: int = 8, progress: Callable[[Progress], None] | None = None
@@ -136,6 +154,77 @@ class Exploration:
         if not self.ok:
             raise self._no("program")
         return self._session.verify(self._session.current, sizes, progress)
+
+    def run(
+        self,
+        device: str | Sequence[str] = "cpu",
+        backend: str | Sequence[str] | None = None,
+        *,
+        inputs: Any = None,
+        sizes: Any = None,
+        folder: str | Path | None = None,
+        on: Any = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Runs:
+        """Runs the program and compares with eager. `print` what it gives; the view has it too.
+
+        Args:
+            device: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`, or several. The model stays where it is.
+            backend: `eager`, `program`, `inductor`, `aoti`, `onnx`, ..., several of them, or `all`
+                that can run here. The first two by default.
+            inputs: the positional arguments as a tuple, or values by path, `{"x": x}`, the others
+                as in the example. The example's inputs by default.
+            sizes: fresh inputs of these sizes, `{"batch": 4}`, or of several; a number draws as
+                many sizes from the shape contract.
+            folder: an existing folder that keeps what is compiled; else it goes with this process.
+            on: an ipyparallel client, to run on its engines instead of here.
+            progress: called before each run.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            FixError: there is no such device, backend, input or size.
+            KeyboardInterrupt: interrupted; the runs that had ended are kept.
+        """
+        from explorer.running import run
+        from export_engine import Plan
+
+        if not self.ok:
+            raise self._no("program")
+        plan = Plan(
+            devices=[device] if isinstance(device, str) else list(device),
+            backends=backend,
+            inputs=inputs,
+            sizes=sizes,
+            folder=Path(folder or ""),
+        )
+        return run(self._session, self._session.current, plan, on, progress)
+
+    def profile(
+        self,
+        device: str = "cpu",
+        *,
+        inputs: Any = None,
+        sizes: Any = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> OpCosts:
+        """Measures each op of the program. `print` what it gives; the view draws it.
+
+        Args:
+            device: where to run it.
+            inputs: see `run`.
+            sizes: see `run`; of several, the first counts.
+            progress: called before each run.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            FixError: there is no such device, input or size.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.running import profile
+
+        if not self.ok:
+            raise self._no("program")
+        return profile(self._session, self._session.current, device, inputs, sizes, progress)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program takes sizes, and what it gives back for them, without running it.
@@ -283,18 +372,23 @@ class Exploration:
 
         return write_report(self._session, path)
 
+    def to_json(self, path: str | Path) -> Path:
+        """Writes the Record as JSON, for other tools; `export-explorer --schema` explains it.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from export_engine.wire import to_json
+
+        file = Path(path)
+        file.write_bytes(to_json(self.record))
+        return file
+
     def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
         """A widget of the current attempt. `fallback` is shown where no widget runs."""
-        from explorer.answers import Answers
-        from widgets import ExplorerWidget
+        from explorer.showing import widget_of
 
-        session, answers = self._session, Answers(self._session)
-        widget = ExplorerWidget(
-            **session.state(), answer=answers, view=pane, fallback=lambda: dict(fallback)
-        )
-        answers.progress = widget.progress
-        session.watch(lambda: widget.update(**session.state()))
-        return widget
+        return widget_of(self._session, fallback, pane)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return View(self, "all")._repr_mimebundle_(**options)

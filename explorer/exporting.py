@@ -74,26 +74,6 @@ def explore(
     return Exploration(session)
 
 
-def side_by_side(before: Exploration, after: Exploration, path: str | Path) -> Path:
-    """Writes one HTML file with two programs, to be compared there.
-
-    Raises:
-        OSError: the file cannot be written.
-        FrontEndMissing: the front end was not built.
-    """
-    from explorer.report import write_report
-
-    first, second = before._session.entry, after._session.entry
-    session = Session(
-        [
-            Entry(first.label, first.attempt, step=f"Before: {first.record.title}"),
-            Entry(second.label, second.attempt, parent=0, step=f"After: {second.record.title}"),
-        ]
-    )
-    session.use(1)
-    return write_report(session, path)
-
-
 def _explained(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
     """An attempt; one that failed comes with its diagnosis and fixes."""
     from export_engine import Failed, capture, explain

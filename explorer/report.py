@@ -9,14 +9,19 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from explorer.escape import escaped
 from explorer.picture import static_html
 from explorer.session import Entry, Session
 
+if TYPE_CHECKING:
+    from export_engine import Record
+
+GENERATOR = '<meta name="generator" content="Export Explorer">'
+"""What tells a report of ours from other pages."""
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob: data:; "
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
@@ -45,12 +50,14 @@ try {
 """
 
 
-def write_report(session: Session, path: str | Path) -> Path:
+def write_report(session: Session, path: str | Path, compared: int = -1, preface: str = "") -> Path:
     """Writes the page.
 
     Args:
         session: whose attempts.
         path: where to; a file that is there is replaced.
+        compared: the attempt that the current one is compared with from the start; -1 for none.
+        preface: HTML to stand above the view; whoever makes it has escaped it.
 
     Returns:
         The path.
@@ -60,11 +67,11 @@ def write_report(session: Session, path: str | Path) -> Path:
         FrontEndMissing: the front end was not built.
     """
     file = Path(path)
-    file.write_text(report_html(session), encoding="utf-8")
+    file.write_text(report_html(session, compared, preface), encoding="utf-8")
     return file
 
 
-def report_html(session: Session) -> str:
+def report_html(session: Session, compared: int = -1, preface: str = "") -> str:
     """The page's text. Raises FrontEndMissing."""
     from widgets import front_end
 
@@ -74,6 +81,7 @@ def report_html(session: Session) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{GENERATOR}
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
 <title>{title}</title>
@@ -84,42 +92,58 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 </style>
 </head>
 <body>
+{f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
-<script type="application/octet-stream" id="held">{_packed(_held(session))}</script>
+<script type="application/octet-stream" id="held">{_packed(_held(session, compared))}</script>
 <script type="module">{_START}</script>
 </body>
 </html>
 """
 
 
-def _held(session: Session) -> bytes:
+def _held(session: Session, compared: int) -> bytes:
     """What a frozen page holds; `widgets/frontend/src/frozen_host.ts` says what that is."""
     entries = session.entries
     held = {
         "attempts": [entry.head() for entry in entries],
         "current": session.current,
+        "compared": compared,
         "records": [base64.b64encode(entry.encoded).decode() for entry in entries],
         "sources": [_sources(entry) for entry in entries],
         "codes": [_codes(entry) for entry in entries],
-        "diffs": _diffs(entries),
+        "diffs": _between(entries, _diff),
+        "texts": _between(entries, _texts),
     }
     return json.dumps(held).encode()
 
 
-def _diffs(entries: Sequence[Entry]) -> list[Any]:
-    """Per attempt, how it differs from each other one; null where there is nothing to compare."""
+def _between(entries: Sequence[Entry], compare: Callable[[Record, Record], Any]) -> list[Any]:
+    """Per attempt, what to say beside each other one; null where there is nothing to compare."""
+
+    def compared(entry: Entry, other: Entry) -> Any:
+        if entry is other or not entry.ok or not other.ok:
+            return None
+        return compare(other.record, entry.record)
+
+    few = entries if len(entries) <= _MOST_COMPARED else ()
+    return [[compared(entry, other) for other in few] for entry in few]
+
+
+def _diff(before: Record, after: Record) -> Any:
     import msgspec
 
     from export_engine import diff_records
 
-    def between(entry: Entry, other: Entry) -> Any:
-        if entry is other or not entry.ok or not other.ok:
-            return None
-        return msgspec.to_builtins(diff_records(other.record, entry.record))
+    return msgspec.to_builtins(diff_records(before, after))
 
-    few = entries if len(entries) <= _MOST_COMPARED else ()
-    return [[between(entry, other) for other in few] for entry in few]
+
+def _texts(before: Record, after: Record) -> Any:
+    import msgspec
+
+    from export_engine.diff.texts import text_differences
+
+    return msgspec.to_builtins(text_differences(before, after))
 
 
 def _sources(entry: Entry) -> list[Any]:

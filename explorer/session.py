@@ -6,15 +6,27 @@ has, changes only to something better or by the user's own choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from export_engine import Attempt, AutofixReport, Finding, Fix, Progress, Record, Verified
+    from export_engine import (
+        Attempt,
+        AutofixReport,
+        DecompositionTable,
+        Finding,
+        Fix,
+        Profile,
+        Progress,
+        Record,
+        RunRow,
+        Verified,
+    )
 
     Report = Callable[[Progress], None]
+    Table = str | Mapping[Any, Callable[..., Any]]
 
 
 class FixError(RuntimeError):
@@ -38,6 +50,10 @@ class Entry:
     """What was done to come from there: the titles of the fixes."""
     verified: Verified | None = None
     """The guarantees of its program, where they were checked."""
+    runs: tuple[RunRow, ...] = ()
+    """What came of running its program, the oldest first."""
+    profile: Profile | None = None
+    """What the ops of its program cost, where that was measured."""
 
     @property
     def ok(self) -> bool:
@@ -49,7 +65,7 @@ class Entry:
     @cached_property
     def record(self) -> Record:
         """The attempt, described. A RuntimeError here is a bug, and says so."""
-        from export_engine import describe, with_verification
+        from export_engine import describe, with_runs, with_verification
 
         try:
             record = describe(self.attempt)
@@ -58,7 +74,8 @@ class Entry:
                 "torch.export is done, but Export Explorer cannot describe what it made. "
                 "That is a bug of Export Explorer's; please report it with the error above."
             ) from error
-        return with_verification(record, self.verified) if self.verified else record
+        record = with_verification(record, self.verified) if self.verified else record
+        return with_runs(record, self.runs, self.profile)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -183,12 +200,13 @@ class Session:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
 
-    def decompose(self, number: int, table: str, progress: Report | None = None) -> int:
+    def decompose(self, number: int, table: Table, progress: Report | None = None) -> int:
         """Decomposes the program of an attempt; the new attempt becomes current.
 
         Args:
             number: the attempt's.
-            table: what to decompose, in the short language: `core -linear`.
+            table: what to decompose: a text in the short language, `core -linear`, or functions by
+                op, as `run_decompositions` takes them.
             progress: called while it runs.
 
         Returns:
@@ -210,16 +228,15 @@ class Session:
         if not isinstance(attempt, Exported):
             raise FixError("There is no program to decompose: the export failed.")
         try:
-            wanted = DecompositionTable.parse(table)
-            step = f"Decomposed: {wanted}"
+            wanted = DecompositionTable.of(table)
             for known, entry in enumerate(self._entries):
-                if entry.parent == number and entry.step == step:
+                if entry.parent == number and _table_of(entry) == wanted:
                     self.use(known)
                     return known
             found = decompose(attempt, wanted, progress)
         except (TableError, DecomposeError) as error:
             raise FixError(str(error)) from error
-        return self._add([(found, step)], number)
+        return self._add([(found, f"Decomposed: {wanted}")], number)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program; its Record has them from then on.
@@ -234,9 +251,13 @@ class Session:
         if not isinstance(entry.attempt, Exported):
             raise FixError("There is no program to verify: the export failed.")
         verified = verify(entry.attempt, entry.record, sizes, progress)
-        self._entries[number] = replace(entry, verified=verified)
-        self._tell()
+        self.keep(number, verified=verified)
         return verified
+
+    def keep(self, number: int, **found: Any) -> None:
+        """Keeps what was found out about an attempt with it; its Record has it from then on."""
+        self._entries[number] = replace(self._entries[number], **found)
+        self._tell()
 
     def _add(self, made: list[tuple[Attempt, str]], parent: int) -> int:
         """Appends a chain of attempts, each with what was done; the last may become current."""
@@ -255,3 +276,9 @@ class Session:
     def _tell(self) -> None:
         for watcher in self._watchers:
             watcher()
+
+
+def _table_of(entry: Entry) -> DecompositionTable | None:
+    """By which table an attempt was decomposed, if it was."""
+    level = getattr(entry.attempt, "level", None)
+    return None if level is None else level.table

@@ -1,15 +1,17 @@
-"""An attempt as text that reads well in a terminal of 80 columns."""
+"""An attempt as text that reads well in a terminal: of 80 columns, of up to 120 where they are."""
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Sequence
 
 from explorer.escape import harmless
+from explorer.run_text import profile_lines, run_lines
 from export_engine.record import Record
 from export_engine.source import source_line
 
-WIDTH = 80
+_LEAST_WIDTH, _MOST_WIDTH = 80, 120
 _MOST = 12
 _KINDS = {"user_input": "input", "user_output": "output"}
 
@@ -30,6 +32,8 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
     lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
+    lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
+    lines += _section("Profile", profile_lines(record), 4 * _MOST)
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
     return "\n".join(lines)
@@ -136,10 +140,16 @@ def pair(name: str, text: str) -> str:
     return cut(f"  {name:<24} {text}")
 
 
+def width() -> int:
+    """How many columns a line may take."""
+    columns = shutil.get_terminal_size((_LEAST_WIDTH, 24)).columns
+    return min(max(columns, _LEAST_WIDTH), _MOST_WIDTH)
+
+
 def cut(line: str) -> str:
     """A line that fits."""
-    line = harmless(" ".join(line.splitlines()))
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+    line, most = harmless(" ".join(line.splitlines())), width()
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def fix_lines(record: Record) -> list[str]:
@@ -159,13 +169,13 @@ def fix_lines(record: Record) -> list[str]:
 def _failure(record: Record) -> list[str]:
     failure = record.failure
     assert failure is not None
-    shown = [f"  {line}" for line in textwrap.wrap(harmless(failure.sentence), WIDTH - 2)]
+    shown = [f"  {line}" for line in textwrap.wrap(harmless(failure.sentence), width() - 2)]
     place, code = failing_place(record)
     if place:
         shown.append(cut(f"  at {place}"))
     if code:
         shown.append(cut(f"      {code}"))
-    shown += [f"  {line}" for line in textwrap.wrap(harmless(failure.why), WIDTH - 2)]
+    shown += [f"  {line}" for line in textwrap.wrap(harmless(failure.why), width() - 2)]
     return shown + _section("Fixes: ex.apply(0), or ex.autofix()", fix_lines(record), 3 * _MOST)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from export_engine.decomposing import DecomposeError, decompose
     from export_engine.decomposition_table import DecompositionTable, TableError
     from export_engine.description import describe, describe_program
+    from export_engine.description.runs import with_runs
     from export_engine.description.verification import with_verification
     from export_engine.diagnosis import Diagnosis
     from export_engine.diff import diff_records
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from export_engine.probe import ProbeResult
     from export_engine.record import Record
     from export_engine.record_diff import ProgramDiff
+    from export_engine.record_runs import Profile, RunRow
     from export_engine.request import Request
+    from export_engine.running import Plan, backends, devices, run
+    from export_engine.running.profiling import profile
     from export_engine.shapes import Shapes, ShapesError
     from export_engine.tracing import Progress, capture
     from export_engine.wire import decode, encode
@@ -47,29 +51,37 @@ __all__ = [
     "Finding",
     "Fix",
     "Guarantee",
+    "Plan",
     "ProbeResult",
+    "Profile",
     "ProgramDiff",
     "Progress",
     "Record",
     "Request",
+    "RunRow",
     "Shapes",
     "ShapesError",
     "TableError",
     "Verified",
     "apply_fixes",
     "autofix",
+    "backends",
     "capture",
     "decode",
     "decompose",
     "describe",
     "describe_program",
+    "devices",
     "diff_records",
     "encode",
     "explain",
     "find_findings",
     "load",
+    "profile",
+    "run",
     "save",
     "verify",
+    "with_runs",
     "with_verification",
 ]
 
@@ -85,29 +97,37 @@ _HOMES = {
     "Finding": "finding",
     "Fix": "fix",
     "Guarantee": "guarantee",
+    "Plan": "running",
     "ProbeResult": "probe",
+    "Profile": "record_runs",
     "ProgramDiff": "record_diff",
     "Progress": "tracing",
     "Record": "record",
     "Request": "request",
+    "RunRow": "record_runs",
     "Shapes": "shapes",
     "ShapesError": "shapes",
     "TableError": "decomposition_table",
     "Verified": "guarantee",
     "apply_fixes": "fixes.trying",
     "autofix": "fixes.autofix",
+    "backends": "running",
     "capture": "tracing",
     "decode": "wire",
     "decompose": "decomposing",
     "describe": "description",
     "describe_program": "description",
+    "devices": "running",
     "diff_records": "diff",
     "encode": "wire",
     "explain": "fixes",
     "find_findings": "findings",
     "load": "archive",
+    "profile": "running.profiling",
+    "run": "running",
     "save": "archive",
     "verify": "guarantees",
+    "with_runs": "description.runs",
     "with_verification": "description.verification",
 }
 

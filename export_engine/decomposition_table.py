@@ -1,16 +1,19 @@
 """Which ops to decompose: a table in a short language, and as torch takes it.
 
 `core` is torch's default table, to Core ATen. `none` leaves every op. `core -conv2d -linear` keeps
-some ops whole; `only t transpose` decomposes nothing else.
+some ops whole; `only t transpose` decomposes nothing else. A table of the user's own, functions by
+op, is taken as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+
+from export_engine.torch_internals import OpOverload
 
 
 class TableError(ValueError):
@@ -21,10 +24,35 @@ class TableError(ValueError):
 class DecompositionTable:
     """What to decompose. `str(table)` is the short language; `parse` is its inverse."""
 
-    base: Literal["core", "none", "only"]
+    base: Literal["core", "none", "only", "given"]
     ops: tuple[str, ...] = ()
     """Of `core`, the ops that stay whole; of `only`, those that do not. `linear` is every overload
     of aten.linear."""
+    functions: Mapping[Any, Callable[..., Any]] | None = None
+    """Of `given`, the user's own table."""
+
+    @staticmethod
+    def of(table: object) -> DecompositionTable:
+        """The table of a text, or of a mapping as `run_decompositions` takes it.
+
+        Raises:
+            TableError: the text means nothing, or the mapping is not one from ops to functions.
+        """
+        if isinstance(table, str):
+            return DecompositionTable.parse(table)
+        if not isinstance(table, Mapping):
+            raise TableError(
+                f"A {type(table).__name__} is no table. Give a text such as 'core -linear', or a "
+                "dict of functions by op."
+            )
+        for op, function in table.items():
+            if not isinstance(op, OpOverload) or not callable(function):
+                raise TableError(
+                    f"A table maps ops to functions; this one has {op!r}: {function!r}. Name an "
+                    "overload, such as torch.ops.aten.linear.default."
+                )
+        names = tuple(str(op) for op in table)
+        return DecompositionTable("given", names, dict(table.items()))
 
     @staticmethod
     def parse(text: str) -> DecompositionTable:
@@ -46,6 +74,8 @@ class DecompositionTable:
         )
 
     def __str__(self) -> str:
+        if self.base == "given":
+            return f"a table of {len(self.ops)} {'op' if len(self.ops) == 1 else 'ops'}"
         mark = "-" if self.base == "core" else ""
         return " ".join([self.base, *(mark + op for op in self.ops)])
 
@@ -55,6 +85,8 @@ class DecompositionTable:
         Raises:
             TableError: it names an op that torch has no decomposition of.
         """
+        if self.functions is not None:
+            return dict(self.functions)
         if self.base == "none":
             return {}
         table: Any = torch.export.default_decompositions()
@@ -70,6 +102,12 @@ class DecompositionTable:
         if self.base == "only":
             return {op: function for op, function in known.items() if op in chosen}
         return {op: function for op, function in known.items() if op not in chosen}
+
+
+def decomposable() -> list[str]:
+    """The ops that torch's default table decomposes, by name and in alphabetical order."""
+    table: Any = torch.export.default_decompositions()
+    return sorted(str(op) for op in table if not str(op).startswith("_test."))
 
 
 def _is(op: Any, name: str) -> bool:

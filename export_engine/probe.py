@@ -54,6 +54,15 @@ def probe_named(record: Record, named: Mapping[str, int]) -> ProbeResult:
     Raises:
         ValueError: there is no such symbol or place.
     """
+    return probe_sizes(record.probe, sizes_named(record, named))
+
+
+def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
+    """A size for each of `probe.inputs`; see `probe_named`.
+
+    Raises:
+        ValueError: there is no such symbol or place.
+    """
     probe = record.probe
     places = {each.text: number for number, each in enumerate(probe.inputs)}
     symbols = {
@@ -69,7 +78,7 @@ def probe_named(record: Record, named: Mapping[str, int]) -> ProbeResult:
     for name, value in named.items():
         if name in places and name not in symbols:
             sizes[places[name]] = value
-    return probe_sizes(probe, sizes)
+    return sizes
 
 
 def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:

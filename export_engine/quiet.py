@@ -50,6 +50,22 @@ def quiet() -> Iterator[Heard]:
         heard.printed, heard.complained = output.getvalue(), complaints.getvalue()
 
 
+@contextmanager
+def descriptors_quiet() -> Iterator[None]:
+    """Drops what libraries write past Python, straight to the process's stdout and stderr."""
+    kept = [(number, os.dup(number)) for number in (1, 2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for number, _ in kept:
+            os.dup2(nowhere, number)
+        yield
+    finally:
+        for number, own in kept:
+            os.dup2(own, number)
+            os.close(own)
+        os.close(nowhere)
+
+
 class _Bounded(io.StringIO):
     def write(self, text: str) -> int:
         room = MOST_PRINTED - self.tell()

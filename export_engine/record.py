@@ -19,6 +19,7 @@ import msgspec
 
 from export_engine.record_contract import Event, Guard, Probe, Size, Symbol
 from export_engine.record_level import LevelRow
+from export_engine.record_runs import Profile, RunRow
 from export_engine.record_verdicts import Check, FindingRow, FixCard, Verification
 
 SCHEMA_VERSION = 3
@@ -309,3 +310,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong or surprising about an export that succeeded, the gravest first."""
     verification: Verification | None = None
     """The guarantees, where they were checked."""
+    runs: list[RunRow] = []
+    """What came of running it, the oldest first."""
+    profile: Profile | None = None
+    """What its ops cost, where that was measured."""

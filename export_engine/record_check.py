@@ -43,6 +43,7 @@ def check_record(record: Record) -> None:
     _contract(record)
     _verdicts(record)
     _level(record)
+    _runs(record)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -120,6 +121,13 @@ def _level(record: Record) -> None:
     _inside(record.level.origins, len(record.strings))
     _inside([*record.level.fallback, *record.level.untied], nodes, least=0)
     _inside((each.file for each in record.level.replaced), len(record.files))
+
+
+def _runs(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    _inside((each.node for each in record.runs), nodes)
+    if record.profile is not None:
+        _same(nodes, len(record.profile.microseconds), len(record.profile.bytes))
 
 
 def _verdicts(record: Record) -> None:

@@ -6,10 +6,10 @@ from typing import Literal
 
 import msgspec
 
-Why = Literal["input", "structure", "neighbours", "weights", "sequence"]
-"""Why two nodes are taken for the same: the same entry of the signature; the same op on the same
-values; the same place between nodes that are the same; the same weights; the same op in the same
-module, in order."""
+Why = Literal["input", "provenance", "structure", "neighbours", "weights", "sequence"]
+"""Why two nodes are taken for the same: the same entry of the signature; torch made one from the
+other, and it is the same op; the same op on the same values; the same place between nodes that are
+the same; the same weights; the same op in the same module, in order."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -31,6 +31,13 @@ class Pair(msgspec.Struct, frozen=True):
     changes: list[Change] = []
 
 
+class Became(msgspec.Struct, frozen=True):
+    """An op that is gone and those that torch made from it, or the other way round."""
+
+    before: list[int]
+    after: list[int]
+
+
 class GraphDiff(msgspec.Struct, frozen=True):
     """The difference of two graphs: the main ones, or those that two nodes run."""
 
@@ -42,6 +49,8 @@ class GraphDiff(msgspec.Struct, frozen=True):
     """In the order of the first graph."""
     removed: list[int]
     added: list[int]
+    became: list[Became] = []
+    """What is known of how some of the added came from some of the removed: a decomposition."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -53,6 +62,16 @@ class Difference(msgspec.Struct, frozen=True):
     """Empty: it is new."""
     after: str
     """Empty: it is gone."""
+
+
+class TextDiff(msgspec.Struct, frozen=True):
+    """A text that differs."""
+
+    kind: Literal["source", "code"]
+    """A file, or a graph as torch prints it."""
+    name: str
+    diff: str
+    """Unified."""
 
 
 class ProgramDiff(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from export_engine.record import OPS, SCHEMA_VERSION, Record
-from export_engine.record_diff import ProgramDiff
+from export_engine.record_diff import ProgramDiff, TextDiff
 from export_engine.record_exportdb import ExportCase, GraphBreakPage
 
 _HEADER = """\
@@ -51,7 +51,7 @@ def _structs() -> list[type[msgspec.Struct]]:
             for member in kind.types:
                 visit(member)
 
-    for root in (Record, ProgramDiff, ExportCase, GraphBreakPage):
+    for root in (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage):
         visit(inspect.type_info(root))
     return found
 

@@ -18,7 +18,12 @@ OPTIONS = {
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes and show them side by side",
     "--fix": "if it does not export, apply lossless fixes until it does",
+    "--guide": "go through it step by step: export, explain, fix, verify, leave a report",
     "--verify": "check the guarantees that torch.export claims, on this program",
+    "--run": "run it and compare with eager; on a device: --run cuda",
+    "--backend": "run by these: eager,program,inductor,aoti,onnx, ..., or all that can run here",
+    "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
+    "--profile": "measure what each op takes",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "show what torch.compile does with the same call beside it",
     "--sizes": "with --vs-compile: call it at these sizes, 512,1024,2048 or batch=512,1024",
@@ -38,13 +43,28 @@ _VALUED = {
     "--as": "name",
     "--decompose": "decompose",
     "--sizes": "sizes",
+    "--backend": "backend",
+    "--on": "on",
     "--save": "save",
     "--html": "html",
     "--load": "load",
 }
-FLAGS = {"--strict", "--non-strict", "--both", "--fix", "--verify", "--no-display", "--vs-compile"}
+FLAGS = {
+    "--strict",
+    "--non-strict",
+    "--both",
+    "--fix",
+    "--guide",
+    "--verify",
+    "--profile",
+    "--no-display",
+    "--vs-compile",
+}
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
+RUN = "--run"
+DEVICE = re.compile(r"\s+(?P<name>cpu|cuda(:\d+)?|mps|xpu(:\d+)?)(?=\s|$)")
+"""What may follow `--run`. A call that begins so has a parenthesis or a dot behind it."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
 
@@ -67,10 +87,18 @@ class Command:
     decompose: str | None = None
     display: bool = True
     fix: bool = False
+    guide: bool = False
     verify: bool = False
     vs_compile: bool = False
     sizes: str | None = None
     """What `--vs-compile` calls at."""
+    run: str | None = None
+    """The device to run on."""
+    on: str | None = None
+    """The variable that holds a client."""
+    backend: str | None = None
+    """Names of backends, with commas between."""
+    profile: bool = False
 
 
 def parse_command(line: str) -> Command:
@@ -87,6 +115,10 @@ def parse_command(line: str) -> Command:
         option, equals, value = word.partition("=")
         if option in FLAGS and not equals:
             flags.append(option)
+        elif option == RUN:
+            device = DEVICE.match(line, end)
+            given["run"] = value or (device["name"] if device else "cpu")
+            end = device.end() if device and not equals else end
         elif option in _VALUED:
             start = at + len(option) + 1
             if not equals:
@@ -120,15 +152,27 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
             "--load opens a program that is exported already: it goes with --as, --html, "
-            "--verify, --decompose and --no-display only, without a call."
+            "--verify, --decompose, --run, --backend, --profile and --no-display only, without a "
+            "call."
         )
+    if "--guide" in flags and (
+        given.keys() & {"load", "decompose"} or {"--both", "--no-display"} & {*flags}
+    ):
+        raise ExportUsageError(
+            "--guide goes its own way, step by step: it goes with -d, -D, --strict, --as, --save "
+            "and --html only."
+        )
+    if given.keys() & {"backend", "on"}:
+        given.setdefault("run", "cpu")
     return Command(
         call=call,
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
         fix="--fix" in flags,
+        guide="--guide" in flags,
         verify="--verify" in flags,
         vs_compile="--vs-compile" in flags,
+        profile="--profile" in flags,
         **given,
     )
 

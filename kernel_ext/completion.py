@@ -18,7 +18,7 @@ from IPython.core.completer import (
 )
 from IPython.core.getipython import get_ipython
 
-from kernel_ext.command import FLAGS, OPTIONS
+from kernel_ext.command import DEVICE, FLAGS, OPTIONS, RUN
 
 _LINE = re.compile(r"\s*(?:[^\W\d]\w*\s*=\s*)?%{1,2}export\s(?P<rest>.*)", re.DOTALL)
 _OPTION = re.compile(r"""\s*(-[\w-]+)(?:(?:\s+|=)((?:"[^"]*"|'[^']*'|[^\s"'])+))?(?=\s)""")
@@ -72,9 +72,10 @@ def _without_options(rest: str) -> tuple[str, str]:
     """The text after the whole options, and the option whose value is being typed."""
     while match := _OPTION.match(rest):
         option, value = match.groups()
-        if option not in OPTIONS or (option not in FLAGS and value is None):
+        if option not in OPTIONS or (option not in (*FLAGS, RUN) and value is None):
             return rest, option
-        end = match.end(1) if option in FLAGS else match.end()
+        takes = option not in FLAGS and (option != RUN or DEVICE.fullmatch(f" {value}"))
+        end = match.end() if takes else match.end(1)
         rest = rest[end:]
     return rest, ""
 

@@ -24,6 +24,7 @@ from kernel_ext.call import Call, parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import Evaluated, evaluate, evaluate_call, line_file, run_statements
+from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
 
 LAST = "_export"
@@ -57,14 +58,22 @@ class ExportMagics(Magics):
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes and show them side by side
         --fix                    if it does not export, apply lossless fixes until it does
+        --guide                  go through it step by step: export, explain a failure, fix what
+                                 can be fixed, verify, and leave a report; says what to do next
         --verify                 check the guarantees that torch.export claims: right at other
                                  sizes, a refusal outside of them, the same after saving, ...
         --vs-compile             show beside it what torch.compile does with the same call: the
                                  graphs it cuts, the gaps between them, when it compiles again
         --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dim that
                                  varies; batch=512,1024 and x.shape[1]=4,8 name another
+        --run [DEVICE]           run it and compare with eager: --run, --run cuda
+        --backend NAMES          by what to run it: eager,program,inductor,aoti,onnx,executorch,
+                                 openvino, or all that can run here; `eager,program` by default
+        --on CLIENT              run on the engines of this ipyparallel client instead of here
+        --profile                measure what each op takes; the graph can be coloured by it
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
-                                 (which stays whole), "only t transpose"
+                                 (which stays whole), "only t transpose", or the name of a
+                                 variable with a table of functions by op
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
@@ -98,17 +107,23 @@ class ExportMagics(Magics):
                 compared = self._beside_compile(call, target, shapes, command, shown)
                 exploration = compared.exploration
             elif call and target:
-                exploration = self._explore(call, target, shapes, command, shown)
+                explore = self._guide if command.guide else self._explore
+                exploration = explore(call, target, shapes, command, shown)
             else:
                 exploration = explorer.load(command.load or "")
             self._keep(exploration, command.name, call.assigned if call else None)
             if command.decompose and exploration.ok:
-                exploration.decompose(command.decompose, progress=shown)
-            if command.verify and exploration.ok:
+                exploration.decompose(self._table(command.decompose), progress=shown)
+            if command.verify and exploration.ok and not command.guide:
                 exploration.verify(progress=shown)
+            if command.run and exploration.ok:
+                client = evaluate(command.on, self._shell.user_ns) if command.on else None
+                exploration.run(command.run, command.backend, on=client, progress=shown)
+            if command.profile and exploration.ok:
+                exploration.profile(command.run or "cpu", progress=shown)
             if command.save and exploration.ok:
                 exploration.save(command.save)
-            if command.html:
+            if command.html and not command.guide:
                 exploration.to_html(command.html)
             if command.display and compared:
                 shown.result(
@@ -144,7 +159,7 @@ class ExportMagics(Magics):
             raise ExportUsageError(str(error)) from error
         if is_asked_for(self._shell):
             return comparison
-        sys.stdout.write(f"{comparison}\n")
+        display(comparison)  # type: ignore[no-untyped-call]
         return None
 
     def _beside_compile(
@@ -175,7 +190,6 @@ class ExportMagics(Magics):
         command: Command,
         progress: ProgressLine,
     ) -> explorer.Exploration:
-        cells = {**cell_names(self._shell), line_file(call.source): "%export"}
         return explorer.explore(
             target.function,
             target.args,
@@ -184,10 +198,38 @@ class ExportMagics(Magics):
             strict=command.mode == "strict",
             both=command.mode == "both",
             fix=command.fix,
-            title=" ".join(line.strip() for line in call.text.splitlines()),
-            cells=cells,
+            title=_title(call),
+            cells=self._cells(call),
             progress=progress,
         )
+
+    def _guide(
+        self,
+        call: Call,
+        target: Evaluated,
+        shapes: Any,
+        command: Command,
+        progress: ProgressLine,
+    ) -> explorer.Exploration:
+        """The same, step by step; each is shown above the view, with what to do next."""
+        guided = explorer.guide(
+            target.function,
+            target.args,
+            target.kwargs,
+            dynamic_shapes=shapes,
+            strict=command.mode == "strict",
+            report=command.html,
+            title=_title(call),
+            cells=self._cells(call),
+            name=command.name or call.assigned or LAST,
+            progress=progress,
+            tell=Steps(live=_has_page(self._shell)),
+        )
+        assert guided.exploration is not None
+        return guided.exploration
+
+    def _cells(self, call: Call) -> dict[str, str]:
+        return {**cell_names(self._shell), line_file(call.source): "%export"}
 
     def _keep(self, exploration: explorer.Exploration, *names: str | None) -> None:
         kept = {name: exploration for name in (LAST, *names) if name}
@@ -198,6 +240,11 @@ class ExportMagics(Magics):
         if command.expression is not None:
             return evaluate(command.expression, self._shell.user_ns)
         return command.dynamic
+
+    def _table(self, word: str) -> Any:
+        """A decomposition table: the user's own, if the word is its name, else the text."""
+        held = self._shell.user_ns.get(word)
+        return held if isinstance(held, Mapping) else word
 
     def _run_cell(self, line: str, cell: str, command: Command) -> Command:
         """Runs all but the cell's last statement; the command with that one as its call."""
@@ -220,6 +267,10 @@ class ExportMagics(Magics):
         if self.shell is None:
             raise ExportUsageError("%export works inside IPython only; use explorer.explore here.")
         return self.shell
+
+
+def _title(call: Call) -> str:
+    return " ".join(line.strip() for line in call.text.splitlines())
 
 
 def _two(line: str) -> list[str]:

@@ -24,6 +24,8 @@ _DOING = {
     "op": "Decomposing",
     "case": "Checking",
     "compile": "Calling",
+    "run": "Running",
+    "profile": "Profiling",
 }
 
 

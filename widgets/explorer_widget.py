@@ -32,6 +32,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     """Per attempt: label, outcome, verdict, parent, step."""
     current = traitlets.Int(0).tag(sync=True)
     """The attempt whose Record is in `record`."""
+    compared = traitlets.Int(-1).tag(sync=True)
+    """The attempt that the current one is compared with from the start; -1 for none."""
     record = traitlets.Bytes(b"").tag(sync=True)
     """The current attempt's Record, encoded."""
     bundle = traitlets.Unicode("").tag(sync=True)
@@ -47,6 +49,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         record: bytes,
         answer: Callable[[str, dict[str, Any]], Answer],
         view: str = "all",
+        compared: int = -1,
         fallback: Callable[[], dict[str, str]],
     ) -> None:
         """Make one.
@@ -57,6 +60,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             record: that attempt's Record, encoded.
             answer: called with what is asked and the message; returns the reply or raises Refusal.
             view: which pane to show alone, or `all`.
+            compared: index of the attempt to compare it with from the start; -1 for none.
             fallback: makes the static `text/html` and `text/plain` for hosts without widgets.
         """
         self._answer = answer
@@ -69,6 +73,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             bundle=bundle_hash(),
             bundle_model=shared_bundle().model_id or "",
             view=view,
+            compared=compared,
         )
         self.on_msg(self._receive)
 

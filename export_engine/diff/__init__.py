@@ -1,8 +1,9 @@
 """Two Records → their difference, up to the names of nodes and symbols.
 
-Nodes are matched in order of trust: entries of the signature; the same op on the same values
-(hashes of everything above and below a node); weights; neighbours that are the same; at last the
-same op in the same module, in order. What is matched is compared, what is not was added or removed.
+Nodes are matched in order of trust: entries of the signature; what torch made from what; the same
+op on the same values (hashes of everything above and below a node); weights; neighbours that are
+the same; at last the same op in the same module, in order. What is matched is compared, what is not
+was added or removed.
 Nothing here needs torch: two files, two attempts or two levels of decomposition compare alike.
 """
 

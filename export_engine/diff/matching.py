@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
+from export_engine.diff.provenance import Group
 from export_engine.diff.side import Side
 from export_engine.record import Graph
 from export_engine.record_diff import Why
@@ -38,12 +39,13 @@ class Nodes:
 class Matching:
     """Pairs of nodes under construction: a node is in one pair at most."""
 
-    def __init__(self, before: Nodes, after: Nodes) -> None:
+    def __init__(self, before: Nodes, after: Nodes, known: Iterable[Group] = ()) -> None:
         """Match them.
 
         Args:
             before: the nodes of the first graph.
             after: those of the second.
+            known: which nodes torch made from which.
         """
         self.before = before
         self.after = after
@@ -52,7 +54,13 @@ class Matching:
         self.origin: dict[int, int] = {}
         """The other way."""
         self.why: dict[int, Why] = {}
+        self._replaced: set[int] = set()
+        """Nodes of the first graph that are known to have no partner."""
+        self._made: set[int] = set()
+        """Those of the second."""
         self._by_key(before.entries, after.entries, "input")
+        for group in known:
+            self._by_provenance(group)
         self._by_structure()
         self._by_weights()
         self._by_neighbours()
@@ -66,9 +74,31 @@ class Matching:
             self.why[one] = why
 
     def _left(self) -> tuple[list[int], list[int]]:
-        ones = [node for node in range(len(self.before)) if node not in self.partner]
-        others = [node for node in range(len(self.after)) if node not in self.origin]
+        ones = [
+            node
+            for node in range(len(self.before))
+            if node not in self.partner and node not in self._replaced
+        ]
+        others = [
+            node
+            for node in range(len(self.after))
+            if node not in self.origin and node not in self._made
+        ]
         return ones, others
+
+    def _by_provenance(self, group: Group) -> None:
+        """The one op that stayed what it is; where none did, all are others now."""
+        same = [
+            (one, other)
+            for one in group.before
+            for other in group.after
+            if self.before.labels[one].target == self.after.labels[other].target
+        ]
+        if len(same) == 1:
+            self._pair(*same[0], "provenance")
+        elif not same:
+            self._replaced.update(group.before)
+            self._made.update(group.after)
 
     def _by_key(
         self, ones: Iterable[tuple[int, Hashable]], others: Iterable[tuple[int, Hashable]], why: Why
@@ -126,7 +156,10 @@ class Matching:
         """The pairs with most points; of a tie for one node, none."""
         scored: list[tuple[int, int, int]] = []
         for one in self._left()[0]:
-            options = {other: self._points(one, other) for other in self._options(one)}
+            uses = Counter(
+                (position, self.partner.get(user, -1)) for position, user in self.before.users[one]
+            )
+            options = {other: self._points(one, other, uses) for other in self._options(one)}
             best = max(options.values(), default=0)
             winners = [other for other, points in options.items() if points == best]
             if best >= _NEAR and winners:
@@ -150,11 +183,13 @@ class Matching:
         return {
             other
             for other in found
-            if other not in self.origin and self.after.labels[other].op == kind
+            if other not in self.origin
+            and other not in self._made
+            and self.after.labels[other].op == kind
         }
 
-    def _points(self, one: int, other: int) -> int:
-        """How much two nodes have in common."""
+    def _points(self, one: int, other: int, uses: Counter[tuple[int, int]]) -> int:
+        """How much two nodes have in common; `uses` are the first one's, by partners."""
         mine, theirs = self.before.labels[one], self.after.labels[other]
         points = 2 * (mine.target == theirs.target)
         points += (mine.arguments == theirs.arguments) + (mine.type == theirs.type)
@@ -165,12 +200,10 @@ class Matching:
                 self.before.inputs[one], self.after.inputs[other], strict=False
             )
         )
-        uses = Counter(
-            (position, self.partner.get(user, -1)) for position, user in self.before.users[one]
-        )
-        used = Counter(self.after.users[other])
-        points += 2 * shared + 2 * sum((uses & used).values())
-        if mine.target != theirs.target and not (shared and uses & used):
+        users = self.after.users[other]
+        common = sum((uses & Counter(users)).values()) if uses.keys() & set(users) else 0
+        points += 2 * shared + 2 * common
+        if mine.target != theirs.target and not (shared and common):
             return 0  # another op: only in the very same place is it the same node, changed
         return points
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from export_engine.diff.matching import Matching, Nodes
+from export_engine.diff.provenance import Group, provenance
 from export_engine.diff.side import Side
-from export_engine.record_diff import Change, GraphDiff, Pair
+from export_engine.record_diff import Became, Change, GraphDiff, Pair
 
 
 def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> GraphDiff:
@@ -21,20 +22,30 @@ def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> 
     """
     mine = Nodes(before, before.record.graphs[one])
     theirs = Nodes(after, after.record.graphs[other])
-    found = Matching(mine, theirs)
+    known = provenance(before, after) if one == other == 0 else []
+    found = Matching(mine, theirs, known)
     changes = _Changes(mine, theirs, found)
     pairs = [
         Pair(node, found.partner[node], found.why[node], changes.of(node))
         for node in sorted(found.partner)
     ]
-    return GraphDiff(
-        one,
-        other,
-        title,
-        pairs,
-        [node for node in range(len(mine)) if node not in found.partner and _counts(mine, node)],
-        [node for node in range(len(theirs)) if node not in found.origin and _counts(theirs, node)],
+    removed = [
+        node for node in range(len(mine)) if node not in found.partner and _counts(mine, node)
+    ]
+    added = [
+        node for node in range(len(theirs)) if node not in found.origin and _counts(theirs, node)
+    ]
+    became = _became(known, set(removed), set(added))
+    return GraphDiff(one, other, title, pairs, removed, added, became)
+
+
+def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Became]:
+    """Of what is known to have come from what, that which is a difference."""
+    left = (
+        Became([old for old in before if old in removed], [new for new in after if new in added])
+        for before, after in known
     )
+    return [each for each in left if each.before and each.after]
 
 
 def _counts(nodes: Nodes, node: int) -> bool:

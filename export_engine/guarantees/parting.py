@@ -52,17 +52,40 @@ def _found(subject: Subject, request: Request, seed: int) -> Parting:
     matcher = SequenceMatcher(
         None, [key for _, key, _ in ours], [key for _, key, _ in theirs], autojunk=False
     )
+    alone: list[torch.fx.Node] = []
     for tag, start, end, other, _ in matcher.get_opcodes():
-        if tag == "equal":
-            for step in range(end - start):
-                node, _, value = ours[start + step]
-                found = compare(value, theirs[other + step][2], loose=16.0)
-                if not found.same:
-                    return _at(node, f"the first other value is that of `{node.name}`")
-        elif start < len(ours):
-            node = ours[start][0]
-            return _at(node, f"the first op that eager runs otherwise is `{node.name}`")
-    return _UNKNOWN
+        if tag != "equal":
+            alone += [node for node, _, _ in ours[start:end]]
+            continue
+        for step in range(end - start):
+            node, _, value = ours[start + step]
+            if value.shape != theirs[other + step][2].shape:
+                alone.append(node)  # another op of the same kind
+            elif not compare(value, theirs[other + step][2], loose=16.0).same:
+                before = _only_ours(node, alone)
+                return _otherwise(before[0]) if before else _other_value(node)
+    last = _only_ours(subject.program.graph.output_node(), alone) or alone
+    return _otherwise(last[0]) if last else _UNKNOWN
+
+
+def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
+    """Of the ops that eager does not run, those between an op and what both run before it."""
+    names = {each.name for each in alone}
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        fresh = [each for each in waiting.pop().all_input_nodes if each.name in names - found]
+        found |= {each.name for each in fresh}
+        waiting += fresh
+    return [each for each in alone if each.name in found]
+
+
+def _other_value(node: torch.fx.Node) -> Parting:
+    return _at(node, f"the first other value is that of `{node.name}`")
+
+
+def _otherwise(node: torch.fx.Node) -> Parting:
+    return _at(node, f"the first op that eager runs otherwise is `{node.name}`")
 
 
 def _at(node: torch.fx.Node, said: str) -> Parting:

@@ -44,8 +44,24 @@ from export_engine.torch_internals.library import (
     whole_explanations,
     without_holes,
 )
-from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
+from export_engine.torch_internals.operators import (
+    aliased,
+    calls_of_op,
+    op_signature,
+    returns_its_first,
+    writes_to_arguments,
+    written,
+)
 from export_engine.torch_internals.programs import copied_program, counted_nodes, origins
+from export_engine.torch_internals.running import (
+    cached_compilations,
+    compiled_package,
+    flat_inputs,
+    flat_leaves,
+    loaded_package,
+    moved_program,
+    shortened_program,
+)
 from export_engine.torch_internals.symbols import (
     asserted,
     expression_of,
@@ -70,10 +86,13 @@ __all__ = [
     "HigherOrderOperator",
     "LibraryCase",
     "OpOverload",
+    "aliased",
     "asserted",
     "branch_mismatch",
+    "cached_compilations",
     "call_leaves",
     "calls_of_op",
+    "compiled_package",
     "control_flow_operator",
     "copied_program",
     "counted_nodes",
@@ -85,6 +104,8 @@ __all__ = [
     "exportdb_cases",
     "exportdb_library",
     "expression_of",
+    "flat_inputs",
+    "flat_leaves",
     "graph_break",
     "graph_break_registry",
     "guards_code",
@@ -99,7 +120,9 @@ __all__ = [
     "keywords_apart",
     "known_range",
     "linear_in",
+    "loaded_package",
     "map_call_leaves",
+    "moved_program",
     "op_signature",
     "operator_without_fake",
     "origins",
@@ -109,8 +132,10 @@ __all__ = [
     "register_container",
     "replaced_sizes",
     "returned_views",
+    "returns_its_first",
     "shape_env",
     "short_dtype",
+    "shortened_program",
     "specs_of_leaves",
     "symbol_hint",
     "symbol_printer",
@@ -123,4 +148,5 @@ __all__ = [
     "without_holes",
     "writes_to_arguments",
     "writing_nodes",
+    "written",
 ]

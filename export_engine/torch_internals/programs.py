@@ -39,16 +39,23 @@ def origins(node: torch.fx.Node) -> list[str]:
 
 @contextmanager
 def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
-    """Tells of each op that torch runs anew while it decomposes a program."""
-    done = 0
+    """Tells of each op that torch runs anew while it decomposes a program.
+
+    Ops of the main graph alone: torch comes to those of a branch as often as it needs to.
+    """
+    done = depth = 0
 
     def make(original: Any) -> Any:
         def run_node(self: Any, n: torch.fx.Node) -> Any:
-            nonlocal done
-            if n.op == "call_function":
+            nonlocal depth, done
+            if n.op == "call_function" and depth == 0:
                 done += 1
                 count(done, n.name)
-            return original(self, n)
+            depth += 1
+            try:
+                return original(self, n)
+            finally:
+                depth -= 1
 
         return run_node
 

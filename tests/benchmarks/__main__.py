@@ -10,7 +10,7 @@ from importlib import import_module
 
 from .table import Row, as_text
 
-BENCHMARKS = ("export_cost", "growth", "contract", "page", "fixing")
+BENCHMARKS = ("export_cost", "growth", "contract", "page", "comparing", "fixing", "running")
 
 
 def main(names: list[str]) -> int:

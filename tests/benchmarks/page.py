@@ -37,7 +37,7 @@ _MOUNT = """async ([record]) => {
     return painted().startTime - start.startTime;
 }"""
 
-_EXPAND = """async () => {
+EXPAND = """async () => {
     performance.clearMarks();
     const start = performance.now();
     document.querySelector("[aria-label='Open every scope (e)']").click();
@@ -46,7 +46,7 @@ _EXPAND = """async () => {
     return painted().startTime - start;
 }"""
 
-_FRAMES = """async ([zooming]) => {
+FRAMES = """async ([zooming]) => {
     const canvas = document.querySelector(".tx-canvas");
     canvas.focus();
     const { width, height } = canvas.getBoundingClientRect();
@@ -77,10 +77,10 @@ def run() -> list[Row]:
         )
         colds, warms, expansions, rates = [], [], [], []
         for _ in range(ROUNDS):
-            page = _page(browser.new_page(viewport=VIEW))
+            page = empty_page(browser.new_page(viewport=VIEW))
             colds.append(page.evaluate(_MOUNT, [record]))
             warms.append(page.evaluate(_MOUNT, [record]))
-            expansions.append(page.evaluate(_EXPAND))
+            expansions.append(page.evaluate(EXPAND))
             rates.append(_frame_rates(page))
             page.close()
         browser.close()
@@ -97,14 +97,14 @@ def run() -> list[Row]:
 
 
 def _frame_rates(page: Page) -> tuple[float, float, float]:
-    near = page.evaluate(_FRAMES, [False])
+    near = page.evaluate(FRAMES, [False])
     page.locator("[aria-label='Show all (f)']").click()
     page.wait_for_timeout(400)
-    far = page.evaluate(_FRAMES, [False])
-    return near, far, page.evaluate(_FRAMES, [True])
+    far = page.evaluate(FRAMES, [False])
+    return near, far, page.evaluate(FRAMES, [True])
 
 
-def _page(page: Page) -> Page:
+def empty_page(page: Page) -> Page:
     """An empty page with the bundle loaded, as after the first output of a notebook."""
     page.goto("about:blank")
     page.evaluate(

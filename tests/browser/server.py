@@ -99,6 +99,7 @@ def _environment(home: Path) -> dict[str, str]:
         "JUPYTER_DATA_DIR": home / "data",
         "JUPYTER_RUNTIME_DIR": home / "runtime",
         "IPYTHONDIR": home / "ipython",
+        "EXPORT_EXPLORER_DATA": home / "lessons",
         "PYTHONPATH": ROOT,
     }
     return {**os.environ, **{name: str(path) for name, path in own.items()}}

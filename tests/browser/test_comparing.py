@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from .lab import Lab
@@ -17,6 +19,19 @@ class Net(torch.nn.Module):
 
 net = Net()
 """
+NET_OF_TWO = """
+class Two(torch.nn.Module):
+    def forward(self, x):
+        if torch.compiler.is_dynamo_compiling():
+            return x.sin().cos() + 1
+        return x.abs() + 1
+
+two = Two()
+"""
+EXPORTS = (
+    "%export --no-display --as a two(torch.ones(4))",
+    "%export --no-display --strict --as b two(torch.ones(4))",
+)
 EXPORT = '%export -d "x: batch, _" --as ex net(torch.randn(8, 4))'
 
 
@@ -38,11 +53,40 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     root.get_by_role("button", name="History").click()
     root.get_by_role("button", name="Compare").click()
     differences = root.get_by_test_id("differences")
-    expect(differences).to_contain_text("added")
+    expect(differences).to_contain_text("1 replaced by 2.")
     rows = differences.get_by_test_id("difference")
-    expect(rows.filter(has_text="aten.linear.default")).to_have_count(1)
-    rows.filter(has_text="aten.addmm.default").get_by_role("button").click()
+    expect(rows).to_contain_text("became permute, addmm")
+    rows.get_by_role("button").click()
     root.get_by_role("tab", name="Inspector").click()
+    expect(root.get_by_test_id("inspector")).to_contain_text("2 ops")
+    root.get_by_role("button", name="addmm").first.click()
     expect(root.get_by_test_id("inspector")).to_contain_text("Comes from")
     expect(root.get_by_test_id("inspector")).to_contain_text("linear")
-    expect(lab.page.get_by_text("Identical up to names")).to_be_visible()
+    expect(root.locator(".tx-code [aria-current]")).to_contain_text("self.lin(x).relu() + x")
+    expect(lab.page.get_by_text("Identical up to names").first).to_be_visible()
+
+
+def test_both_modes_are_compared_and_walked_through_by_keys(lab: Lab) -> None:
+    lab.open([LOAD, NET_OF_TWO, *EXPORTS, "%export_diff a b"])
+    lab.run_all(60)
+    root = explorer(lab)
+    expect(root.get_by_test_id("graph-before")).to_be_visible(timeout=30_000)
+    differences = root.get_by_test_id("differences")
+    expect(differences).to_contain_text("2 added, 1 removed.")
+    root.get_by_test_id("graph").click(position={"x": 4, "y": 60})
+    lab.page.keyboard.press("n")
+    rows = differences.get_by_test_id("difference")
+    expect(rows.nth(0)).to_have_class(re.compile("tx-lit"))
+    expect(rows.nth(0)).to_contain_text("aten.abs.default")
+    lab.page.keyboard.press("n")
+    expect(rows.nth(1)).to_have_class(re.compile("tx-lit"))
+    lab.page.keyboard.press("Shift+N")
+    expect(rows.nth(0)).to_have_class(re.compile("tx-lit"))
+    root.get_by_role("button", name="Overlay").click()
+    expect(root.get_by_test_id("graph-before")).to_have_count(0)
+    root.get_by_role("button", name="Only differences").click()
+    differences.get_by_text("Printed graph: main").click()
+    expect(differences).to_contain_text("torch.ops.aten.cos.default(sin)")
+    root.get_by_role("button", name="Leave the comparison").click()
+    expect(root.get_by_role("toolbar", name="Comparison")).to_have_count(0)
+    expect(root.get_by_role("tab", name="Inspector")).to_be_visible()

@@ -9,7 +9,6 @@ import torch
 from playwright.sync_api import BrowserContext, expect
 
 import explorer
-from explorer.exporting import side_by_side
 
 from ..models import branching, gpt2_12
 from .watch import Watch
@@ -50,16 +49,45 @@ def test_a_report_works_without_kernel_and_network(
     assert not watch.problems
 
 
+def test_a_report_is_used_by_keys_and_read_aloud(context: BrowserContext, tmp_path: Path) -> None:
+    case = branching()
+    ex = explorer.explore(case.model, case.args, dynamic_shapes=case.shapes)
+    context.set_offline(True)
+    page = context.new_page()
+    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    tree = page.get_by_role("tree")
+    expect(tree.get_by_role("treeitem").first).to_be_visible()
+    page.locator(".tx-canvas").focus()
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("linear")
+    expect(tree.get_by_role("treeitem").filter(has_text="linear").first).to_be_visible()
+    page.get_by_role("searchbox").fill("")
+    tree.focus()
+    page.keyboard.press("ArrowDown")
+    expect(tree.locator("[aria-selected=true]")).to_have_count(1)
+    expect(page.locator("[role=status][aria-live=polite]")).not_to_be_empty()
+    for _ in range(6):
+        page.keyboard.press("F6")
+        inside = "document.activeElement.closest('[data-pane], .tx-graph') !== null"
+        assert page.evaluate(inside)
+    unnamed = """() => [...document.querySelectorAll("button, input, select, canvas, [role=tab]")]
+        .filter(each => !(each.textContent.trim() || each.getAttribute("aria-label")
+            || each.title || each.labels?.length)).map(each => each.outerHTML)"""
+    assert page.evaluate(unnamed) == []
+
+
 def test_a_report_of_two_programs_compares_them(
     context: BrowserContext, watch: Watch, tmp_path: Path
 ) -> None:
     ones = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
     context.set_offline(True)
     page = context.new_page()
-    page.goto(side_by_side(*ones, tmp_path / "both.html").as_uri())
-    page.get_by_role("button", name="History").click()
-    page.get_by_role("button", name="Compare").click()
-    expect(page.get_by_test_id("differences")).to_contain_text("1 changed, 0 added, 0 removed")
+    page.goto(explorer.diff(*ones).to_html(tmp_path / "both.html").as_uri())
+    expect(page.get_by_test_id("differences")).to_contain_text("1 changed.")
+    expect(page.get_by_test_id("graph-before")).to_be_visible()
+    page.get_by_text("Printed graph: main").click()
+    expect(page.get_by_test_id("differences")).to_contain_text("+    gelu")
     expect(page.get_by_test_id("difference")).to_contain_text("aten.gelu.default")
     for tab in ("Findings", "Verify", "Shapes"):
         page.get_by_role("tab", name=tab).click()

@@ -75,7 +75,7 @@ def test_a_linear_becomes_core_ops_that_know_where_they_are_from() -> None:
     assert record.level is not None
     assert record.level.outside == []
     assert "decomposed (core)" in record.verdict
-    assert seen[-1].done <= seen[-1].total
+    assert seen[-1].done == seen[-1].total
     assert [each.done for each in seen] == sorted(each.done for each in seen)
 
 
@@ -139,6 +139,30 @@ def test_a_decomposed_program_keeps_its_guarantees() -> None:
     made = decompose(exported("bert2"), DecompositionTable.parse("core"))
     found = verify(made, describe(made), 3)
     assert found.ok, str(found)
+
+
+def test_a_table_of_ones_own_is_used_as_it_is() -> None:
+    aten = torch.ops.aten
+    attempt = capture(Request(target=torch.nn.Hardswish(), args=(torch.ones(3),)))
+    assert isinstance(attempt, Exported)
+    table = DecompositionTable.of({aten.hardswish.default: lambda x: aten.mul.Tensor(x, 0.5)})
+    made = decompose(attempt, table)
+    assert made.level is not None
+    assert str(made.level.table) == "a table of 1 op"
+    assert [each.into for each in made.level.replaced] == [{"aten.mul.Tensor": 1}]
+    assert describe(made).level is not None
+    for wrong in ({"linear": abs}, {aten.linear: abs}, {aten.linear.default: 3}):
+        with pytest.raises(TableError, match="maps ops to functions"):
+            DecompositionTable.of(wrong)
+    with pytest.raises(TableError, match="A int is no table"):
+        DecompositionTable.of(3)
+
+
+def test_ops_of_branches_are_not_counted_twice() -> None:
+    seen: list[Progress] = []
+    decompose(exported("branching"), DecompositionTable.parse("core"), seen.append)
+    assert seen[-1].done == seen[-1].total
+    assert [each.done for each in seen] == list(range(1, seen[-1].total + 1))
 
 
 def test_an_interrupt_gets_through() -> None:

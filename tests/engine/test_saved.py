@@ -44,8 +44,25 @@ def derived() -> models.Case:
     return models.Case(Derived(), (torch.randn(5), torch.randn(6)), shapes="x: n; y: n + 1")
 
 
+def custom() -> models.Case:
+    @torch.library.custom_op("saved_tests::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @twice.register_fake
+    def _(x: torch.Tensor) -> torch.Tensor:
+        return torch.empty_like(x)
+
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.ops.saved_tests.twice(x) + 1
+
+    return models.Case(Twice(), (torch.randn(3, 4),), shapes="x: batch, _")
+
+
 @pytest.mark.parametrize(
-    "make", [models.bert2, models.gpt2_12, lambda: models.llama(4), models.branching, derived]
+    "make",
+    [models.bert2, models.gpt2_12, models.llama32, models.branching, derived, custom],
 )
 def test_what_is_saved_is_what_is_loaded(make: Callable[[], Any], tmp_path: Path) -> None:
     attempt, record = exported(make())

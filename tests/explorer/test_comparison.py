@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 import torch
 from torch import nn
@@ -135,6 +136,17 @@ def test_pytest_has_the_flag(tmp_path: Path) -> None:
     assert run() == 0
 
 
+def test_what_a_backend_lacks_is_counted() -> None:
+    ex = net()
+    assert ex.outside() == {"aten.linear.default": 1, "aten.sum.default": 1}
+    assert ex.decompose("core").outside() == {}
+    has = ["aten.addmm", "aten.permute.default", "aten.relu.default", "aten.add"]
+    assert ex.outside(has) == {"aten.sum.dim_IntList": 1}
+    failed = explorer.explore(lambda x: x if x.sum() > 0 else -x, (torch.ones(2),))
+    with pytest.raises(explorer.ExportFailed):
+        failed.outside()
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nets_of_ours.py").write_text(MODULE)
@@ -189,6 +201,31 @@ def test_the_command_line_says_what_went_wrong(
     ):
         assert command_line.main(arguments) == 2, arguments
         assert said in capsys.readouterr().err, arguments
+
+
+def test_the_record_follows_its_schema(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["--schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["$defs"]["Guard"]["description"]
+    texts = [*schema["$defs"]["ValueType"]["properties"].values()]
+    assert any("f32[batch, 128]" in each.get("description", "") for each in texts)
+    for name in ("make", "failing"):
+        command_line.main([f"nets_of_ours:{name}", "--json", "a.json"])
+        jsonschema.validate(json.loads((here / "a.json").read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"schema": 3}, schema)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_text_is_as_wide_as_the_terminal(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for name in ("make", "other"):
+        command_line.main([f"nets_of_ours:{name}", "--save", f"{name}.pt2", "--verify"])
+    command_line.main(["make.pt2", "--diff", "other.pt2"])
+    lines = capsys.readouterr().out.splitlines()
+    assert columns - 40 < max(map(len, lines)) <= columns
 
 
 def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,3 +53,20 @@ REFUSED = {
 def test_lines_that_do_not_work_say_why(line: str) -> None:
     with pytest.raises(ExportUsageError, match=REFUSED[line]):
         parse_command(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "device", "call"),
+    [
+        ("--run model(x)", "cpu", "model(x)"),
+        ("--run cuda model(x)", "cuda", "model(x)"),
+        ("--run=cuda:1 model(x)", "cuda:1", "model(x)"),
+        ("--run mps(x)", "cpu", "mps(x)"),
+        ("--run", "cpu", ""),
+        ("--backend onnx,aoti model(x)", "cpu", "model(x)"),
+    ],
+)
+def test_run_takes_a_device_or_none(line: str, device: str, call: str) -> None:
+    command = parse_command(line)
+
+    assert (command.run, command.call) == (device, call)

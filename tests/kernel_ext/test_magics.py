@@ -287,6 +287,9 @@ COMPLETIONS = {
     "%export model.lin(x, inp": ({"input="}, set()),
     "%export model.ge": ({"gen"}, set()),
     "%export -D mod": ({"model"}, set()),
+    "%export --run mod": ({"model"}, {"%mode"}),
+    "%export --run cuda mod": ({"model"}, {"%mode"}),
+    "%export --backend on": (set(), {"--strict"}),
     "%export --load nowh": (set(), {"--strict"}),
     "%export -d 'x: ": (set(), {"--strict"}),
     "mod": ({"model"}, {"--strict"}),
@@ -364,6 +367,54 @@ def test_a_program_is_decomposed_and_verified(shell: InteractiveShell) -> None:
     assert "aten.linear.default ×1 → aten.permute.default ×1, aten.addmm.default ×1" in text
     assert "11 guarantees hold" in text
     assert len(shell.user_ns["c"].attempts) == 2
+    run(shell, "mine = {torch.ops.aten.linear.default: lambda x, w, b: x @ w.t() + b}")
+    result, text = run(shell, "%export --decompose mine model(x)")
+    assert result.success
+    assert "a table of 1 op" in text
     result, text = run(shell, "%export --decompose everything model(x)")
     assert not result.success
     assert "'everything' is no table" in plain(text)
+
+
+def test_a_program_is_run_and_profiled(shell: InteractiveShell) -> None:
+    result, text = run(shell, "%export --run cpu --profile --as r model(x)")
+    assert result.success
+    assert "✓ exported program" in text
+    assert "Profile" in text
+    assert [row.backend for row in shell.user_ns["r"].record.runs] == ["eager", "program"]
+    result, text = run(shell, "%export --backend=program --run model(x)")
+    assert result.success
+    assert "eager module" not in text
+    result, text = run(shell, "%export --on model model(x)")
+    assert not result.success
+    assert "The client has no engines" in plain(text)
+    result, text = run(shell, "%export --backend tvm model(x)")
+    assert not result.success
+    assert "There is no backend 'tvm'" in plain(text)
+    assert "Traceback" not in plain(text)
+
+
+def test_a_guide_goes_step_by_step_and_leaves_a_report(
+    shell: InteractiveShell, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.html"
+    result, text = run(shell, f"%export --guide --as ex --html {report} undecided(x)")
+
+    assert result.success
+    for heading in ("✗ 1. Export", "2. Explain: A branch on data", "✓ 3. Fix", "Verify", "Report"):
+        assert heading in text
+    assert "Cell In[1], line" in text
+    assert "`ex.fixed_source` has the code" in text
+    assert shell.user_ns["ex"].ok
+    assert shell.user_ns["ex"] is shell.user_ns["_export"]
+    assert "guarantees hold" in report.read_text().partition("<main")[0]
+    assert "exported, non-strict" in text.partition("Report")[2]  # the view comes last
+
+
+@pytest.mark.parametrize("option", ["--both", "--no-display", "--decompose core", "--load x.pt2"])
+def test_a_guide_goes_its_own_way(shell: InteractiveShell, option: str) -> None:
+    call = "" if "load" in option else "model(x)"
+    result, _ = run(shell, f"%export --guide {option} {call}")
+
+    assert not result.success
+    assert "step by step" in str(result.error_in_exec)

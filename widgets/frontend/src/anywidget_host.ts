@@ -50,6 +50,10 @@ export class AnywidgetHost implements Host {
     return Number(this.model.get("current") ?? 0);
   }
 
+  get compared(): number {
+    return Number(this.model.get("compared") ?? -1);
+  }
+
   /** A busy kernel answers late, so nothing here gives up waiting. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
     const held = this.model.get("record") as DataView | null;

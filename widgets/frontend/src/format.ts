@@ -25,6 +25,18 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
+/** `812 µs`, `12.3 ms`, `4.1 s`. */
+export function durationText(seconds: number): string {
+  if (seconds >= 0.9995) return `${Number(seconds.toPrecision(3))} s`;
+  if (seconds >= 0.9995e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
+  return `${Number((seconds * 1e6).toPrecision(3))} µs`;
+}
+
+/** `4 %`, and `< 1 %` for what is there at all. */
+export function shareText(share: number): string {
+  return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`;
+}
+
 /** `1,187`. By hand: the browser's own formatter takes 20 ms to start. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");

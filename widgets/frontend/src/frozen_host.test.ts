@@ -5,10 +5,12 @@ import { type Frozen, FrozenHost, unpack } from "./frozen_host";
 const FROZEN: Frozen = {
   attempts: [{ label: "strict", outcome: "exported", verdict: "exported", parent: -1, step: "" }],
   current: 0,
+  compared: -1,
   records: [btoa("\x01\x02")],
   sources: [[[[["k", "def"]]], null]],
   codes: [[{ lines: [], nodes: [4] }]],
   diffs: [[null]],
+  texts: [[null]],
 };
 
 test("a page answers from what it holds", async () => {

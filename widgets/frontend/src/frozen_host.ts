@@ -6,6 +6,8 @@ import type { Asks, AttemptHead, Host, Layout, TokenLine } from "./host";
 export interface Frozen {
   attempts: AttemptHead[];
   current: number;
+  /** The attempt that it is compared with from the start; -1 for none. */
+  compared: number;
   /** Per attempt, the Record's bytes in base64. */
   records: string[];
   /** Per attempt, the text of each of its files; null where it is not to be had. */
@@ -14,6 +16,8 @@ export interface Frozen {
   codes: Asks["code"]["reply"][][];
   /** Per attempt, how it differs from each other one; null where there is nothing to compare. */
   diffs: (Asks["diff"]["reply"] | null)[][];
+  /** The same of their texts. */
+  texts: (Asks["texts"]["reply"] | null)[][];
 }
 
 export class FrozenHost implements Host {
@@ -28,6 +32,10 @@ export class FrozenHost implements Host {
 
   get current(): number {
     return this.frozen.current;
+  }
+
+  get compared(): number {
+    return this.frozen.compared;
   }
 
   async ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
@@ -52,6 +60,8 @@ export class FrozenHost implements Host {
         return this.frozen.codes[attempt]?.[graph] ?? missing("graph");
       case "diff":
         return this.frozen.diffs[attempt]?.[other] ?? missing("comparison");
+      case "texts":
+        return this.frozen.texts[attempt]?.[other] ?? missing("comparison");
       default:
         throw new Error("This page is a report; to change something, open it in a notebook.");
     }

@@ -3,7 +3,7 @@
  * is another. Views never talk to a kernel directly.
  */
 
-import type { ExportCase, GraphBreakPage, ProgramDiff } from "./record.gen";
+import type { ExportCase, GraphBreakPage, ProgramDiff, TextDiff } from "./record.gen";
 
 /** What a view knows of an attempt before its Record arrives. */
 export interface AttemptHead {
@@ -24,6 +24,20 @@ export interface Progress {
   label: string;
 }
 
+/** What can be run on the kernel's machine. */
+export interface Setups {
+  devices: string[];
+  /** `missing`: per device, what keeps it from running there; null if nothing does. */
+  backends: { name: string; title: string; missing: (string | null)[] }[];
+}
+
+export interface RunRequest {
+  attempt: number;
+  device: string;
+  /** Values of symbols by their names; null: the example's inputs. */
+  sizes: { [symbol: string]: number } | null;
+}
+
 /** A coloured line of text: `[pygments class, text]` pairs. The text is only ever set as text. */
 export type TokenLine = [cls: string, text: string][];
 
@@ -38,8 +52,12 @@ export interface Asks {
     request: { attempt: number; graph: number };
     reply: { lines: TokenLine[]; nodes: number[] };
   };
+  /** The ops that torch's default table decomposes, by name. */
+  decomposable: { request: { attempt: number }; reply: { ops: string[] } };
   /** How an attempt's program differs from that of another, which came before. */
   diff: { request: { attempt: number; other: number }; reply: ProgramDiff };
+  /** The source files and printed graphs that differ between the same two. */
+  texts: { request: { attempt: number; other: number }; reply: TextDiff[] };
   /**
    * Applies fixes of a failed attempt, by their numbers, together. Gives the new attempt's index;
    * `attempts` and `current` change too. A fix that fails, or is interrupted, leaves what was
@@ -50,6 +68,13 @@ export interface Asks {
   autofix: { request: { attempt: number }; reply: { attempt: number; report: string } };
   /** Checks the guarantees of an attempt's program, at so many sizes; its Record has them then. */
   verify: { request: { attempt: number; sizes: number }; reply: { sentence: string } };
+  /** The devices of the kernel's machine, and what runs there. */
+  setups: { request: { attempt: number }; reply: Setups };
+  /** Runs an attempt's program and compares with eager; its Record has the rows then. The sentence
+   * says why it ended early; else it is empty. */
+  run: { request: RunRequest & { backends: string[] }; reply: { sentence: string } };
+  /** Measures what each op of an attempt's program costs; its Record has it then. */
+  profile: { request: RunRequest; reply: null };
   /** Decomposes an attempt's program, by a table such as `core -linear`. Gives the new attempt. */
   decompose: { request: { attempt: number; table: string }; reply: { attempt: number } };
   /** Makes an attempt the one that the kernel holds: `ex.program` is its program. */
@@ -68,6 +93,8 @@ export interface Host {
   readonly attempts: readonly AttemptHead[];
   /** Index of the attempt that the kernel holds; shown first. */
   readonly current: number;
+  /** Index of the attempt that it is compared with from the start; -1 for none. */
+  readonly compared: number;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
   /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */

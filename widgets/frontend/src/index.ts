@@ -43,7 +43,9 @@ export function mountHost(host: Host, el: HTMLElement): () => void {
   root.addEventListener("focusin", keepKeys);
   el.append(root);
   render(h(App, { store }), root);
-  void store.show(host.current);
+  void store.show(host.current).then(() => {
+    if (host.compared >= 0) void store.compare(host.compared);
+  });
   return () => {
     render(null, root);
     store.dispose();

@@ -298,6 +298,47 @@ export interface Verification {
   seconds: number;
 }
 
+export interface RunError {
+  absolute: number;
+  relative: number;
+  ulps: number;
+}
+
+export interface RunTimes {
+  median: number;
+  spread: number;
+  calls: number;
+  first: number;
+  prepare: number;
+}
+
+export interface RunRow {
+  backend: string;
+  title: string;
+  device: string;
+  inputs: string;
+  outcome: "agrees" | "differs" | "failed" | "unavailable";
+  sentence: string;
+  detail: string;
+  error: RunError | null;
+  times: RunTimes | null;
+  memory: number;
+  size: number;
+  saved: string;
+  node: number;
+  where: string;
+  torch_version: string;
+}
+
+export interface Profile {
+  device: string;
+  inputs: string;
+  runs: number;
+  microseconds: number[];
+  bytes: number[];
+  total: number;
+}
+
 export interface Record {
   schema: number;
   title: string;
@@ -330,6 +371,8 @@ export interface Record {
   level: LevelRow | null;
   findings: FindingRow[];
   verification: Verification | null;
+  runs: RunRow[];
+  profile: Profile | null;
 }
 
 export interface Change {
@@ -342,8 +385,13 @@ export interface Change {
 export interface Pair {
   before: number;
   after: number;
-  why: "input" | "neighbours" | "sequence" | "structure" | "weights";
+  why: "input" | "neighbours" | "provenance" | "sequence" | "structure" | "weights";
   changes: Change[];
+}
+
+export interface Became {
+  before: number[];
+  after: number[];
 }
 
 export interface GraphDiff {
@@ -353,6 +401,7 @@ export interface GraphDiff {
   pairs: Pair[];
   removed: number[];
   added: number[];
+  became: Became[];
 }
 
 export interface Difference {
@@ -368,6 +417,12 @@ export interface ProgramDiff {
   graphs: GraphDiff[];
   others: Difference[];
   symbols: string[][];
+}
+
+export interface TextDiff {
+  kind: "code" | "source";
+  name: string;
+  diff: string;
 }
 
 export interface CaseInput {

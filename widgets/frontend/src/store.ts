@@ -1,16 +1,18 @@
 /** All state of one widget in one place, as signals. Panes read signals and call the actions. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Asks, AttemptHead, Host, Progress, TokenLine } from "./host";
+import { type Arrangement, Comparison } from "./compare/comparison";
+import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
-import type { ProgramDiff } from "./record.gen";
 import { decode } from "./wire";
 
 /** What is selected. One selection is shared by all panes. */
 export type Selection =
   | { kind: "none" }
   | { kind: "nodes"; nodes: readonly NodeId[] }
+  /** A node that only the program has which the one on screen is compared with. */
+  | { kind: "removed"; node: NodeId }
   | { kind: "scope"; scope: number }
   | { kind: "line"; file: number; line: number }
   | { kind: "symbol"; symbol: number };
@@ -24,6 +26,7 @@ export type Origin =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "runs"
   | "differences"
   | "code"
   | "inspector";
@@ -54,7 +57,10 @@ export type Facts =
   | "shapes"
   | "findings"
   | "guarantees"
+  | "runs"
   | "differences";
+/** What the graph and the source are coloured by, of the profile. */
+export type Heat = "none" | "time" | "memory";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
@@ -62,15 +68,6 @@ export type Tab = Facts | Text;
 export interface Place {
   file: number;
   line: number;
-}
-
-/** The program on screen beside another. */
-export interface Comparison {
-  /** The attempt that it is compared with. */
-  other: number;
-  /** That attempt's program. */
-  before: Program;
-  diff: ProgramDiff;
 }
 
 const NOTHING: Selection = { kind: "none" };
@@ -101,8 +98,12 @@ export class Store {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
+  /** How the graphs of a comparison are shown, and whether without all that is the same. */
+  readonly arrangement: Signal<Arrangement> = signal("beside");
+  readonly onlyDifferent: Signal<boolean> = signal(false);
   readonly lit: ReadonlySignal<Lit>;
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
@@ -157,9 +158,21 @@ export class Store {
         this.host.ask("record", { attempt: other }),
       ]);
       batch(() => {
-        this.comparison.value = { other, before: new Program(decode(record)), diff };
+        const after = this.program.peek();
+        if (!after || this.current.peek() !== attempt) return;
+        this.comparison.value = new Comparison(other, new Program(decode(record)), after, diff);
+        this.clear();
         this.open("differences");
       });
+    });
+  }
+
+  /** Shows the program on screen alone again. */
+  stopComparing(): void {
+    batch(() => {
+      this.comparison.value = null;
+      if (this.selection.peek().kind === "removed") this.clear();
+      if (this.facts.peek() === "differences") this.open("inspector");
     });
   }
 
@@ -170,6 +183,32 @@ export class Store {
       await this.host.ask("verify", { attempt, sizes });
       await this.show(attempt);
     });
+  }
+
+  /** Runs the program on screen and compares with eager. */
+  run(device: string, backends: readonly string[], sizes: RunRequest["sizes"]): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Running", async () => {
+      const asked = { attempt, device, backends: [...backends], sizes };
+      const reply = await this.host.ask("run", asked);
+      await this.show(attempt);
+      this.ended.value = reply.sentence;
+    });
+  }
+
+  /** Measures the ops of the program on screen, and colours the graph by it. */
+  profile(device: string, sizes: RunRequest["sizes"]): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Profiling", async () => {
+      await this.host.ask("profile", { attempt, device, sizes });
+      await this.show(attempt);
+      if (this.heat.peek() === "none") this.heat.value = "time";
+    });
+  }
+
+  /** What the kernel's machine can run. Rejects with a sentence. */
+  setups(): Promise<Setups> {
+    return this.once("setups", { attempt: this.current.peek() });
   }
 
   /** Decomposes the program on screen and shows what came of it. */
@@ -213,8 +252,7 @@ export class Store {
       if (this.current.value !== attempt) return; // another was asked for meanwhile
       batch(() => {
         this.program.value = program;
-        this.comparison.value = null;
-        if (this.facts.peek() === "differences") this.open("inspector");
+        this.stopComparing();
         this.selection.value = NOTHING;
         this.hovered.value = null;
         this.file.value = null;
@@ -274,7 +312,7 @@ export class Store {
   }
 
   /** Asks the host, or gives what it answered before; a refusal may be asked again. */
-  private once<K extends "source" | "code">(
+  private once<K extends "source" | "code" | "setups">(
     kind: K,
     request: Asks[K]["request"],
   ): Promise<Asks[K]["reply"]> {
@@ -344,6 +382,7 @@ function* linesOfSymbol(
 function nodesOf(program: Program, selection: Selection): Iterable<NodeId> {
   switch (selection.kind) {
     case "none":
+    case "removed":
       return [];
     case "nodes":
       return selection.nodes;

@@ -12,6 +12,7 @@ const host: Host = {
   layout: "graph",
   attempts: [],
   current: 0,
+  compared: -1,
   ask: () => Promise.reject(new Error("no kernel in this test")),
   onChange: () => () => undefined,
   onProgress: () => () => undefined,

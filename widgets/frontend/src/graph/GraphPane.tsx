@@ -1,8 +1,10 @@
 /** The Graph pane: the canvas and what lies over it, and the keys that drive it. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { CompareBar, Half } from "../compare/CompareBar";
 import { capped } from "../format";
 import type { Store } from "../store";
+import { BeforeCanvas } from "./BeforeCanvas";
 import { listenToWheel, pointer } from "./pointer";
 import { Toolbar } from "./Toolbar";
 import { GraphView } from "./view";
@@ -28,45 +30,63 @@ export function GraphPane({ store }: { store: Store }) {
   }, [store, hint]);
   const goTo = (event: PointerEvent): void => view?.stage.goTo(event.offsetX, event.offsetY);
   const empty = store.program.value?.record.graphs.length === 0;
+  const comparison = store.comparison.value;
+  const beside = comparison !== null && store.arrangement.value === "beside";
+  const titleOf = (attempt: number): string => {
+    const head = store.attempts.value[attempt];
+    return head?.step || head?.label || "";
+  };
   return (
     <section class="tx-graph" aria-label="Graph">
       {view && <Toolbar view={view} store={store} />}
-      <div class="tx-graph-stage">
-        <canvas
-          ref={canvas}
-          class="tx-canvas"
-          tabIndex={0}
-          role="img"
-          aria-label="The program as a graph. The outline lists the same ops for a screen reader."
-          data-testid="graph"
-          onKeyDown={(event) => view && onKey(event, view)}
-          {...(view ? pointer(view) : {})}
-        />
-        {view && <Where view={view} />}
-        <canvas
-          ref={map}
-          class="tx-minimap"
-          role="img"
-          aria-label="The whole graph in small, with the part in view marked"
-          hidden={!view?.stage.crowded.value}
-          onPointerDown={(event) => {
-            (event.currentTarget as Element).setPointerCapture(event.pointerId);
-            goTo(event);
-          }}
-          onPointerMove={(event) => event.buttons === 1 && goTo(event)}
-        />
-        {hinted && <p class="tx-graph-note">{SCROLL_HINT}</p>}
-        {view?.busy.value && (
-          <p class="tx-graph-note" role="status">
-            Laying out…
-          </p>
+      {comparison && <CompareBar store={store} comparison={comparison} />}
+      <div class="tx-graph-halves">
+        {beside && view && (
+          <div class="tx-graph-stage">
+            <BeforeCanvas view={view} hint={hint} onKeyDown={(event) => onKey(event, view)} />
+            <Half side="Before" title={titleOf(comparison.other)} />
+          </div>
         )}
-        {view?.problem.value && (
-          <p class="tx-graph-note tx-failure-sentence" role="alert">
-            {capped(view.problem.value)}
-          </p>
-        )}
-        {empty && <p class="tx-empty">There is no graph: the export failed before its first op.</p>}
+        <div class="tx-graph-stage">
+          <canvas
+            ref={canvas}
+            class="tx-canvas"
+            tabIndex={0}
+            role="img"
+            aria-label="The program as a graph. The outline lists the same ops for a screen reader."
+            data-testid="graph"
+            onKeyDown={(event) => view && onKey(event, view)}
+            {...(view ? pointer(view) : {})}
+          />
+          {beside && <Half side="After" title={titleOf(store.current.value)} />}
+          {view && !beside && <Where view={view} />}
+          <canvas
+            ref={map}
+            class="tx-minimap"
+            role="img"
+            aria-label="The whole graph in small, with the part in view marked"
+            hidden={!view?.stage.crowded.value}
+            onPointerDown={(event) => {
+              (event.currentTarget as Element).setPointerCapture(event.pointerId);
+              goTo(event);
+            }}
+            onPointerMove={(event) => event.buttons === 1 && goTo(event)}
+          />
+          {hinted && <p class="tx-graph-note">{SCROLL_HINT}</p>}
+          {view?.busy.value && (
+            <p class="tx-graph-note" role="status">
+              Laying out…
+            </p>
+          )}
+          {view?.problem.value && (
+            <p class="tx-graph-note tx-failure-sentence" role="alert">
+              {capped(view.problem.value)}
+            </p>
+          )}
+          {empty && (
+            <p class="tx-empty">There is no graph: the export failed before its first op.</p>
+          )}
+        </div>
       </div>
     </section>
   );

@@ -39,6 +39,16 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
           view.parameters.value = !view.parameters.value;
         }}
       />
+      {store.program.value?.record.profile && (
+        <Toggle
+          name="Colour ops by the time they take"
+          text="Heat"
+          on={store.heat.value !== "none"}
+          press={() => {
+            store.heat.value = store.heat.value === "none" ? "time" : "none";
+          }}
+        />
+      )}
       {(hidden > 0 || housekeeping) && (
         <Toggle
           name="Show ops that only check or compute sizes"
@@ -50,8 +60,10 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         />
       )}
       <span class="tx-toolbar-gap" />
-      <Button name="Save the visible graph as SVG" text="SVG" press={() => void save("svg")} />
-      <Button name="Save the visible graph as PNG" text="PNG" press={() => void save("png")} />
+      <span class="tx-toolbar-save">
+        <Button name="Save the visible graph as SVG" text="SVG" press={() => void save("svg")} />
+        <Button name="Save the visible graph as PNG" text="PNG" press={() => void save("png")} />
+      </span>
     </div>
   );
 }

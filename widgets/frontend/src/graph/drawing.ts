@@ -1,7 +1,10 @@
 /** What is drawn of a program under some options, before anything is opened or has a place. Pure. */
 
+import { type Marked, markItems } from "../compare/marked";
+import type { Merged } from "../compare/merged";
+import { counted } from "../format";
 import type { Program } from "../program";
-import { buildForest, type Forest, type Options } from "./items";
+import { buildForest, type Forest, type Item, type Options } from "./items";
 import { findLinks, type Links } from "./links";
 import { type Neighbours, neighboursOf } from "./neighbours";
 import { commonDtype } from "./pieces";
@@ -14,14 +17,36 @@ export interface Drawing {
   neighbours: Neighbours;
   /** The dtype that goes without saying. */
   dtype: string;
+  /** Where two programs differ, of which this is both; null for one alone. */
+  marked: Marked | null;
+  /** What else to say of an item. */
+  notes: (item: Item) => readonly string[];
 }
 
 export function drawingOf(program: Program, options: Options): Drawing {
-  const forest = buildForest(program, options);
-  stackRepeats(program, forest);
-  const links = findLinks(program, forest);
-  return { program, forest, links, neighbours: neighboursOf(links), dtype: commonDtype(program) };
+  return drawn(program, options, null);
 }
+
+/** Two programs in one drawing; layers that differ stand for themselves. */
+export function drawingOfBoth(merged: Merged, options: Options): Drawing {
+  return drawn(merged.program, options, merged);
+}
+
+function drawn(program: Program, options: Options, merged: Merged | null): Drawing {
+  const forest = buildForest(program, options);
+  const marked = merged && markItems(forest, merged);
+  stackRepeats(program, forest, (item) => marked?.inside.has(item) ?? false);
+  const links = findLinks(program, forest, merged?.sidesOf);
+  const notes = (item: Item): readonly string[] => [
+    ...(merged?.notes.get(item.node) ?? []),
+    ...inWords(marked?.inside.get(item) ?? 0),
+  ];
+  const neighbours = neighboursOf(links);
+  return { program, forest, links, neighbours, dtype: commonDtype(program), marked, notes };
+}
+
+const inWords = (differences: number): string[] =>
+  differences > 0 ? [counted(differences, "difference")] : [];
 
 /** At first, all is closed but scopes without neighbours: opening those saves a click. */
 export function firstOpen(forest: Forest): Set<string> {

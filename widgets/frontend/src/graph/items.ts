@@ -53,6 +53,8 @@ export interface Options {
   housekeeping: boolean;
   /** Show parameters and buffers as boxes of their own. */
   parameters: boolean;
+  /** Show these nodes alone; all, where it is missing. */
+  only?: ReadonlySet<NodeId> | null;
 }
 
 export interface Forest {
@@ -103,7 +105,10 @@ class Builder {
     }
     const size = this.program.graph(graph).name.length;
     for (let index = 0; index < size; index++) {
-      this.node(nodeId(graph, index), into, nested.get(index) ?? []);
+      const id = nodeId(graph, index);
+      const branches = nested.get(index) ?? [];
+      if (branches.length > 0 || (this.options.only?.has(id) ?? true))
+        this.node(id, into, branches);
     }
   }
 

@@ -13,7 +13,14 @@ export interface Link {
   to: Item;
   /** The nodes whose values flow along it. */
   values: NodeId[];
+  /** Of two programs that are compared, those that have it, as bits. */
+  sides: number;
 }
+
+/** Which of two programs have one node read another, as bits. */
+export type SidesOf = (value: NodeId, user: NodeId) => number;
+
+const EVERYWHERE = -1;
 
 export interface Links {
   /** Per container, the edges among its children. */
@@ -25,8 +32,8 @@ export interface Links {
 }
 
 type Inside = Map<Item, Map<string, Link>>;
-/** Per container and value from outside, the children that read it. */
-type Entering = Map<Item, Map<NodeId, Set<Item>>>;
+/** Per container and value from outside, the children that read it, and in which programs. */
+type Entering = Map<Item, Map<NodeId, Map<Item, number>>>;
 
 const MOST_PORTS = 5;
 
@@ -34,17 +41,22 @@ const MOST_PORTS = 5;
 const MOST_DRAWN = 6;
 
 /** All edges of a program, lifted to the container that holds both ends. */
-export function findLinks(program: Program, forest: Forest): Links {
+export function findLinks(
+  program: Program,
+  forest: Forest,
+  sidesOf: SidesOf = () => EVERYWHERE,
+): Links {
   const inside: Inside = new Map();
   const entering: Entering = new Map();
   const exits = new Set<Item>();
+  const lift = lifter(inside, entering, exits);
   for (const id of program.allNodes()) {
     const to = forest.itemOf.get(id);
     if (!to || program.op(id) === "placeholder") continue;
     for (const input of program.inputsOf(id)) {
       const from = forest.itemOf.get(input);
       if (!from || from === to || isHeld(program, to, input)) continue;
-      lift(from, to, input, inside, entering, exits);
+      lift(from, to, input, sidesOf(input, id));
     }
   }
   for (const [container, sources] of entering)
@@ -57,45 +69,46 @@ function isHeld(program: Program, to: Item, input: NodeId): boolean {
   return to.held.some((held) => held.node === input);
 }
 
-function lift(
-  from: Item,
-  to: Item,
-  value: NodeId,
-  inside: Inside,
-  entering: Entering,
-  exits: Set<Item>,
-): void {
-  const above = new Map<Item, Item>();
-  for (let item: Item | null = from; item?.parent; item = item.parent) above.set(item.parent, item);
-  for (let item: Item = to; item.parent; item = item.parent) {
-    const start = above.get(item.parent);
-    if (start) {
-      if (start !== item) addLink(inside, item.parent, start, item, value);
-      for (let each = from; each !== start && each.parent; each = each.parent) exits.add(each);
-      return;
+/** What lifts an edge to the container that holds both ends, into these collections. */
+function lifter(inside: Inside, entering: Entering, exits: Set<Item>) {
+  return (from: Item, to: Item, value: NodeId, sides: number): void => {
+    const above = new Map<Item, Item>();
+    for (let item: Item | null = from; item?.parent; item = item.parent) {
+      above.set(item.parent, item);
     }
-    enter(entering, item.parent, value, item);
-  }
+    for (let item: Item = to; item.parent; item = item.parent) {
+      const start = above.get(item.parent);
+      if (start) {
+        if (start !== item) addLink(inside, item.parent, { from: start, to: item, value, sides });
+        for (let each = from; each !== start && each.parent; each = each.parent) exits.add(each);
+        return;
+      }
+      const sources = ensure(entering, item.parent, () => new Map<NodeId, Map<Item, number>>());
+      const readers = ensure(sources, value, () => new Map<Item, number>());
+      readers.set(item, (readers.get(item) ?? 0) | sides);
+    }
+  };
 }
 
-function addLink(inside: Inside, container: Item, from: Item, to: Item, value: NodeId): void {
+interface Edge {
+  from: Item;
+  to: Item;
+  value: NodeId;
+  sides: number;
+}
+
+function addLink(inside: Inside, container: Item, { from, to, value, sides }: Edge): void {
   const links = ensure(inside, container, () => new Map<string, Link>());
-  const key = `${from.key}>${to.key}`;
-  const link = links.get(key);
-  if (!link) links.set(key, { from, to, values: [value] });
-  else if (!link.values.includes(value)) link.values.push(value);
-}
-
-function enter(entering: Entering, container: Item, value: NodeId, child: Item): void {
-  const sources = ensure(entering, container, () => new Map<NodeId, Set<Item>>());
-  ensure(sources, value, () => new Set()).add(child);
+  const link = ensure(links, `${from.key}>${to.key}`, () => ({ from, to, values: [], sides: 0 }));
+  link.sides |= sides;
+  if (!link.values.includes(value)) link.values.push(value);
 }
 
 /** A port for each value that enters a container, or one for all where there are many. */
 function addPorts(
   program: Program,
   container: Item,
-  sources: Map<NodeId, Set<Item>>,
+  sources: Map<NodeId, Map<Item, number>>,
   inside: Inside,
   forest: Forest,
 ): void {
@@ -119,7 +132,9 @@ function addPorts(
     };
     forest.byKey.set(port.key, port);
     for (const value of values) {
-      for (const child of sources.get(value) ?? []) addLink(inside, container, port, child, value);
+      for (const [to, sides] of sources.get(value) ?? []) {
+        addLink(inside, container, { from: port, to, value, sides });
+      }
     }
     return port;
   });

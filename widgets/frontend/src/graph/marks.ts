@@ -1,8 +1,12 @@
 /** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
 
+import type { Marked } from "../compare/marked";
+import { BOTH } from "../compare/merged";
+import type { Costs } from "../profile";
 import type { NodeId } from "../program";
 import type { Selection } from "../store";
 import type { Drawing } from "./drawing";
+import { heatOf } from "./heat";
 import type { Item } from "./items";
 import { pathThrough } from "./neighbours";
 import type { Scene } from "./scene";
@@ -12,11 +16,25 @@ export interface Marks {
   hovered: Item | null;
   /** The hovered item's neighbours, by edges or by name. */
   near: ReadonlySet<Item>;
+  /** Of the boxes, how much each costs of what the dearest one does; null without a heat map. */
+  heat: ReadonlyMap<Item, number> | null;
   /** All that leads to the selection or follows from it; null when no path is shown. */
   path: ReadonlySet<Item> | null;
+  /** Where two programs differ; null for one alone. */
+  marked: Marked | null;
+  /** Of two programs, those that are shown, as bits. */
+  sides: number;
 }
 
-export const NO_MARKS: Marks = { lit: new Set(), hovered: null, near: new Set(), path: null };
+export const NO_MARKS: Marks = {
+  lit: new Set(),
+  hovered: null,
+  near: new Set(),
+  heat: null,
+  path: null,
+  marked: null,
+  sides: BOTH,
+};
 
 interface Pointed {
   selection: Selection;
@@ -24,18 +42,22 @@ interface Pointed {
   nodes: ReadonlySet<NodeId>;
   hovered: Item | null;
   showPath: boolean;
+  sides: number;
+  /** What ops cost, for a heat map. */
+  costs?: Costs | null;
 }
 
 export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
-  const { program, forest, neighbours } = drawing;
-  const { hovered, nodes, selection, showPath } = pointed;
+  const { program, forest, neighbours, marked } = drawing;
+  const { costs = null, hovered, nodes, selection, showPath, sides } = pointed;
   const lit = litBoxes(drawing, scene, selection, nodes);
   lit.delete(forest.root);
   const near = hovered
     ? [...(neighbours.before.get(hovered) ?? []), ...(neighbours.after.get(hovered) ?? [])]
     : [];
   const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
-  return { lit, hovered, near: new Set(near), path };
+  const heat = costs && heatOf(scene, costs);
+  return { lit, hovered, near: new Set(near), heat, path, marked, sides };
 }
 
 function litBoxes(

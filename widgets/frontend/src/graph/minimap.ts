@@ -3,6 +3,7 @@
  * scene much taller than wide is stretched sideways, or a model of 32 layers would be a thread.
  */
 
+import type { Marked } from "../compare/marked";
 import type { Rect, Size } from "./camera";
 import type { Palette } from "./palette";
 import type { Scene, SceneBox } from "./scene";
@@ -41,6 +42,7 @@ export function paintMinimap(
   scale: MinimapScale,
   seen: Rect,
   palette: Palette,
+  marked: Marked | null,
   ratio: number,
 ): void {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -54,12 +56,12 @@ export function paintMinimap(
   const draw = (box: SceneBox): void => {
     const small = box.width * scale.x < LEAST_BOX || box.height * scale.y < LEAST_BOX;
     if (small && box.depth > 1) return;
-    context.fillStyle = box.open
-      ? box.depth % 2 === 0
-        ? palette.scopeEven
-        : palette.scopeOdd
-      : (palette.accents.get(box.item.accent) ?? palette.neutral).plain;
-    context.globalAlpha = box.open ? 1 : 0.6;
+    const differs = marked?.kinds.get(box.item) ?? (marked?.inside.has(box.item) && "changed");
+    const ground = box.depth % 2 === 0 ? palette.scopeEven : palette.scopeOdd;
+    const own = marked ? palette.neutral : palette.accents.get(box.item.accent);
+    const plain = differs ? palette[differs] : (own ?? palette.neutral).plain;
+    context.fillStyle = box.open ? ground : plain;
+    context.globalAlpha = box.open || differs ? 1 : 0.6;
     context.fillRect(...rect(box));
     if (box.open && box.depth < DEEPEST) box.children.forEach(draw);
   };

@@ -2,9 +2,11 @@
  * Draws a scene: what is in view and large enough to be seen, and no more. Pure but for the Surface.
  */
 
+import { AFTER, BEFORE, type Kind } from "../compare/merged";
 import type { Rect } from "./camera";
+import type { Item } from "./items";
 import type { Marks } from "./marks";
-import type { Accent, Palette } from "./palette";
+import { type Accent, heatAccent, mix, type Palette } from "./palette";
 import {
   FONT,
   HEADER,
@@ -68,7 +70,8 @@ class Painter {
         continue;
       }
       this.fadeUnless(this.marks.path === null || this.marks.path.has(child.item));
-      if (child.open) {
+      if (this.isElsewhere(child.item)) this.ghost(child);
+      else if (child.open) {
         this.frame(child);
         this.container(child);
       } else this.leaf(child);
@@ -81,6 +84,23 @@ class Painter {
     this.surface.fade(visible ? 1 : FADED);
   }
 
+  private kindOf(item: Item): Kind | undefined {
+    return this.marks.marked?.kinds.get(item);
+  }
+
+  /** Whether an item is in none of the programs that are shown. */
+  private isElsewhere(item: Item): boolean {
+    const kind = this.kindOf(item);
+    const home = kind === "added" ? AFTER : kind === "removed" ? BEFORE : AFTER | BEFORE;
+    return (home & this.marks.sides) === 0;
+  }
+
+  /** The place of what only the other program has. */
+  private ghost({ x, y, width, height }: SceneBox): void {
+    const line = { colour: this.palette.border, width: 1, dash: [2, 3] };
+    this.surface.box(x, y, width, height, RADIUS, "", line);
+  }
+
   private isSeen(rect: Rect): boolean {
     const { seen } = this;
     return (
@@ -91,7 +111,8 @@ class Painter {
     );
   }
 
-  private isEdgeSeen({ bounds, points }: SceneEdge): boolean {
+  private isEdgeSeen({ bounds, link, points }: SceneEdge): boolean {
+    if ((link.sides & this.marks.sides) === 0) return false;
     if (points.length < 8 || Math.max(bounds.width, bounds.height) * this.zoom < LEAST_EDGE) {
       return false;
     }
@@ -102,7 +123,9 @@ class Painter {
   /** An open box: its ground and its header. */
   private frame(box: SceneBox): void {
     const { palette, surface } = this;
-    const fill = box.depth % 2 === 0 ? palette.scopeEven : palette.scopeOdd;
+    const ground = box.depth % 2 === 0 ? palette.scopeEven : palette.scopeOdd;
+    const kind = this.kindOf(box.item);
+    const fill = kind ? mix(palette[kind], ground, 0.08) : ground;
     surface.box(box.x, box.y, box.width, box.height, RADIUS + 2, fill, this.outline(box));
     if (!this.titles) return;
     const middle = box.y + HEADER / 2 + 1;
@@ -121,7 +144,7 @@ class Painter {
       return;
     }
     const { palette, surface } = this;
-    const accent = palette.accents.get(box.item.accent) ?? palette.neutral;
+    const accent = this.accent(box);
     const lit = this.marks.lit.has(box.item);
     const outline = this.outline(box, accent);
     if (!this.titles) {
@@ -143,22 +166,33 @@ class Painter {
     this.words(box, rim, !lit);
   }
 
+  /** The colours of a box's kind; of how it differs, or of its cost, where that is shown. */
+  private accent(box: SceneBox): Accent {
+    const { marks, palette } = this;
+    const differs = this.kindOf(box.item);
+    if (differs) return shades(palette[differs], palette);
+    if (!marks.heat) return palette.accents.get(box.item.accent) ?? palette.neutral;
+    return heatAccent(palette, marks.heat.get(box.item) ?? 0);
+  }
+
   /** Title, and the lines below it, on a plate of their own or on the ground of the box. */
   private words(box: SceneBox, rim: number, plate: boolean): void {
     const { palette, surface } = this;
     const left = box.x + PAD_X;
     const room = box.width - 2 * PAD_X + 2;
-    const foldable = box.item.children.length > 0;
     const title = box.y + TITLE / 2 + 0.5;
-    const titleRoom = foldable ? room - SIGN : room;
+    const titleRoom = box.sign ? room - SIGN : room;
     if (plate && box.lines.length > 0) {
       const height = box.height - TITLE - 1.5;
       const inner = rim - 1.5;
       surface.box(box.x + 1.5, box.y + TITLE, box.width - 3, height, inner, palette.surface);
     }
     surface.text(box.item.title, left, title, FONT.title, palette.text, titleRoom);
-    if (foldable) {
-      surface.text("▸", box.x + box.width - SIGN, title, FONT.text, palette.muted, 20);
+    if (box.sign) {
+      const kind = this.kindOf(box.item);
+      const colour = kind ? palette[kind] : palette.muted;
+      const font = box.item.children.length > 0 ? FONT.text : FONT.title;
+      surface.text(box.sign, box.x + box.width - SIGN, title, font, colour, 20);
     }
     if (!this.texts) return;
     box.lines.forEach((line, index) => {
@@ -203,6 +237,11 @@ class Painter {
     if (marks.hovered === box.item) return { colour: palette.select, width: 1.5 };
     if (marks.near.has(box.item)) return { colour: accent.plain, width: 1.75 };
     if (marks.path?.has(box.item)) return { colour: palette.select, width: 1.25 };
+    const kind = this.kindOf(box.item);
+    if (kind) return { colour: palette[kind], width: 1.75 };
+    if (!box.open && marks.marked?.inside.has(box.item)) {
+      return { colour: palette.changed, width: 1.75 };
+    }
     return { colour: accent.line, width: 1 };
   }
 
@@ -210,7 +249,9 @@ class Painter {
     const { marks, palette, surface } = this;
     const { from, to } = edge.link;
     this.fadeUnless(marks.path === null || (marks.path.has(from) && marks.path.has(to)));
-    const colour = strong ? palette.select : palette.edge;
+    const only = edge.link.sides === BEFORE ? palette.removed : palette.added;
+    const plain = edge.link.sides === BEFORE || edge.link.sides === AFTER ? only : palette.edge;
+    const colour = strong ? palette.select : plain;
     const width = Math.max(strong ? 1.75 : 1.1, 0.5 / this.zoom);
     surface.curve(edge.points, { colour, width });
     if (6 * this.zoom >= 2) surface.triangle(arrow(edge.points), colour);
@@ -227,6 +268,16 @@ class Painter {
     if (lit.has(from) || lit.has(to)) return true;
     return path?.has(from) === true && path.has(to);
   }
+}
+
+/** The shades of a box that is new, gone or changed. */
+function shades(colour: string, palette: Palette): Accent {
+  return {
+    plain: colour,
+    soft: mix(colour, palette.surface, 0.2),
+    line: colour,
+    patch: colour,
+  };
 }
 
 /** A small arrowhead at the end of a curve, along its last direction. */

@@ -11,6 +11,10 @@ const NAMES = {
   selectFill: "--tx-accent-soft",
   scopeEven: "--tx-scope-even",
   scopeOdd: "--tx-scope-odd",
+  added: "--tx-good",
+  removed: "--tx-danger",
+  changed: "--tx-warn",
+  heat: "--tx-heat",
 } as const;
 
 const ACCENTS = [
@@ -83,6 +87,17 @@ function readColours(element: Element, names: readonly string[]): Map<string, st
   const read = Array.from(home.children, (probe) => getComputedStyle(probe).color);
   home.remove();
   return new Map(names.map((name, at) => [name, read[at] ?? "gray"]));
+}
+
+/** The shades of a box that costs so much of what the dearest one does: 0 to 1. */
+export function heatAccent({ border, heat, muted, surface }: Palette, share: number): Accent {
+  const part = Math.sqrt(share); // else all but a few would look alike
+  return {
+    plain: mix(heat, muted, part),
+    soft: mix(heat, surface, 0.55 * part),
+    line: mix(heat, border, part),
+    patch: mix(heat, surface, 0.08 + 0.82 * part),
+  };
 }
 
 /** `part` of one colour and the rest of another; the first where one of them cannot be read. */

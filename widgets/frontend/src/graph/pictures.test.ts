@@ -26,6 +26,10 @@ const palette: Palette = {
   select: "blue",
   selectFill: "lightblue",
   scopeEven: "snow",
+  added: "green",
+  removed: "red",
+  changed: "orange",
+  heat: "heat",
   scopeOdd: "linen",
   accents: new Map(),
   neutral: shade,
@@ -191,7 +195,7 @@ describe("what stands out", () => {
   const { drawing, scene } = column(layeredProgram(3));
   const program = drawing.program;
   const node = [...program.allNodes()].find((id) => program.name(id) === "matmul_1") ?? -1;
-  const pointed = { hovered: null, showPath: false };
+  const pointed = { hovered: null, sides: 3, showPath: false };
 
   test("is the closed box that a selected op is inside of", () => {
     const selection = { kind: "nodes", nodes: [node] } as const;
@@ -216,7 +220,7 @@ describe("what stands out", () => {
   test("is the path to the inputs and to the outputs, where it is asked for", () => {
     const ones = [...program.allNodes()].find((id) => program.name(id) === "ones") ?? -1;
     const selection = { kind: "nodes", nodes: [ones] } as const;
-    const shown = { ...pointed, selection, nodes: new Set([ones]), showPath: true };
+    const shown = { ...pointed, selection, nodes: new Set([ones]), sides: 3, showPath: true };
     const path = [...(marksOf(drawing, scene, shown).path ?? [])].map((item) => item.title);
     expect(path).toContain("output");
     expect(path).toContain("x");

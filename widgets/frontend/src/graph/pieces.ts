@@ -17,6 +17,8 @@ export interface Piece {
 
 const MOST_SIZE = 24;
 const MOST_HELD = 4;
+const MOST_NOTES = 3;
+const MOST_NOTE = 36;
 
 const plain = (text: string): Piece => ({ text, symbol: -1 });
 
@@ -45,8 +47,18 @@ export function edgePieces(program: Program, link: Link, common: string): Piece[
   return [...prefix, ...joined(program, type.shape, "×"), ...more];
 }
 
-/** The lines of a box below its title; `taps` are what it reads that has no edge to it. */
-export function boxLines(program: Program, item: Item, taps: readonly Item[]): Piece[][] {
+/**
+ * The lines of a box below its title.
+ *
+ * @param taps what it reads that has no edge to it
+ * @param notes what else to say of it
+ */
+export function boxLines(
+  program: Program,
+  item: Item,
+  taps: readonly Item[],
+  notes: readonly string[] = [],
+): Piece[][] {
   const lines: Piece[][] = [];
   if (item.kind === "input" || item.kind === "parameter") {
     const type = program.type(item.node);
@@ -63,6 +75,7 @@ export function boxLines(program: Program, item: Item, taps: readonly Item[]): P
   }
   const rest = item.held.length - MOST_HELD;
   if (rest > 0) lines.push([plain(`… ${rest} more`)]);
+  for (const note of notes.slice(0, MOST_NOTES)) lines.push([plain(capped(note, MOST_NOTE))]);
   if (taps.length > 0) lines.push([plain(`◂ ${taps.map(nameOf).join(", ")}`)]);
   return lines;
 }

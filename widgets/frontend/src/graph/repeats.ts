@@ -6,12 +6,20 @@ import type { Forest, Item } from "./items";
 
 const FEWEST = 3;
 
-/** Puts every run of at least three scopes of the same structure under an item of its own. */
-export function stackRepeats(program: Program, forest: Forest): void {
+/**
+ * Puts every run of at least three scopes of the same structure under an item of its own.
+ *
+ * @param apart whether an item must stand for itself, whatever its structure
+ */
+export function stackRepeats(
+  program: Program,
+  forest: Forest,
+  apart: (item: Item) => boolean = () => false,
+): void {
   const shape = shaper(program, forest);
   const visit = (item: Item): void => {
     item.children.forEach(visit);
-    item.children = grouped(item, shape, forest);
+    item.children = grouped(item, shape, forest, apart);
   };
   visit(forest.root);
 }
@@ -54,7 +62,12 @@ function wiring(program: Program, forest: Forest, scope: Item): string {
   return [...positions.keys()].map(reads).join(";");
 }
 
-function grouped(parent: Item, shape: (child: Item) => string, forest: Forest): Item[] {
+function grouped(
+  parent: Item,
+  shape: (child: Item) => string,
+  forest: Forest,
+  apart: (item: Item) => boolean,
+): Item[] {
   const result: Item[] = [];
   let run: Item[] = [];
   const close = (): void => {
@@ -65,7 +78,7 @@ function grouped(parent: Item, shape: (child: Item) => string, forest: Forest): 
   };
   for (const child of parent.children) {
     const last = run.at(-1);
-    const eligible = child.kind === "scope" && child.children.length > 0;
+    const eligible = child.kind === "scope" && child.children.length > 0 && !apart(child);
     if (last && (!eligible || shape(last) !== shape(child))) close();
     if (eligible) run.push(child);
     else result.push(child);

@@ -25,7 +25,7 @@ export const PAD_Y = 6;
 /** Height of the title of a box, and of the header of an open one. */
 export const TITLE = 24;
 export const HEADER = 30;
-/** Room for the sign that opens a box. */
+/** Room for the sign at the end of a title. */
 export const SIGN = 18;
 const WIDEST = 260;
 const NARROWEST = 60;
@@ -53,6 +53,8 @@ export interface SceneBox extends Rect {
   depth: number;
   /** Width of the title's text. */
   titleWidth: number;
+  /** At the end of the title: that it opens, or that it is new, gone or changed; empty for none. */
+  sign: string;
   lines: Line[];
   /** Whether a value of it goes on to something outside the container. */
   exits: boolean;
@@ -77,6 +79,7 @@ export interface Scene {
   boxOf: Map<Item, SceneBox>;
 }
 
+const SIGNS = { changed: "~", added: "+", removed: "−", same: "" } as const;
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
 /**
@@ -85,7 +88,7 @@ const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
  * that it comes from.
  */
 export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
-  const { program, forest, links, dtype } = drawing;
+  const { program, forest, links, dtype, marked, notes } = drawing;
   const line = (pieces: Piece[], font: string): Line => ({
     pieces: pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) })),
     width: pieces.reduce((sum, { text }) => sum + measure(evenNumber(text), font), 0),
@@ -103,7 +106,8 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
   };
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
-    const lines = item.kind === "port" ? [] : boxLines(program, item, links.taps.get(item) ?? []);
+    const taps = links.taps.get(item) ?? [];
+    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
     const font = item.kind === "port" ? FONT.label : FONT.title;
     return {
       ...NOWHERE,
@@ -111,6 +115,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       open: isOpen,
       depth,
       titleWidth: measure(item.title, font),
+      sign: item.children.length > 0 ? "▸" : SIGNS[marked?.kinds.get(item) ?? "same"],
       lines: lines.map((each) => line(each, FONT.text)),
       exits: links.exits.has(item),
       children: isOpen ? item.children.map((child) => visit(child, depth + 1)) : [],
@@ -143,12 +148,11 @@ export function layoutBox(box: SceneBox): LayoutBox {
   };
 }
 
-function leafSize({ item, lines, titleWidth }: SceneBox): { width: number; height: number } {
+function leafSize({ item, lines, sign, titleWidth }: SceneBox): { width: number; height: number } {
   if (item.kind === "port") {
     return { width: stepped(Math.min(titleWidth + 16, WIDEST_PORT)), height: 18 };
   }
-  const sign = item.children.length > 0 ? SIGN : 0;
-  const widest = Math.max(titleWidth + sign, ...lines.map((line) => line.width));
+  const widest = Math.max(titleWidth + (sign ? SIGN : 0), ...lines.map((line) => line.width));
   const rows = lines.length > 0 ? PAD_Y + LINE * lines.length : 0;
   return {
     width: stepped(Math.min(Math.max(widest + 2 * PAD_X, NARROWEST), WIDEST)),

@@ -42,26 +42,29 @@ export class Stage {
   palette: Palette;
   private scene: Scene | null = null;
   private readonly context: CanvasRenderingContext2D;
-  private readonly mapContext: CanvasRenderingContext2D;
+  private readonly mapContext: CanvasRenderingContext2D | null;
   private readonly surface: CanvasSurface;
   /** Per font, the widths of texts. */
   private readonly widths = new Map<string, Map<string, number>>();
   private frame = 0;
   private glide: Glide | null = null;
+  /** Those that show the same part of the same scene. */
+  private readonly peers = new Set<Stage>();
   private readonly stops: (() => void)[];
 
   /**
+   * @param map the canvas of the minimap, where there is one
    * @param marks asked for at each picture
    * @param onFirstSize called once the canvas has a size
    */
   constructor(
     private readonly canvas: HTMLCanvasElement,
-    private readonly map: HTMLCanvasElement,
+    private readonly map: HTMLCanvasElement | null,
     private readonly marks: () => Marks,
     private readonly onFirstSize: () => void,
   ) {
     this.context = context2d(canvas);
-    this.mapContext = context2d(map);
+    this.mapContext = map && context2d(map);
     this.surface = new CanvasSurface(this.context);
     this.palette = readPalette(canvas);
     const observer = new ResizeObserver(() => this.resize());
@@ -71,15 +74,25 @@ export class Stage {
 
   dispose(): void {
     cancelAnimationFrame(this.frame);
+    for (const peer of this.peers) peer.peers.delete(this);
     for (const stop of this.stops) stop();
   }
 
   /** Paints a scene at once, seen from `camera`. */
   show(scene: Scene | null, camera: Camera = this.camera): void {
-    this.scene = scene;
-    this.glide = null;
-    this.camera = camera;
-    this.paintNow();
+    for (const each of [this, ...this.peers]) {
+      each.scene = scene;
+      each.glide = null;
+      each.camera = camera;
+      each.paintNow();
+    }
+  }
+
+  /** From now on, both show the same part of the same scene, whichever is moved. */
+  join(peer: Stage): void {
+    this.peers.add(peer);
+    peer.peers.add(this);
+    this.show(this.scene, this.camera);
   }
 
   moveTo(camera: Camera): void {
@@ -164,6 +177,14 @@ export class Stage {
     paintPlates(context, platesOf(scene, camera, size, this.measure), palette);
     if (this.crowded.peek()) this.paintMap(scene, seen, ratio);
     this.lookAround(scene, seen);
+    for (const peer of this.peers) peer.follow(camera);
+  }
+
+  private follow(camera: Camera): void {
+    if (sameCamera(this.camera, camera)) return;
+    this.glide = null;
+    this.camera = camera;
+    this.repaint();
   }
 
   private tick(): void {
@@ -179,6 +200,7 @@ export class Stage {
   }
 
   private paintMap(scene: Scene, seen: Rect, ratio: number): void {
+    if (!this.map || !this.mapContext) return;
     const shrunk = minimapScale(scene, this.size);
     const { width, height } = shrunk;
     const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -186,7 +208,8 @@ export class Stage {
       Object.assign(this.map, { width: deviceWidth, height: deviceHeight });
       Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
     }
-    paintMinimap(this.mapContext, scene, shrunk, seen, this.palette, ratio);
+    const { marked } = this.marks();
+    paintMinimap(this.mapContext, scene, shrunk, seen, this.palette, marked, ratio);
   }
 
   private lookAround(scene: Scene, seen: Rect): void {

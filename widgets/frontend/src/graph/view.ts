@@ -3,12 +3,15 @@
  * finished scenes to the Stage. Knows no component.
  */
 
-import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Program } from "../program";
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { surroundings } from "../compare/marked";
+import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
+import { costsOf, costText } from "../profile";
+import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { afterOpening, type Camera, firstView, reveal } from "./camera";
-import { type Drawing, drawingOf, firstOpen } from "./drawing";
-import { type Item, nodesBelow, openAbove } from "./items";
+import { type Drawing, drawingOf, drawingOfBoth, firstOpen } from "./drawing";
+import { type Item, nodesBelow, type Options, openAbove } from "./items";
 import { layouter } from "./layout";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import { tipOf } from "./pieces";
@@ -32,9 +35,13 @@ export class GraphView {
   readonly showPath: Signal<boolean> = signal(false);
   /** Whether parameters and buffers are boxes of their own. */
   readonly parameters: Signal<boolean> = signal(false);
+  /** The two programs of which the graph is both; null where it is of one. */
+  readonly compared: ReadonlySignal<Merged | null>;
   readonly stage: Stage;
   private open: ReadonlySet<string> = new Set();
   private drawing: Drawing | null = null;
+  /** Where the program before is shown beside the other. */
+  private before: Stage | null = null;
   private pointed: Item | null = null;
   private marked: Marks | null = null;
   private generation = 0;
@@ -46,6 +53,9 @@ export class GraphView {
     map: HTMLCanvasElement,
     housekeeping: ReadonlySignal<boolean>,
   ) {
+    this.compared = computed(() =>
+      store.arrangement.value === "alone" ? null : (store.comparison.value?.merged ?? null),
+    );
     this.stage = new Stage(
       canvas,
       map,
@@ -53,7 +63,17 @@ export class GraphView {
       () => this.firstLook(),
     );
     this.stops = [
-      effect(() => this.rebuild(store.program.value, housekeeping.value, this.parameters.value)),
+      effect(() => {
+        const options = {
+          housekeeping: housekeeping.value,
+          parameters: this.parameters.value,
+        };
+        this.rebuild(store.program.value, this.compared.value, options, store.onlyDifferent.value);
+      }),
+      effect(() => {
+        store.arrangement.value;
+        this.remark();
+      }),
       effect(() => {
         store.lit.value;
         this.follow();
@@ -61,6 +81,7 @@ export class GraphView {
       effect(() => {
         store.hovered.value;
         this.showPath.value;
+        this.store.heat.value;
         this.remark();
       }),
     ];
@@ -70,6 +91,18 @@ export class GraphView {
     this.generation += 1;
     for (const stop of this.stops) stop();
     this.stage.dispose();
+  }
+
+  /** A second canvas for the program before, in step with the first. Returns how to stop. */
+  addBefore(canvas: HTMLCanvasElement): () => void {
+    const marks = (): Marks => ({ ...this.marks(), sides: BEFORE });
+    const stage = new Stage(canvas, null, marks, () => undefined);
+    this.stage.join(stage);
+    this.before = stage;
+    return () => {
+      this.before = null;
+      stage.dispose();
+    };
   }
 
   /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
@@ -111,20 +144,31 @@ export class GraphView {
   hover(item: Item | null): void {
     if (item === this.pointed) return;
     this.pointed = item;
-    this.store.hovered.value = item && item.node >= 0 ? item.node : null;
+    const isShared = item !== null && item.node >= 0 && !this.isRemoved(item.node);
+    this.store.hovered.value = isShared ? item.node : null;
     this.remark();
   }
 
   /** What the pointer's tooltip says over an item. */
   tip(item: Item | null): string {
-    return item && this.drawing ? tipOf(this.drawing.program, item) : "";
+    if (!item || !this.drawing) return "";
+    const { program } = this.drawing;
+    const cost = costText(program, nodesBelow(item));
+    return [tipOf(program, item), cost].filter(Boolean).join("\n");
   }
 
   select(item: Item | null): void {
+    const removed = item && this.compared.peek()?.removed.get(item.node);
     if (!item) this.store.clear();
-    else if (item.node >= 0) this.store.select({ kind: "nodes", nodes: [item.node] }, "graph");
-    else if (item.scope >= 0) this.store.select({ kind: "scope", scope: item.scope }, "graph");
-    else this.store.select({ kind: "nodes", nodes: nodesBelow(item) }, "graph");
+    else if (typeof removed === "number") {
+      this.store.select({ kind: "removed", node: removed }, "graph");
+    } else if (item.node >= 0) this.store.select({ kind: "nodes", nodes: [item.node] }, "graph");
+    else if (item.scope >= 0 && item.scope < this.scopes())
+      this.store.select({ kind: "scope", scope: item.scope }, "graph");
+    else {
+      const nodes = nodesBelow(item).filter((node) => !this.isRemoved(node));
+      this.store.select({ kind: "nodes", nodes }, "graph");
+    }
   }
 
   /** Selects what an edge leads to or from, or what stands beside the selection. */
@@ -168,7 +212,22 @@ export class GraphView {
     return scene;
   }
 
-  private rebuild(program: Program | null, housekeeping: boolean, parameters: boolean): void {
+  private isRemoved(node: NodeId): boolean {
+    return this.compared.peek()?.removed.has(node) ?? false;
+  }
+
+  /** How many scopes the program on screen has; behind them come those of the other. */
+  private scopes(): number {
+    return this.store.program.peek()?.record.scopes.length ?? 0;
+  }
+
+  private rebuild(
+    shown: Program | null,
+    compared: Merged | null,
+    options: Options,
+    only: boolean,
+  ): void {
+    const program = compared?.program ?? shown;
     if (!program || program.record.graphs.length === 0) {
       this.drawing = null;
       this.scene.value = null;
@@ -176,11 +235,18 @@ export class GraphView {
       return;
     }
     const same = this.drawing?.program === program;
-    this.drawing = drawingOf(program, { housekeeping, parameters });
+    this.drawing = compared
+      ? drawingOfBoth(compared, { ...options, only: only ? surroundings(compared) : null })
+      : drawingOf(program, options);
     this.hidden.value = this.drawing.forest.hidden;
     this.pointed = null;
-    const open = same ? this.open : firstOpen(this.drawing.forest);
-    void this.show(open, null, !same);
+    const filtered = compared !== null && only;
+    const open = filtered
+      ? new Set(this.drawing.forest.byKey.keys())
+      : same
+        ? this.open
+        : firstOpen(this.drawing.forest);
+    void this.show(open, null, !same || filtered);
   }
 
   /**
@@ -264,7 +330,7 @@ export class GraphView {
       const scopes = [...forest.byKey.values()].filter((each) => each.scope === selection.scope);
       if (scopes[0]) return scopes[0];
     }
-    const nodes = [...this.store.lit.peek().nodes];
+    const nodes = [...this.lit()];
     const items = nodes.flatMap((id) => forest.itemOf.get(id) ?? []);
     return items.find((item) => this.boxOf(item)) ?? items[0] ?? null;
   }
@@ -276,6 +342,15 @@ export class GraphView {
   private remark(): void {
     this.marked = null;
     this.stage.repaint();
+    this.before?.repaint();
+  }
+
+  /** The nodes that belong to the selection, those that only the program before has among them. */
+  private lit(): ReadonlySet<NodeId> {
+    const selection = this.store.selection.peek();
+    if (selection.kind !== "removed") return this.store.lit.peek().nodes;
+    const node = this.compared.peek()?.merged.get(selection.node);
+    return new Set(node === undefined ? [] : [node]);
   }
 
   private marks(): Marks {
@@ -285,9 +360,11 @@ export class GraphView {
     const elsewhere = drawing.forest.itemOf.get(store.hovered.peek() ?? -1);
     this.marked ??= marksOf(drawing, scene, {
       selection: store.selection.peek(),
-      nodes: store.lit.peek().nodes,
+      nodes: this.lit(),
       hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
       showPath: this.showPath.peek(),
+      sides: store.arrangement.peek() === "beside" && this.compared.peek() ? AFTER : BOTH,
+      costs: costsOf(drawing.program, store.heat.peek()),
     });
     return this.marked;
   }

@@ -1,6 +1,7 @@
 /** One line of coloured code. Its tokens are only ever set as text. */
 
 import type { TokenLine } from "../host";
+import { heatColour } from "../profile";
 
 /** Of one token; a longer one ends in an ellipsis. */
 const LONGEST = 2000;
@@ -12,6 +13,9 @@ export interface LineMarks {
   here?: boolean;
   /** How many ops the line made; 0 for a line that cannot be selected. */
   ops: number;
+  /** With a heat map, how much it costs of what the dearest line does, and in words. */
+  heat?: number;
+  cost?: string;
 }
 
 interface CodeLineProps {
@@ -28,13 +32,15 @@ interface CodeLineProps {
 
 /** A line to select, in a list of lines. */
 export function CodeLine({ id, line, number, marks, active, counts, press }: CodeLineProps) {
-  const { ops, lit, here } = marks;
+  const { ops, lit, here, heat, cost } = marks;
   const classes = ["tx-line"];
   if (ops > 0) classes.push("tx-has-ops");
   if (lit) classes.push("tx-lit");
   if (here) classes.push("tx-here");
   if (active) classes.push("tx-active");
-  const hint = counts && ops > 0 ? `Select the ops of line ${number}: ${ops}` : undefined;
+  const select = counts && ops > 0 ? `Select the ops of line ${number}: ${ops}` : undefined;
+  const hint = cost ? `${cost}\n${select}` : select;
+  const warm = heat ? { background: heatColour(heat) } : undefined;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, this line is named by it
@@ -50,7 +56,7 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
       onClick={ops > 0 ? press : undefined}
     >
       <span class="tx-line-number">{number}</span>
-      {counts && <span class="tx-line-count">{ops > 0 && <span>{ops}</span>}</span>}
+      {counts && <span class="tx-line-count">{ops > 0 && <span style={warm}>{ops}</span>}</span>}
       <Tokens line={line} />
     </div>
   );

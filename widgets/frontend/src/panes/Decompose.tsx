@@ -6,17 +6,13 @@ import type { Program } from "../program";
 import type { LevelRow, ReplacedOp } from "../record.gen";
 import type { Store } from "../store";
 import { More } from "./parts";
+import { PRESETS, TableEditor } from "./TableEditor";
 
 interface Props {
   store: Store;
   program: Program;
 }
 
-const PRESETS = [
-  ["core", "Core ATen"],
-  ["core -linear -conv2d -scaled_dot_product_attention", "Core, but layers stay whole"],
-  ["none", "None: functional only"],
-] as const;
 const FEW = 12;
 
 export function Decompose({ store, program }: Props) {
@@ -25,42 +21,54 @@ export function Decompose({ store, program }: Props) {
     <section aria-label="Decompositions" data-testid="decompose">
       <h3 class="tx-pane-title">Decompositions</h3>
       {level && <Level store={store} program={program} level={level} />}
-      {store.host.live && <Form store={store} />}
+      {store.host.live && <Form store={store} program={program} />}
     </section>
   );
 }
 
-function Form({ store }: { store: Store }) {
+function Form({ store, program }: Props) {
   const [table, setTable] = useState<string>("core");
+  const [choosing, setChoosing] = useState(false);
   const busy = store.working.value !== null;
   return (
-    <form
-      class="tx-filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!busy) void store.decompose(table);
-      }}
-    >
-      <input
-        type="text"
-        class="tx-input tx-table-text"
-        list="tx-tables"
-        aria-label="Table: core, none, core -linear (which stays whole), or only t transpose"
-        title="core, none, core -linear (which stays whole), or only t transpose"
-        value={table}
-        onInput={(event) => setTable(event.currentTarget.value)}
-      />
-      <datalist id="tx-tables">
-        {PRESETS.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </datalist>
-      <button type="submit" class="tx-button" disabled={busy || table.trim() === ""}>
-        Decompose
-      </button>
-    </form>
+    <>
+      <form
+        class="tx-filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!busy) void store.decompose(table);
+        }}
+      >
+        <input
+          type="text"
+          class="tx-input tx-table-text"
+          list="tx-tables"
+          aria-label="Table: core, none, core -linear (which stays whole), or only t transpose"
+          title="core, none, core -linear (which stays whole), or only t transpose"
+          value={table}
+          onInput={(event) => setTable(event.currentTarget.value)}
+        />
+        <datalist id="tx-tables">
+          {PRESETS.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </datalist>
+        <button type="submit" class="tx-button" disabled={busy || table.trim() === ""}>
+          Decompose
+        </button>
+        <button
+          type="button"
+          class="tx-more"
+          aria-expanded={choosing}
+          onClick={() => setChoosing(!choosing)}
+        >
+          {choosing ? "hide the ops" : "choose ops"}
+        </button>
+      </form>
+      {choosing && <TableEditor store={store} program={program} table={table} change={setTable} />}
+    </>
   );
 }
 

@@ -1,12 +1,15 @@
 /** How the program on screen differs from another attempt's: op by op, then signature and ranges. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import type { Comparison } from "../compare/comparison";
+import { type Entry, nodesOf, summaryOf, titleOf } from "../compare/entries";
+import { goToDifference } from "../compare/stepping";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { Difference } from "../record.gen";
-import type { Comparison, Store } from "../store";
-import { type Entry, entriesOf, nodesOf, summaryOf, titleOf } from "./diff_entries";
+import type { Store } from "../store";
 import { Empty, More } from "./parts";
+import { TextDiffs } from "./TextDiffs";
 
 interface Props {
   store: Store;
@@ -22,31 +25,10 @@ export function Differences({ store, program }: Props) {
 }
 
 function Compared({ store, program, comparison }: Props & { comparison: Comparison }) {
-  const { diff, other } = comparison;
-  const [at, setAt] = useState(-1);
-  const entries = entriesOf(diff);
+  const { diff, entries, other } = comparison;
   const nodes = nodesOf(entries);
-  const go = (step: number): void => {
-    if (entries.length === 0) return;
-    const next = (at + step + entries.length) % entries.length;
-    setAt(next);
-    const node = entries[next]?.after;
-    if (typeof node === "number") store.select({ kind: "nodes", nodes: [node] }, "differences");
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "n" && event.key !== "p") return;
-    event.preventDefault();
-    event.stopPropagation();
-    go(event.key === "n" ? 1 : -1);
-  };
   return (
-    <section
-      class="tx-panel"
-      aria-label="Differences"
-      data-testid="differences"
-      data-pane
-      onKeyDown={onKeyDown}
-    >
+    <section class="tx-panel" aria-label="Differences" data-testid="differences" data-pane>
       <div class="tx-scroll">
         <p class="tx-lead">
           Beside {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
@@ -60,23 +42,15 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
             {capped(diff.symbols.map(([old, now]) => `${old} → ${now}`).join(", "), 300)}
           </p>
         )}
-        {entries.length > 0 && (
+        {nodes.length > 0 && (
           <div class="tx-filters">
-            <button type="button" class="tx-button" title="Key p" onClick={() => go(-1)}>
-              Previous
+            <button
+              type="button"
+              class="tx-button"
+              onClick={() => store.select({ kind: "nodes", nodes }, "differences")}
+            >
+              Select all in the graph
             </button>
-            <button type="button" class="tx-button" title="Key n" onClick={() => go(1)}>
-              Next
-            </button>
-            {nodes.length > 0 && (
-              <button
-                type="button"
-                class="tx-button"
-                onClick={() => store.select({ kind: "nodes", nodes }, "differences")}
-              >
-                Show all in the graph
-              </button>
-            )}
           </div>
         )}
         <ul class="tx-findings">
@@ -86,52 +60,67 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
                 key={index}
                 store={store}
                 program={program}
-                before={comparison.before}
+                comparison={comparison}
                 entry={entry}
-                open={index === at}
+                number={index}
               />
             )}
           </More>
         </ul>
         {diff.others.length > 0 && <Others others={diff.others} />}
+        <TextDiffs store={store} other={other} />
       </div>
     </section>
   );
 }
 
-const SIGNS: { [kind in Entry["kind"]]: string } = { changed: "~", added: "+", removed: "−" };
+const SIGNS: { [kind in Entry["kind"]]: string } = {
+  changed: "~",
+  replaced: "→",
+  added: "+",
+  removed: "−",
+};
 
 interface EntryProps extends Props {
-  before: Program;
+  comparison: Comparison;
   entry: Entry;
-  open: boolean;
+  /** Among all entries. */
+  number: number;
 }
 
-function EntryRow({ store, program, before, entry, open }: EntryProps) {
+function EntryRow({ store, program, comparison, entry, number }: EntryProps) {
   const { after } = entry;
-  const shown = after ?? entry.before ?? 0;
-  const owner = after === null ? before : program;
+  const isOld = after === null || entry.kind === "replaced";
+  const shown = isOld ? (entry.before ?? 0) : after;
+  const owner = isOld ? comparison.before : program;
+  const open = comparison.at.value === number;
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (open) row.current?.scrollIntoView?.({ block: "nearest" });
+  }, [open]);
   return (
     <li
+      ref={row}
       class={`tx-difference tx-difference-${entry.kind}${open ? " tx-lit" : ""}`}
       data-testid="difference"
     >
       <span class="tx-mark" title={entry.kind}>
         {SIGNS[entry.kind]}
       </span>{" "}
-      {after === null ? (
-        <b>{capped(owner.name(shown), 120)}</b>
-      ) : (
-        <button
-          type="button"
-          class="tx-link"
-          title={entry.why ? `Matched by ${entry.why}` : "Show in every pane"}
-          onClick={() => store.select({ kind: "nodes", nodes: [after] }, "differences")}
-        >
-          {capped(owner.name(shown), 120)}
-        </button>
-      )}{" "}
+      <button
+        type="button"
+        class="tx-link"
+        title={entry.why ? `Matched by ${entry.why}` : "Show in every pane"}
+        onClick={() => goToDifference(store, number)}
+      >
+        {capped(owner.name(shown), 120)}
+      </button>{" "}
       <span class="tx-lead">{capped(titleOf(owner, shown), 200)}</span>
+      {entry.became.length > 0 && (
+        <div class="tx-mono tx-change-line">
+          became {capped(entry.became.map((node) => program.name(node)).join(", "), 400)}
+        </div>
+      )}
       {entry.changes.map((change) => (
         <div key={change.what} class="tx-mono tx-change-line">
           {change.what}: <del>{capped(change.before || "none", 300)}</del>{" "}

@@ -9,6 +9,7 @@ import { Histogram } from "./Histogram";
 import { NodeFacts } from "./NodeFacts";
 import { Overview } from "./Overview";
 import { Dotted, Fact, More, NodeLink } from "./parts";
+import { RemovedFacts } from "./RemovedFacts";
 import { TypeText } from "./TypeText";
 
 interface Props {
@@ -39,6 +40,8 @@ function Content({ store, program }: Props) {
       );
     case "line":
       return <LineFacts store={store} program={program} {...selection} nodes={nodes} />;
+    case "removed":
+      return <RemovedFacts store={store} node={selection.node} />;
     case "nodes":
       if (nodes.length === 1 && only !== undefined) {
         return <NodeFacts store={store} program={program} node={only} />;

@@ -1,6 +1,7 @@
 /** All that is known of one node. */
 
 import { bytesText, capped, words } from "../format";
+import { costText } from "../profile";
 import { graphOf, indexOf, type NodeId, type Program } from "../program";
 import type { ValueType } from "../record.gen";
 import type { Store } from "../store";
@@ -50,6 +51,7 @@ export function NodeFacts({ store, program, node }: NodeProps) {
             </More>
           </span>
         </Fact>
+        <Cost program={program} node={node} />
         <Origin program={program} node={node} />
         <Branches store={store} program={program} node={node} />
         <Fact name="Module">
@@ -66,6 +68,12 @@ export function NodeFacts({ store, program, node }: NodeProps) {
       </dl>
     </div>
   );
+}
+
+/** What the profile says of a node. */
+function Cost({ program, node }: { program: Program; node: NodeId }) {
+  const text = costText(program, [node]);
+  return text ? <Fact name="Takes">{text}</Fact> : null;
 }
 
 /** Of a decomposed program, the op before that a node comes from. */

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { capped, counted } from "../format";
+import { type Costs, costOf, costsOf, costText } from "../profile";
 import type { Program } from "../program";
 import type { SourceFile } from "../record.gen";
 import type { Store } from "../store";
@@ -67,6 +68,8 @@ function FileText({ store, program, file }: Props & { file: number }) {
     () => opsPerLine(program, file, housekeeping),
     [program, file, housekeeping],
   );
+  const costs = costsOf(program, store.heat.value);
+  const heat = useMemo(() => heatOfLines(program, file, costs), [program, file, costs]);
   if (answer.kind === "waiting") return <Waiting what="the file" slow={answer.slow} />;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   const lit = store.lit.value.lines.get(file);
@@ -82,6 +85,7 @@ function FileText({ store, program, file }: Props & { file: number }) {
         lit: lit?.has(index + 1) ?? false,
         here: place?.file === file && place.line === index + 1,
         ops: counts.get(index + 1) ?? 0,
+        ...heat.get(index + 1),
       })}
       press={(index) => store.select({ kind: "line", file, line: index + 1 }, "source")}
     />
@@ -131,6 +135,24 @@ function lineToShow(store: Store, program: Program, file: number): number {
     if (frame) return frame.line;
   }
   return 0;
+}
+
+/** What the ops of each line cost, beside the dearest line of the file. */
+function heatOfLines(
+  program: Program,
+  file: number,
+  costs: Costs | null,
+): Map<number, { heat: number; cost: string }> {
+  const found = new Map<number, { heat: number; cost: string }>();
+  if (!costs) return found;
+  const totals = [...program.linesOf(file)].map(
+    ([line, nodes]) => [line, costOf(costs, nodes), nodes] as const,
+  );
+  const most = Math.max(...totals.map(([, total]) => total), 0);
+  for (const [line, total, nodes] of totals) {
+    if (total > 0) found.set(line, { heat: total / most, cost: costText(program, nodes) });
+  }
+  return found;
 }
 
 /** How many ops each line made; without those that are folded away everywhere. */

@@ -1,13 +1,15 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Comparison } from "../compare/comparison";
+import { entriesOf, nodesOf, summaryOf } from "../compare/entries";
+import { stepDifference } from "../compare/stepping";
 import { Program } from "../program";
 import type { Change, GraphDiff, LevelRow, ProgramDiff } from "../record.gen";
 import { type FakeHost, storeOf } from "../testing/fake_host";
 import { RecordBuilder } from "../testing/records";
 import { Decompose } from "./Decompose";
 import { Differences } from "./Differences";
-import { entriesOf, nodesOf, summaryOf } from "./diff_entries";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 let page: HTMLElement;
@@ -41,7 +43,9 @@ const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): 
   after: "b",
   symbols: [["n", "batch"]],
   others,
-  graphs: [{ before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], ...graph }],
+  graphs: [
+    { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
+  ],
 });
 
 test("what only follows from another change is left out", () => {
@@ -63,22 +67,31 @@ test("what only follows from another change is left out", () => {
   expect(summaryOf([], [])).toBe("Identical up to names.");
 });
 
-test("differences are listed as text, and n goes to the next", async () => {
+test("differences are listed as text, and one goes from one to the next", async () => {
   const record = program("relu", "sin").record();
   const { store, program: shown } = storeOf(record);
   const before = new Program(program("relu", "cos").record());
   const pairs = [{ before: 2, after: 2, why: "neighbours" as const, changes: [change("op")] }];
   const others = [{ kind: "symbol" as const, name: "n", before: "[2, 9]", after: "" }];
-  store.comparison.value = { other: 0, before, diff: diffOf({ pairs, removed: [1] }, others) };
+  store.comparison.value = new Comparison(
+    0,
+    before,
+    shown,
+    diffOf({ pairs, removed: [1] }, others),
+  );
   await act(() => render(<Differences store={store} program={shown} />, page));
   expect(page.textContent).toContain(MARKUP);
   expect(page.querySelector("img")).toBeNull();
   expect(page.textContent).toContain("n → batch");
   expect(page.textContent).toContain("1 difference outside of the graph");
   expect(page.querySelectorAll('[data-testid="difference"]')).toHaveLength(2);
-  const key = new KeyboardEvent("keydown", { key: "n", bubbles: true });
-  await act(() => void page.querySelector("section")?.dispatchEvent(key));
+  await act(() => stepDifference(store, 1));
+  expect(store.selection.value).toEqual({ kind: "removed", node: 1 });
+  await act(() => stepDifference(store, 1));
   expect(store.selection.value).toEqual({ kind: "nodes", nodes: [2] });
+  expect(page.querySelectorAll(".tx-difference.tx-lit")).toHaveLength(1);
+  await act(() => stepDifference(store, -1));
+  expect(store.selection.value).toEqual({ kind: "removed", node: 1 });
 });
 
 const LEVEL: LevelRow = {
@@ -113,3 +126,28 @@ test("a table is sent as it was typed, and what became of ops is shown", async (
   await act(() => page.querySelector("form")?.requestSubmit());
   expect((store.host as FakeHost).requests.at(-1)).toMatchObject({ table: "core -linear" });
 });
+
+test("ops are ticked, and the text follows; the text is typed, and the ticks follow", async () => {
+  const { store, program: shown } = storeOf(program("linear", "relu").record(), {
+    decomposable: ["aten.gelu.default", "aten.linear.default"],
+  });
+  await act(() => render(<Decompose store={store} program={shown} />, page));
+  await act(() => button("choose ops").click());
+  const ticks = (): HTMLInputElement[] => [...page.querySelectorAll<HTMLInputElement>("li input")];
+  await vi.waitFor(() => expect(ticks()).toHaveLength(2));
+  expect(page.querySelector("li")?.textContent).toContain("aten.linear.default ×1 here");
+  expect(ticks().map((each) => each.checked)).toEqual([true, true]);
+  await act(() => ticks()[0]?.click());
+  const text = page.querySelector("input[type=text]") as HTMLInputElement;
+  expect(text.value).toBe("core -aten.linear.default");
+  await act(() => button("None").click());
+  expect(ticks().map((each) => each.checked)).toEqual([false, false]);
+  await act(() => ticks()[1]?.click());
+  expect(text.value).toBe("only aten.gelu.default");
+});
+
+function button(name: string): HTMLButtonElement {
+  const found = [...page.querySelectorAll("button")].find((each) => each.textContent === name);
+  if (!found) throw new Error(`no button ${name}`);
+  return found;
+}

@@ -5,6 +5,7 @@ import { Differences } from "../panes/Differences";
 import { Findings } from "../panes/Findings";
 import { Guarantees } from "../panes/Guarantees";
 import { Inspector } from "../panes/Inspector";
+import { Runs } from "../panes/Runs";
 import { Shapes } from "../panes/Shapes";
 import { Signature } from "../panes/Signature";
 import { Source } from "../panes/Source";
@@ -20,6 +21,7 @@ const FACTS: [Facts, string][] = [
   ["shapes", "Shapes"],
   ["findings", "Findings"],
   ["guarantees", "Verify"],
+  ["runs", "Runs"],
 ];
 const DIFFERENCES: [Facts, string] = ["differences", "Differences"];
 const TEXTS: [Text, string][] = [
@@ -54,7 +56,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
       <div class="tx-side" style={{ height: `${upper}px` }}>
         <Tabs
           label="Facts"
-          tabs={store.comparison.value ? [...FACTS, DIFFERENCES] : FACTS}
+          tabs={store.comparison.value ? [DIFFERENCES, ...FACTS] : FACTS}
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
         />
@@ -89,7 +91,7 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
     <>
       <Tabs
         label="Details"
-        tabs={store.comparison.value ? [...ALL, DIFFERENCES] : ALL}
+        tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
         open={tab}
         choose={(each) => store.open(each)}
       />
@@ -112,6 +114,8 @@ export function Detail({ tab, store, program }: { tab: Tab; store: Store; progra
       return <Findings store={store} program={program} />;
     case "guarantees":
       return <Guarantees store={store} program={program} />;
+    case "runs":
+      return <Runs store={store} program={program} />;
     case "differences":
       return <Differences store={store} program={program} />;
     case "code":

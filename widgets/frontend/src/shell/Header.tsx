@@ -16,6 +16,7 @@ const KEYS: [keys: string, does: string][] = [
   ["z", "go to the selection"],
   ["+ −", "zoom; Ctrl and the wheel do too"],
   ["e, c", "expand or collapse everything"],
+  ["n, Shift+n", "in a comparison, the next difference and the one before"],
   ["p", "highlight the path through the selection"],
 ];
 

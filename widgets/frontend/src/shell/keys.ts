@@ -1,8 +1,9 @@
 /** The keys that work in every pane. */
 
+import { stepDifference } from "../compare/stepping";
 import type { Store } from "../store";
 
-/** `/` searches, Escape clears, F6 goes from pane to pane. */
+/** `/` searches, Escape clears, F6 goes from pane to pane, N from difference to difference. */
 export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | null): void {
   if (!app || event.defaultPrevented) return;
   if (event.key === "Escape") store.clear();
@@ -11,6 +12,8 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
     if (!search) return;
     search.focus();
     search.select();
+  } else if (event.key.toLowerCase() === "n" && store.comparison.peek() && !isTyping(event)) {
+    stepDifference(store, event.shiftKey ? -1 : 1);
   } else if (event.key === "F6") focusPane(app, event.shiftKey ? -1 : 1);
   else return;
   event.preventDefault();

@@ -1,6 +1,6 @@
 /** A host whose answers are at hand, and a store on it. */
 
-import type { Asks, AttemptHead, Host, Layout, Progress, TokenLine } from "../host";
+import type { Asks, AttemptHead, Host, Layout, Progress, Setups, TokenLine } from "../host";
 import { Program } from "../program";
 import type { Record } from "../record.gen";
 import { Store } from "../store";
@@ -13,12 +13,14 @@ export interface Answers {
   sources?: { [file: number]: string };
   code?: Asks["code"]["reply"];
   record?: Record;
+  setups?: Setups;
   /** What an action answers; a string refuses it. Without it, it never ends. */
   action?: (
-    kind: "apply" | "autofix" | "use" | "verify" | "decompose",
+    kind: "apply" | "autofix" | "use" | "verify" | "decompose" | "run" | "profile",
     request: object,
   ) => object | null | string;
   live?: boolean;
+  decomposable?: string[];
   /** A case, and a page on a graph break; without them, they are refused. */
   case?: Asks["case"]["reply"];
   break?: Asks["break"]["reply"];
@@ -26,6 +28,7 @@ export interface Answers {
 
 export class FakeHost implements Host {
   current = 0;
+  compared = -1;
   readonly asked: string[] = [];
   readonly requests: object[] = [];
   interrupt?: () => void;
@@ -73,7 +76,9 @@ export class FakeHost implements Host {
       kind === "autofix" ||
       kind === "use" ||
       kind === "verify" ||
-      kind === "decompose"
+      kind === "decompose" ||
+      kind === "run" ||
+      kind === "profile"
     ) {
       if (!this.answers.action) return new Promise(() => {});
       const answer = this.answers.action(kind, request);
@@ -82,7 +87,10 @@ export class FakeHost implements Host {
     }
     if ((kind === "case" || kind === "break") && this.answers[kind]) return this.answers[kind];
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
+    if (kind === "setups" && this.answers.setups) return this.answers.setups;
     if (kind === "code" && this.answers.code) return this.answers.code;
+    if (kind === "texts") return [];
+    if (kind === "decomposable") return { ops: this.answers.decomposable ?? [] };
     const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;
     if (kind === "source" && text !== undefined) return { lines: plainLines(text) };
     throw new Error("That is not on this machine.");

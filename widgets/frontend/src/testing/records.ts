@@ -283,6 +283,8 @@ export class RecordBuilder {
       fixed_by: [],
       fixed_code: [],
       check: null,
+      runs: [],
+      profile: null,
     };
   }
 

@@ -1,0 +1,114 @@
+"""Runs on the engines of an ipyparallel client: each run is a task of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from export_engine import Exported, Plan, Progress, Record, RunRow
+
+_LOOK = 0.2
+"""Seconds between two looks at what the engines have done."""
+
+
+class _Task(NamedTuple):
+    row: RunRow
+    """What is said of it if it is lost."""
+    answer: Any
+    """An AsyncResult."""
+
+
+def run_on(
+    client: Any,
+    exported: Exported,
+    record: Record,
+    plan: Plan,
+    keep: Callable[[RunRow], None],
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Spreads the runs of a plan over the engines of a client.
+
+    The program travels as a `.pt2`, so there is no eager model there: runs are held against the
+    program itself. An engine that dies loses the run that it was at.
+
+    Raises:
+        ValueError: there are no engines, or the plan names what cannot be.
+        KeyboardInterrupt: the user interrupted; runs that no engine has begun are called off.
+    """
+    from export_engine import Progress
+    from export_engine.running.remote import packed
+
+    if not getattr(client, "ids", None):
+        raise ValueError(
+            "The client has no engines. on= takes an ipyparallel Client: "
+            "ipyparallel.Cluster(n=2).start_and_connect_sync()."
+        )
+    parcel = packed(exported, record, plan.inputs, plan.sizes)
+    tasks = _submitted(client, parcel, plan)
+    waiting = list(tasks)
+    everything = plan.backends == "all"
+    try:
+        while waiting:
+            if progress:
+                done = len(tasks) - len(waiting)
+                progress(Progress(done, len(tasks), f"{len(client.ids)} engines", "run"))
+            waiting[0].answer.wait(_LOOK)
+            for task in [each for each in waiting if each.answer.ready()]:
+                waiting.remove(task)
+                row = _row(task)
+                if not (everything and row.outcome == "unavailable"):
+                    keep(row)
+    except KeyboardInterrupt:
+        for task in waiting:
+            task.answer.abort()
+        raise
+
+
+def _submitted(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
+    from export_engine.running.devices import full_name
+    from export_engine.running.registry import backends, chosen
+    from export_engine.running.remote import run_packed
+    from export_engine.running.rows import unavailable
+
+    view = client.load_balanced_view()
+    view.retries = 0  # a run that killed its engine would kill the next one
+    tasks = []
+    for number, (label, *_) in enumerate(parcel.calls):
+        for device in dict.fromkeys(map(full_name, plan.devices)):
+            every = plan.backends == "all"  # what can run is for the engines to say
+            wanted = list(backends()) if every else plan.backends
+            for backend in chosen(wanted, device, eager=False):
+                if backend.name != "eager":  # the model itself does not travel
+                    answer = view.apply_async(run_packed, parcel, number, device, backend.name)
+                    tasks.append(_Task(unavailable(backend, device, label, ""), answer))
+    return tasks
+
+
+def _row(task: _Task) -> RunRow:
+    """What an engine gave, with its name; or why it gave nothing."""
+    import msgspec
+
+    engine = getattr(task.answer, "engine_id", None)
+    where = f"engine {engine}" if isinstance(engine, int) else "a lost engine"
+    try:
+        row: RunRow = task.answer.get()
+        return msgspec.structs.replace(row, where=where)
+    except Exception as error:  # noqa: BLE001 - any loss is one run's
+        return msgspec.structs.replace(
+            task.row,
+            outcome="failed",
+            sentence=_sentence(error),
+            detail=str(error)[:4000],
+            where=where,
+        )
+
+
+def _sentence(error: Exception) -> str:
+    name = getattr(error, "ename", type(error).__name__)
+    said = " ".join(str(getattr(error, "evalue", error)).split())[:200]
+    if name in ("ModuleNotFoundError", "ImportError"):
+        return f"That engine cannot load Export Explorer ({said}): install it there too."
+    if name == "EngineError":
+        return "The engine died during this run."
+    return f"The engine could not run it: {said}"

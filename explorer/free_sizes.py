@@ -1,0 +1,124 @@
+"""Which sizes of a call could vary: found by letting torch decide on all of them.
+
+What torch leaves free is written in the short language, and exported once more as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from explorer.exploration import Exploration
+
+if TYPE_CHECKING:
+    from export_engine import Progress, Record, Request
+    from export_engine.record_contract import SizeInput, Symbol
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class FreeSizes:
+    """What may vary."""
+
+    shapes: str
+    """In the short language: `x: a, _; y: a, _`. Empty: nothing may."""
+    confirmed: bool
+    """Whether the call exports with these shapes."""
+    fixed: tuple[str, ...]
+    """The sizes that stay as in the example: `x.shape[1] stays 16`."""
+
+
+def free_sizes(
+    exploration: Exploration, progress: Callable[[Progress], None] | None = None
+) -> FreeSizes | None:
+    """The sizes that may vary; None where that cannot be found out.
+
+    Args:
+        exploration: an export of the call, with sizes fixed.
+        progress: called while torch traces.
+
+    Raises:
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    from export_engine import Exported, Shapes, capture, describe
+
+    request = exploration._session.entry.attempt.request
+    record = exploration.record
+    if request is None or not record.probe.inputs:
+        return None
+    tried = capture(request.with_changes(shapes=Shapes.parse(_written(record, "*"))), progress)
+    if not isinstance(tried, Exported):
+        return None
+    found = describe(tried)
+    shapes = _named(found)
+    fixed = tuple(
+        f"`{size.text}` stays {size.size}"
+        for size in found.probe.inputs
+        if isinstance(size.size, int)
+    )
+    if not shapes:
+        return FreeSizes("", False, fixed)
+    confirmed = _confirmed(request.with_changes(shapes=Shapes.parse(shapes)), progress)
+    return FreeSizes(confirmed or _written(record, "*"), bool(confirmed), fixed)
+
+
+def _confirmed(request: Request, progress: Callable[[Progress], None] | None) -> str:
+    """The shapes with which it exports: those asked for, or mended; empty if it does not."""
+    from export_engine import Exported, autofix
+
+    found = autofix(request, progress)
+    if not isinstance(found.attempt, Exported) or found.attempt.request is None:
+        return ""
+    if any(step.fix.kind != "shapes" for step in found.kept):
+        return ""
+    return str(found.attempt.request.shapes)
+
+
+def _written(record: Record, word: str) -> str:
+    """The same word for every size of every tensor."""
+    counts: dict[str, int] = {}
+    for size in record.probe.inputs:
+        if size.dim >= 0:
+            path = record.signature.inputs[size.entry].path
+            counts[path] = counts.get(path, 0) + 1
+    return "; ".join(f"{path}: {', '.join([word] * count)}" for path, count in counts.items())
+
+
+def _named(record: Record) -> str:
+    """What may vary in an export whose sizes torch decided on, with a letter for each symbol."""
+    symbols = dict.fromkeys(size.symbol for size in record.probe.inputs if size.symbol >= 0)
+    letters = dict(zip(symbols, _LETTERS, strict=False))
+    if not letters:
+        return ""
+    words: dict[str, list[str]] = {}
+    bounded: set[int] = set()
+    for size in record.probe.inputs:
+        if size.dim >= 0:
+            path = record.signature.inputs[size.entry].path
+            words.setdefault(path, []).append(_word(record, size, letters, bounded))
+    lines = [
+        f"{path}: {', '.join(each)}" for path, each in words.items() if any(w != "_" for w in each)
+    ]
+    return "; ".join(lines)
+
+
+def _word(record: Record, size: SizeInput, letters: dict[int, str], bounded: set[int]) -> str:
+    """`a`, `2*a + 1`, `_`; a symbol's bounds stand where it comes first."""
+    letter = letters.get(size.symbol)
+    if letter is None:
+        return "_"
+    if size.symbol not in bounded:
+        bounded.add(size.symbol)
+        letter += _bounds(record.symbols[size.symbol])
+    scaled = letter if size.scale == 1 else f"{size.scale}*{letter}"
+    sign = "+" if size.offset > 0 else "-"
+    return scaled if size.offset == 0 else f"{scaled} {sign} {abs(size.offset)}"
+
+
+def _bounds(symbol: Symbol) -> str:
+    """`[4..512]` where the code sets bounds; 0, 1 and 2 from below are torch's own assumption."""
+    low = "" if symbol.lower is None or symbol.lower <= 2 else str(symbol.lower)
+    high = "" if symbol.upper is None else str(symbol.upper)
+    return f"[{low}..{high}]" if low or high else ""

@@ -1,0 +1,219 @@
+"""The guide: takes a person's own model through export, step by step, and says what to do next.
+
+It exports; explains a failure and applies fixes that give nothing up; looks for what is wrong or
+could vary; verifies; and leaves a report.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.escape import escaped
+from explorer.exploration import Exploration
+from explorer.exporting import explore
+from explorer.guide_steps import explained, exported, fixed, looked_over, varying, verified
+from explorer.reply import Reply
+from explorer.report import GENERATOR, write_report
+
+if TYPE_CHECKING:
+    from export_engine import Progress
+
+    Report = Callable[[Progress], None]
+
+
+@dataclass
+class Guided:
+    """What the guide did. `print` it, or leave it on the last line of a cell."""
+
+    title: str
+    """The call: `model(x)`."""
+    steps: list[Reply] = field(default_factory=list)
+    """In order; each says what was done, what came of it and what to do next."""
+    exploration: Exploration | None = None
+    """What came of it all; its history has every attempt. None before the first step is done."""
+    report: Path | None = None
+    """The HTML file that was left."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it exports, and no guarantee that was checked is broken."""
+        if self.exploration is None or not self.exploration.ok:
+            return False
+        checked = self.exploration.record.verification
+        return checked is None or checked.verdict == "holds"
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self.steps))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+    def html(self) -> str:
+        """The steps as HTML; all text is escaped."""
+        return "".join(step.html() for step in self.steps)
+
+
+def guide(
+    model: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+    report: str | Path | None = None,
+    title: str = "",
+    name: str = "guided.exploration",
+    cells: Mapping[str, str] | None = None,
+    progress: Report | None = None,
+    tell: Callable[[Guided], None] | None = None,
+) -> Guided:
+    """Takes a call through export.
+
+    Args:
+        model: a module, or any other callable.
+        args: the call's positional arguments.
+        kwargs: its keyword arguments.
+        dynamic_shapes: as for `explore`; if none are given, the guide finds out what may vary.
+        strict: trace the bytecode instead of running the Python.
+        report: the HTML file to write; by default one beside the notebook, named after the call.
+        title: how to call the call; `model(...)` by default.
+        name: by what name the person has the Exploration, for what to type next.
+        cells: as for `explore`.
+        progress: called within a step.
+        tell: called as each step begins and ends, with what there is so far.
+
+    Returns:
+        What was done. An interrupt ends it; what was done until then stands.
+
+    Raises:
+        TypeError: `model` cannot be called, or not with these arguments.
+        ShapesError: `dynamic_shapes` do not fit the call.
+        KeyboardInterrupt: interrupted before there was anything to show.
+    """
+    called = getattr(model, "__name__", type(model).__name__)
+    walk = _Walk(Guided(title or f"{called}(…)"), name, progress, tell)
+    walk.begin("Export")
+    walk.guided.exploration = explore(
+        model,
+        args,
+        kwargs,
+        dynamic_shapes=dynamic_shapes,
+        strict=strict,
+        title=walk.guided.title,
+        cells=cells,
+        progress=progress,
+    )
+    walk.end(exported(walk.explored))
+    for heading, step in _steps(walk, dynamic_shapes, report):
+        if not walk.taken(heading, step):
+            break
+    return walk.guided
+
+
+class _Walk:
+    """Goes from step to step and tells of each."""
+
+    def __init__(
+        self,
+        guided: Guided,
+        name: str,
+        progress: Report | None,
+        tell: Callable[[Guided], None] | None,
+    ) -> None:
+        self.guided = guided
+        self.name = name
+        self.progress = progress
+        self._tell = tell or (lambda guided: None)
+
+    @property
+    def explored(self) -> Exploration:
+        assert self.guided.exploration is not None
+        return self.guided.exploration
+
+    def begin(self, heading: str) -> None:
+        number = len(self.guided.steps) + 1
+        self.guided.steps.append(Reply(kind="open", title=f"{number}. {heading} …"))
+        self._tell(self.guided)
+
+    def end(self, reply: Reply) -> None:
+        number = len(self.guided.steps)
+        self.guided.steps[-1] = reply.titled(f"{number}. {reply.title}")
+        self._tell(self.guided)
+
+    def taken(self, heading: str, step: Callable[[], Reply]) -> bool:
+        """Takes a step; False if the person interrupted it."""
+        self.begin(heading)
+        try:
+            reply = step()
+        except KeyboardInterrupt:
+            stopped = "Interrupted. What was done before stands."
+            self.end(Reply(kind="open", title=heading, reason=stopped))
+            return False
+        except Exception as error:  # noqa: BLE001 - one step that stumbles does not end the walk
+            reply = Reply(
+                kind="wrong",
+                title=heading,
+                reason=f"This step did not work: {type(error).__name__}: {error}",
+                after="The others go on without it.",
+            )
+        self.end(reply)
+        return True
+
+
+def _steps(
+    walk: _Walk, shapes: Any, report: str | Path | None
+) -> Iterator[tuple[str, Callable[[], Reply]]]:
+    """The steps after the first, as long as they make sense."""
+    exploration, progress, name = walk.explored, walk.progress, walk.name
+    if not exploration.ok:
+        yield "Explain", lambda: explained(exploration)
+        yield "Fix", lambda: fixed(exploration, name, progress)
+    if exploration.ok:
+        yield "Look for what is wrong", lambda: looked_over(exploration, name)
+        yield "Verify", lambda: verified(exploration, progress)
+        if shapes is None:
+            yield "Find what may vary", lambda: varying(exploration, walk.guided.title, progress)
+    yield "Report", lambda: _reported(walk, report)
+
+
+def _reported(walk: _Walk, path: str | Path | None) -> Reply:
+    guided, exploration = walk.guided, walk.explored
+    heading = f'<h1 style="font-size: 1.2em">{escaped(guided.title)}, step by step</h1>'
+    preface = heading + "".join(each.html() for each in guided.steps[:-1])  # all but this one
+    session = exploration._session
+    file = Path(path) if path is not None else _free_name(guided.title)
+    try:
+        written = write_report(session, file, preface=preface)
+    except OSError:
+        if path is not None:
+            raise
+        written = write_report(session, Path(tempfile.mkdtemp()) / file.name, preface=preface)
+    guided.report = written
+    after = "It needs no kernel and no network: open it in a browser, or send it on."
+    if exploration.ok:
+        after += f' `{walk.name}.save("model.pt2")` writes the program itself.'
+    return Reply(kind="right", title="Report", reason=f"Written: `{written}`", after=after)
+
+
+def _free_name(title: str) -> Path:
+    """A name in the current folder that no file has but an earlier report of ours."""
+    stem = re.sub(r"\W+", "-", title.partition("(")[0]).strip("-") or "model"
+    number = 1
+    while True:
+        path = Path(f"{stem}-export{'' if number == 1 else f'-{number}'}.html")
+        if not path.exists() or _is_ours(path):
+            return path
+        number += 1
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return GENERATOR in file.read(2000)
+    except (OSError, UnicodeDecodeError):
+        return False

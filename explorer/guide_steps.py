@@ -1,0 +1,198 @@
+"""What each step of the guide does, and what it says of it and of what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from explorer.exploration import Exploration
+from explorer.free_sizes import free_sizes
+from explorer.reply import Line, Reply
+from explorer.text import failing_place
+
+if TYPE_CHECKING:
+    from export_engine import Progress
+    from export_engine.fixes.autofix import Step
+
+    Report = Callable[[Progress], None]
+
+_MOST = 6
+"""Lines of a kind that a step lists; the view has them all."""
+
+
+def exported(exploration: Exploration) -> Reply:
+    """Whether the call exports as it is."""
+    record = exploration.record
+    if exploration.ok:
+        said = record.verdict.removeprefix("exported, ")
+        return Reply(kind="right", title="Export", reason=f"It exports: {said}.")
+    return Reply(kind="wrong", title="Export", reason="It does not export as it is.")
+
+
+def explained(exploration: Exploration) -> Reply:
+    """Why it does not."""
+    record = exploration.record
+    failure = record.failure
+    assert failure is not None
+    place, code = failing_place(record)
+    links = [Line("note", f"More: {each.text} {each.url}".strip()) for each in failure.links]
+    lesson = _lesson_on(failure.kind)
+    if lesson:
+        links.append(Line("note", f"Learn: `notebooks/{lesson}.ipynb` is about this."))
+    where = f" It is in {place}." if place else ""
+    return Reply(
+        kind="note",
+        title=f"Explain: {failure.kind}",
+        reason=f"{failure.sentence}{where}",
+        code=code.strip(),
+        lines=links[:_MOST],
+        after=failure.why,
+    )
+
+
+def _lesson_on(kind: str) -> str:
+    """The notebook of the lesson that is about a kind of failure; empty where none is."""
+    from explorer.lessons.opening import COURSE
+    from export_engine.diagnosis import Kind
+
+    lessons = {
+        "strict_and_non_strict": (Kind.ASSERT_ON_DATA, Kind.DATA_WRITE, Kind.GRAPH_BREAK),
+        "graph_breaks_and_cond": (
+            Kind.BRANCH_ON_DATA,
+            Kind.COND_BRANCHES_DIFFER,
+            Kind.COND_MUTATES,
+            Kind.COND_ALIASES,
+        ),
+        "static_and_dynamic_dims": (Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE),
+        "relations_and_derived_dims": (Kind.SHAPES_VIOLATED,),
+        "data_dependent_shapes": (
+            Kind.BRANCH_ON_UNBACKED,
+            Kind.LOOP_ON_DATA,
+            Kind.OUTPUT_FROM_DATA,
+        ),
+        "custom_ops": (Kind.NO_FAKE_KERNEL,),
+        "soundness": (Kind.COND_SIDE_EFFECT, Kind.TENSOR_LEAK),
+    }
+    for number, name in enumerate(COURSE, start=1):
+        if kind in lessons.get(name, ()):
+            return f"{number:02d}_{name}"
+    return ""
+
+
+def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply:
+    """Applies lossless fixes; says what is left to decide where they do not do."""
+    found = exploration.autofix(progress)
+    lines = [_fix_line(step) for step in found.steps]
+    if exploration.ok:
+        after = "Your files and your model are as they were."
+        if exploration.fixed_source:
+            after += f" `{name}.fixed_source` has the code with the fix in it, to be copied."
+        return Reply(kind="right", title="Fix", reason=found.sentence, lines=lines, after=after)
+    lines += _offers(exploration, name)
+    return Reply(
+        kind="wrong",
+        title="Fix: not by itself",
+        reason=found.sentence,
+        lines=lines[: 2 * _MOST],
+        after=_undecided(exploration),
+    )
+
+
+def _fix_line(step: Step) -> Line:
+    """A fix that was tried, and what came of it."""
+    from export_engine import Failed
+
+    if step.kept and isinstance(step.attempt, Failed):
+        return Line("right", f"{step.fix.title}: gets further, to another failure")
+    return Line("right" if step.kept else "open", step.sentence)
+
+
+def _offers(exploration: Exploration, name: str) -> list[Line]:
+    """The fixes that are left, each with what to type and what it gives up."""
+    lines = []
+    for number, fix in enumerate(exploration.fixes[:_MOST]):
+        gives_up = f" Gives up: {fix.gives_up}" if fix.gives_up else ""
+        lines.append(Line("note", f"`{name}.apply({number})`: {fix.title}.{gives_up}"))
+    return lines
+
+
+def _undecided(exploration: Exploration) -> str:
+    """What a person can do where no lossless fix helps."""
+    place, _ = failing_place(exploration.record)
+    where = f" Change {place}, or what it calls," if place else " Change what the sentence names"
+    if exploration.fixes:
+        return (
+            "What is left costs something, so it is for you to decide: apply one of those above, "
+            f"here or in the view.{where} if none will do, and run the guide again."
+        )
+    return (
+        f"No fix is known.{where} so that the sentence above no longer holds, and run the guide "
+        "again. The view below has torch's own message, and what was traced until then."
+    )
+
+
+def looked_over(exploration: Exploration, name: str) -> Reply:
+    """What is wrong or surprising about the program."""
+    findings = exploration.record.findings
+    grave = [each for each in findings if each.severity != "note"]
+    if not grave:
+        more = f" {len(findings)} notes are under Findings." if findings else ""
+        return Reply(
+            kind="right",
+            title="Look for what is wrong",
+            reason=f"Nothing wrong or surprising was found.{more}",
+        )
+    lines = [
+        Line("wrong" if each.severity == "wrong" else "note", each.sentence)
+        for each in grave[:_MOST]
+    ]
+    return Reply(
+        kind="wrong" if grave[0].severity == "wrong" else "note",
+        title="Look for what is wrong",
+        reason="It exports, and this should be looked at:",
+        lines=[*lines, *_offers(exploration, name)],
+        after="Findings has each with its line, and why it matters.",
+    )
+
+
+def varying(exploration: Exploration, title: str, progress: Report | None) -> Reply:
+    """Which sizes could vary, as a line to run."""
+    heading = "Find what may vary"
+    found = free_sizes(exploration, progress)
+    if found is None:
+        said = "All sizes are those of the example. Which of them could vary was not found out."
+        return Reply(kind="note", title=heading, reason=said)
+    fixed = [Line("open", each) for each in found.fixed[: 2 * _MOST]]
+    if not found.shapes:
+        said = "All sizes are those of the example, and the code lets none vary."
+        return Reply(kind="note", title=heading, reason=said, lines=fixed)
+    after = "Give the sizes names of your own, and write `_` for each that should stay."
+    if not found.confirmed:
+        after = "`*` leaves it to torch which sizes may vary; Shapes says what came of it."
+    return Reply(
+        kind="note",
+        title=heading,
+        reason="All sizes are those of the example. These could vary:",
+        code=f'%export --guide -d "{found.shapes}" {title}',
+        lines=fixed,
+        after=after,
+    )
+
+
+def verified(exploration: Exploration, progress: Report | None) -> Reply:
+    """Whether the program keeps what torch.export claims."""
+    checked = exploration.verify(progress=progress)
+    if checked.ok:
+        return Reply(
+            kind="right",
+            title="Verify",
+            reason=f"{checked.sentence} The program was run beside the model to find out.",
+        )
+    lines = [Line("wrong", f"{each.name}: {each.sentence}") for each in checked.broken]
+    return Reply(
+        kind="wrong",
+        title="Verify",
+        reason=checked.sentence,
+        lines=lines[:_MOST],
+        after="Do not ship it as it is: Verify shows each one with its evidence.",
+    )

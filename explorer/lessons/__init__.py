@@ -1,0 +1,16 @@
+"""Lessons: notebooks with exercises that look at what the learner really exported.
+
+    lesson = explorer.lesson("static_and_dynamic_dims")
+    lesson.check("1", mine)      # right, or why not; each further try brings a hint
+    lesson.progress()
+
+A lesson of your own is one Python file, or a cell: `notebooks/TEACHING.md` says how.
+"""
+
+from __future__ import annotations
+
+from explorer.lessons.answer import Answer, Wrong
+from explorer.lessons.lesson import Lesson, LessonError
+from explorer.lessons.opening import COURSE, lesson
+
+__all__ = ["COURSE", "Answer", "Lesson", "LessonError", "Wrong", "lesson"]

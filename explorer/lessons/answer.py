@@ -1,0 +1,247 @@
+"""The learner's answer, and what a checker can ask of it.
+
+A checker is a function that takes an Answer. It returns if the answer is right; else it raises
+Wrong with a plain reason, fails an `assert` that has one, or calls a method below, which does so.
+Each looks at the export itself: runs it, tries sizes on it, reads its graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+
+if TYPE_CHECKING:
+    import torch
+
+    from export_engine import Exported, Record
+    from export_engine.record import OutputEntry, ValueType
+    from export_engine.record_contract import SizeInput
+
+
+class Wrong(Exception):
+    """Why an answer is not right: a sentence for the learner; code stands between backticks."""
+
+
+class Answer:
+    """What the learner gave."""
+
+    def __init__(self, value: Any) -> None:
+        """Make one.
+
+        Args:
+            value: an Exploration, or any other value.
+        """
+        self.value = value
+        """As it was given."""
+
+    @property
+    def exploration(self) -> Exploration:
+        """The export.
+
+        Raises:
+            Wrong: the answer is no result of `%export`.
+        """
+        if isinstance(self.value, Exploration):
+            return self.value
+        raise Wrong(
+            f"This is a `{type(self.value).__name__}`, not an export. Give the result of "
+            "`%export`: with `--as mine` it is kept as `mine`."
+        )
+
+    @property
+    def record(self) -> Record:
+        """All that is known of the export, as plain data."""
+        return self.exploration.record
+
+    @property
+    def program(self) -> torch.export.ExportedProgram:
+        """torch's program. Raises Wrong if it did not export."""
+        self.exported()
+        return self.exploration.program
+
+    def exported(self) -> None:
+        """It exported, in the attempt that the learner has on screen."""
+        failure = self.exploration.record.failure
+        if failure is not None:
+            raise Wrong(f"It does not export yet. {failure.sentence}")
+
+    def by_hand(self) -> None:
+        """It exported without a fix that was applied to it."""
+        self.exported()
+        if self.record.fixed_by:
+            raise Wrong("A fix did that. Read what it wrote, then write your own into the cell.")
+
+    def mode(self, wanted: str) -> None:
+        """It was traced in this mode, `strict` or `non-strict`."""
+        self.exported()
+        if self.record.mode != wanted:
+            raise Wrong(f"It was traced in {self.record.mode} mode, and should be in {wanted}.")
+
+    def varies(self, name: str, dim: int) -> None:
+        """A size of an input may vary: `varies("x", 0)` asks for `x.shape[0]`."""
+        size = self._size(name, dim)
+        if isinstance(size.size, int):
+            raise Wrong(f"`{size.text}` is fixed at {size.size}. It should vary.")
+
+    def fixed(self, name: str, dim: int) -> None:
+        """A size of an input stays as in the example."""
+        size = self._size(name, dim)
+        if not isinstance(size.size, int):
+            raise Wrong(f"`{size.text}` varies, as `{size.size}`. It should stay {size.example}.")
+
+    def takes(self, **shapes: Sequence[int]) -> None:
+        """The program takes inputs of these shapes: `takes(x=(3, 100))`."""
+        found = self.exploration.probe(**self._sizes(shapes))
+        if found.verdict != "accepted":
+            asks = (
+                f"it asks for `{found.broken[0].text}`" if found.broken else "it is not known why"
+            )
+            raise Wrong(f"The program does not take {_said(shapes)}: {asks}.")
+
+    def refuses(self, **shapes: Sequence[int]) -> None:
+        """The program refuses inputs of these shapes."""
+        if self.exploration.probe(**self._sizes(shapes)).verdict != "refused":
+            raise Wrong(f"The program takes {_said(shapes)}, and should refuse that.")
+
+    def agrees_with_eager(self, trials: int = 4) -> None:
+        """The program gives what the model gives, at sizes and values it was not traced with."""
+        from export_engine.checking import check
+
+        agreement = check(self._exported(), trials)
+        for trial in agreement.trials:
+            if trial.outcome in ("differs", "refused"):
+                raise Wrong(_trial(trial.sizes, trial.outcome, trial.detail))
+        if agreement.verdict == "not checked":
+            raise Wrong(
+                "The model itself runs at no other size of those that the program says it takes."
+            )
+
+    def agrees_with(self, reference: Callable[..., Any], *calls: Sequence[Any]) -> None:
+        """The program gives what another callable gives, for each of these arguments."""
+        from export_engine.checking.comparing import compare
+        from export_engine.checking.running import run
+        from export_engine.request import Request
+
+        program = self.program.module()
+        for number, args in enumerate(calls):
+            request = Request(target=reference, args=tuple(args))
+            wanted = run(reference, request, number)
+            try:
+                given = run(program, request, number)
+            except Exception as error:
+                raise Wrong(
+                    f"The program refuses {_call(args)}, which it should take: {_first_line(error)}"
+                ) from error
+            found = compare(given, wanted)
+            if not found.same:
+                lone = len(self.record.signature.outputs) == 1
+                detail = found.detail.removeprefix("output 0: ") if lone else found.detail
+                raise Wrong(f"For {_call(args)} the result is not what was asked for: {detail}.")
+
+    def has_op(self, *names: str) -> None:
+        """The program calls these ops: `cond`, or in full `aten.relu.default`."""
+        missing = [name for name in names if not self._calls(name)]
+        if missing:
+            raise Wrong(f"There is no `{missing[0]}` in the program.")
+
+    def has_no_op(self, *names: str) -> None:
+        """The program calls none of these ops."""
+        present = [name for name in names if self._calls(name)]
+        if present:
+            raise Wrong(f"There is still a `{present[0]}` in the program.")
+
+    def no_finding(self, *kinds: str) -> None:
+        """Nothing of these kinds was found: `baked-value`, `training-mode`; none given: nothing."""
+        self.exported()
+        for each in self.record.findings:
+            if not kinds or each.kind in kinds:
+                raise Wrong(f"Look at Findings: {each.sentence}")
+
+    def equals(self, wanted: Any, otherwise: str) -> None:
+        """A plain answer is this one.
+
+        Args:
+            wanted: the right answer.
+            otherwise: what to say else; it should help, and not give the answer away.
+        """
+        if type(self.value) is not type(wanted):
+            raise Wrong(
+                f"This is a `{type(self.value).__name__}`; asked for is a "
+                f"`{type(wanted).__name__}`."
+            )
+        if self.value != wanted:
+            raise Wrong(otherwise)
+
+    def ops(self) -> list[str]:
+        """The ops of the program by name, of nested graphs too: `aten.relu.default`."""
+        self.exported()
+        record = self.record
+        return [
+            record.targets[target].name
+            for graph in record.graphs
+            for target in graph.target
+            if target >= 0
+        ]
+
+    def outputs(self) -> list[tuple[OutputEntry, ValueType]]:
+        """What the program returns and writes to, each with its type."""
+        self.exported()
+        return [(each, self.record.types[each.type]) for each in self.record.signature.outputs]
+
+    def _calls(self, name: str) -> bool:
+        return any(name in (op, *op.split(".")) for op in self.ops())
+
+    def _exported(self) -> Exported:
+        from export_engine import Exported
+
+        self.exported()
+        attempt = self.exploration._session.entry.attempt
+        assert isinstance(attempt, Exported)
+        if attempt.request is None:
+            raise Wrong("A program from a file has no model beside it. Export the model itself.")
+        return attempt
+
+    def _size(self, name: str, dim: int) -> SizeInput:
+        self.exported()
+        sizes = {each.text: each for each in self.record.probe.inputs}
+        found = sizes.get(f"{name}.shape[{dim}]")
+        if found is None:
+            known = ", ".join(f"`{text}`" for text in sizes) or "none"
+            raise Wrong(f"There is no `{name}.shape[{dim}]` in this export. Its sizes: {known}.")
+        return found
+
+    def _sizes(self, shapes: dict[str, Sequence[int]]) -> dict[str, int]:
+        return {
+            self._size(name, dim).text: size
+            for name, sizes in shapes.items()
+            for dim, size in enumerate(sizes)
+        }
+
+
+def _said(shapes: dict[str, Sequence[int]]) -> str:
+    return " and ".join(f"`{name}` of shape {list(sizes)}" for name, sizes in shapes.items())
+
+
+def _call(args: Sequence[Any]) -> str:
+    """What a call is made with: `shape [6, 8] and 3`."""
+    import torch
+
+    said = []
+    for each in args:
+        is_large = isinstance(each, torch.Tensor) and each.dim()
+        value = each.item() if isinstance(each, torch.Tensor) and not is_large else each
+        said.append(f"shape {list(each.shape)}" if is_large else f"{value!r}")
+    return f"an input of {' and '.join(said)}"
+
+
+def _trial(sizes: dict[str, int], outcome: str, detail: str) -> str:
+    where = ", ".join(f"{name} = {size}" for name, size in sizes.items()) or "other values"
+    if outcome == "refused":
+        return f"The program refuses {where}, which the model takes: {detail}"
+    return f"The program and the model differ at {where}: {detail}."
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,132 @@
+"""Lesson 7: sizes that come from values."""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "Data-dependent shapes",
+    name="data_dependent_shapes",
+    after="Next: `08_custom_ops.ipynb`.",
+)
+
+
+def _rows(body: str) -> str:
+    return f"""
+class Positive(torch.nn.Module):
+    def forward(self, x):
+        {body}
+
+%export -d "x: rows, _" --as mine Positive()(x)
+"""
+
+
+def _first(lines: str) -> str:
+    inner = lines.replace("\n", "\n        ")
+    return f"""
+class First(torch.nn.Module):
+    def forward(self, x, k):
+        {inner}
+
+%export -d "x: rows, _" --as mine First()(x, torch.tensor(3))
+"""
+
+
+def _room(lines: str) -> str:
+    inner = lines.replace("\n", "\n        ")
+    return f"""
+class Room(torch.nn.Module):
+    def forward(self, k):
+        {inner}
+
+%export --as mine Room()(torch.tensor(3))
+"""
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "A tensor of truth values picks rows: `x[x[:, 0] > 0]` are those that start above 0.",
+        "`x.sum(dim=1) > 0` says for each row whether its sum is positive.",
+    ),
+    solution=_rows("return x[x.sum(dim=1) > 0]"),
+    wrong=(
+        _rows("return x[:2]"),
+        _rows("return x[x[:, 0] > 0]"),
+        _rows("return torch.where(x.sum(dim=1, keepdim=True) > 0, x, 0)"),
+        _rows("return x[x > 0]"),
+    ),
+)
+def picks_rows(answer: Answer) -> None:
+    """Return the rows whose sum is positive."""
+    answer.by_hand()
+    answer.varies("x", 0)
+    generator = torch.Generator().manual_seed(9)
+    calls = [(torch.randn(rows, 8, generator=generator),) for rows in (20, 6, 3)]
+    answer.agrees_with(lambda x: x[x.sum(dim=1) > 0], *calls)
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "`torch._check(condition)` is taken for granted while tracing, and checked on each call.",
+        "What has to hold for the branch to be never taken: `n <= x.shape[0]`.",
+        "`torch._check(n <= x.shape[0])`, in place of the `if` and its `raise`.",
+    ),
+    solution=_first("n = k.item()\ntorch._check(n <= x.shape[0])\nreturn x[:n]"),
+    wrong=(
+        _first("n = 3\nreturn x[:n]"),
+        _first("n = k.item()\nreturn x[:n]"),
+        _first("n = k.item()\ntorch._check(n <= 3)\nreturn x[:n]"),
+        _first("n = k.item()\nif n > x.shape[0]:\n    raise ValueError('too many')\nreturn x[:n]"),
+        _first("n = k.item()\ntorch._check(n <= x.shape[0])\nreturn x[:n] * 2"),
+    ),
+)
+def checks_the_count(answer: Answer) -> None:
+    """Refuse a count above the number of rows, with `torch._check`."""
+    answer.by_hand()
+    answer.varies("x", 0)
+    generator = torch.Generator().manual_seed(10)
+    x = torch.randn(6, 8, generator=generator)
+    answer.agrees_with(lambda x, k: x[:k], *((x, torch.tensor(count)) for count in (2, 5, 6)))
+    _refuses(answer, x, torch.tensor(7))
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "Two checks: one for the least that `n` may be, one for the most.",
+        "`torch._check(n >= 1)` and `torch._check(n <= 8)`, before `torch.zeros(n)`.",
+    ),
+    solution=_room(
+        "n = k.item()\ntorch._check(n >= 1)\ntorch._check(n <= 8)\nreturn torch.zeros(n)"
+    ),
+    wrong=(
+        _room("n = k.item()\nreturn torch.zeros(n)"),
+        _room("n = k.item()\ntorch._check(n <= 8)\nreturn torch.zeros(n)"),
+        _room("return torch.zeros(3)"),
+        _room("n = k.item()\ntorch._check(n >= 1)\ntorch._check(n <= 9)\nreturn torch.zeros(n)"),
+        _room("n = k.item()\ntorch._check(n >= 1)\ntorch._check(n <= 8)\nreturn torch.ones(n)"),
+    ),
+)
+def bounds_the_size(answer: Answer) -> None:
+    """Let the size be from 1 to 8."""
+    answer.by_hand()
+    answer.agrees_with(torch.zeros, *((torch.tensor(n),) for n in (1, 5, 8)))
+    ranges = [each.range for each in answer.record.symbols if each.kind == "unbacked"]
+    if not ranges:
+        raise Wrong("No size of the result comes from data.")
+    if "[1, 8]" not in ranges:
+        raise Wrong(f"Shapes says that the size is in {ranges[0]}, and it should say [1, 8].")
+    _refuses(answer, torch.tensor(9))
+
+
+def _refuses(answer: Answer, *args: torch.Tensor) -> None:
+    """The program raises for these arguments."""
+    try:
+        answer.program.module()(*args)
+    except Exception:  # noqa: BLE001 - whatever the check became
+        return
+    raise Wrong(f"The program takes {args[-1].item()}, and should refuse it.")

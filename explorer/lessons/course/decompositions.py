@@ -1,0 +1,108 @@
+"""Lesson 9: the same program in fewer kinds of ops."""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "Decompositions",
+    name="decompositions",
+    after="Next: `10_diffing.ipynb`.",
+)
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "Core ATen is a table of its own, and its name is `core`.",
+        "`--decompose core` stands before the call.",
+    ),
+    solution='%export -d "x: batch, _" --decompose core --as mine block(x)',
+    wrong=(
+        '%export -d "x: batch, _" --as mine block(x)',
+        '%export -d "x: batch, _" --decompose none --as mine block(x)',
+        '%export -d "x: batch, _" --decompose "only silu" --as mine block(x)',
+        '%export -d "x: batch, _" --decompose "core -linear" --as mine block(x)',
+        '%export -d "x: batch, _" --decompose core --as mine (lambda x: x.sigmoid())(x)',
+    ),
+)
+def only_core_ops(answer: Answer) -> None:
+    """Decompose `block(x)` to Core ATen."""
+    answer.varies("x", 0)
+    _outside(answer, set())
+    answer.has_op("addmm", "native_layer_norm")
+    answer.agrees_with_eager()
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "A minus and the name of an op after `core` keeps that op whole. Mind the quotes.",
+        '`--decompose "core -linear"`',
+    ),
+    solution='%export -d "x: batch, _" --decompose "core -linear" --as mine block(x)',
+    wrong=(
+        '%export -d "x: batch, _" --decompose core --as mine block(x)',
+        '%export -d "x: batch, _" --decompose "core -silu" --as mine block(x)',
+        '%export -d "x: batch, _" --decompose "only silu" --as mine block(x)',
+        '%export -d "x: batch, _" --decompose "core -linear -silu" --as mine block(x)',
+    ),
+)
+def linear_stays_whole(answer: Answer) -> None:
+    """Decompose all but `linear`."""
+    answer.varies("x", 0)
+    _outside(answer, {"aten.linear.default"})
+    answer.agrees_with_eager()
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "In the decomposed view, the table in Inspector lists each op that is gone, and what "
+        "came of it.",
+        "It became two ops: one bends the curve, the other multiplies.",
+        "Full names, such as `aten.add.Tensor`, in a list.",
+    ),
+    solution='came = ["aten.sigmoid.default", "aten.mul.Tensor"]',
+    wrong=(
+        'came = ["sigmoid", "mul"]',
+        'came = ["aten.sigmoid.default"]',
+        'came = ["aten.sigmoid.default", "aten.mul.Tensor", "aten.add.Tensor"]',
+        'came = ["aten.silu.default"]',
+    ),
+)
+def knows_what_came(answer: Answer) -> None:
+    """List the ops that `silu` became."""
+    if not isinstance(answer.value, list | tuple | set):
+        raise Wrong('Give a list of full names: `["aten. ... ", "aten. ... "]`.')
+    given = {str(each) for each in answer.value}
+    wanted = _decomposed()
+    if given == wanted:
+        return
+    if given < wanted:
+        raise Wrong("That is not all.")
+    if given > wanted:
+        raise Wrong("These are too many: some came from elsewhere.")
+    if given & {each.split(".")[1] for each in wanted}:
+        raise Wrong("Write the full names, which have three parts.")
+    raise Wrong("None of these came from `silu`.")
+
+
+def _outside(answer: Answer, wanted: set[str]) -> None:
+    """Which ops are left that are not of Core ATen."""
+    level = answer.record.level
+    if level is None:
+        raise Wrong("This is the program as it was traced: nothing is decomposed.")
+    left = {each.partition(" ")[0] for each in level.outside}
+    for op in sorted(left - wanted):
+        raise Wrong(f"`{op}` is still there, and it is not of Core ATen.")
+    for op in sorted(wanted - left):
+        raise Wrong(f"`{op}` is gone, and it should stay whole.")
+
+
+def _decomposed() -> set[str]:
+    """What torch makes of silu."""
+    program = torch.export.export(torch.nn.SiLU(), (torch.randn(2),)).run_decompositions()
+    return {str(node.target) for node in program.graph.nodes if node.op == "call_function"}

@@ -1,0 +1,170 @@
+"""Lesson 2: what goes into a program, what it holds, what it changes."""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "Reading a graph and a signature",
+    name="reading_a_graph_and_a_signature",
+    after="Next: `03_strict_and_non_strict.ipynb`.",
+)
+
+_COUNTED = """
+class Counted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        {made}
+
+    def forward(self, x):
+        {counts}
+        return x * {factor}
+
+%export --as mine Counted()(x)
+"""
+
+
+def _counted(made: str, counts: str, factor: str = "self.calls") -> str:
+    return _COUNTED.format(made=made, counts=counts, factor=factor)
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "Open Signature above. The column of kinds says what each input is.",
+        "A parameter or buffer is known by where it lives in the model: `lin.weight`, "
+        "not the name of a box.",
+        "Three tensors belong to the model. Two of them are parameters of `lin`.",
+    ),
+    solution='held = ["lin.weight", "lin.bias", "mean"]',
+    wrong=(
+        'held = ["lin.weight", "lin.bias"]',
+        'held = ["lin"]',
+        'held = ["lin.weight", "lin.bias", "mean", "x"]',
+        'held = ["weight", "bias", "mean"]',
+    ),
+)
+def lists_what_is_held(answer: Answer) -> None:
+    """List the tensors that the program holds, by where they live in the model."""
+    if not isinstance(answer.value, list | tuple | set):
+        raise Wrong('Give a list of names: `["...", "..."]`.')
+    given = {str(each) for each in answer.value}
+    wanted = _held(_Centred(), torch.randn(2, 8))
+    if "x" in given:
+        raise Wrong("`x` comes with each call. What does the program bring along itself?")
+    unknown = given - wanted
+    if unknown:
+        raise Wrong(f"There is no `{min(unknown)}`. Look at the targets in Signature.")
+    if given != wanted:
+        raise Wrong(f"{len(wanted - given)} more belong to the model.")
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "`self.calls = 0` is a Python number. While the call is traced it is 1, and 1 it stays.",
+        "A tensor that the model keeps and that is no weight is a buffer: "
+        '`self.register_buffer("calls", torch.tensor(0))`.',
+        "Change the buffer in place: `self.calls += 1` on a tensor, or `self.calls.add_(1)`.",
+    ),
+    solution=_counted('self.register_buffer("calls", torch.tensor(0))', "self.calls += 1"),
+    wrong=(
+        _counted("self.calls = 0", "self.calls += 1"),
+        _counted('self.register_buffer("calls", torch.tensor(1))', "pass"),
+        _counted('self.register_buffer("calls", torch.tensor(0))', "self.calls += 2"),
+        _counted(
+            'self.register_buffer("calls", torch.tensor(0))', "self.calls += 1", "self.calls * 2"
+        ),
+    ),
+)
+def counts_in_a_buffer(answer: Answer) -> None:
+    """Make the program count its calls, in a buffer that it changes."""
+    program = answer.program
+    if not program.run_decompositions({}).graph_signature.buffers_to_mutate:
+        raise Wrong(
+            "The program changes no buffer. Whatever it counts with was fixed while it was traced."
+        )
+    module = program.module()
+    x = torch.full(tuple(answer.record.probe.inputs[n].example for n in range(2)), 3.0)
+    for call in (1, 2, 3):
+        if not torch.equal(module(x), x * call):
+            raise Wrong(f"Call {call} should give `x * {call}`, and does not.")
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "What `forward` returns may be a tuple, a list or a dictionary. The program keeps that.",
+        '`return {"hidden": ..., "scores": ...}`',
+    ),
+    solution="""
+class Scored(torch.nn.Module):
+    def forward(self, x):
+        hidden = x.tanh()
+        return {"hidden": hidden, "scores": hidden.sum(-1)}
+
+%export --as named Scored()(x)
+""",
+    wrong=(
+        """
+class Scored(torch.nn.Module):
+    def forward(self, x):
+        hidden = x.tanh()
+        return hidden, hidden.sum(-1)
+
+%export --as named Scored()(x)
+""",
+        """
+class Scored(torch.nn.Module):
+    def forward(self, x):
+        hidden = x.tanh()
+        return {"scores": hidden.sum(-1)}
+
+%export --as named Scored()(x)
+""",
+        """
+class Scored(torch.nn.Module):
+    def forward(self, x):
+        hidden = x.tanh()
+        return {"hidden": hidden.sum(-1), "scores": hidden}
+
+%export --as named Scored()(x)
+""",
+    ),
+)
+def names_its_outputs(answer: Answer) -> None:
+    """Return both results under names: `hidden` and `scores`."""
+    found = {each.path: value for each, value in answer.outputs() if each.kind == "user_output"}
+    if set(found) != {"hidden", "scores"}:
+        names = ", ".join(f"`{name}`" for name in found if name)
+        if not names:
+            raise Wrong("There is one output, and it has no name.")
+        raise Wrong(f"The outputs are called {names}.")
+    sizes = [each.example for each in answer.record.probe.inputs]
+    x = torch.randn(sizes, generator=torch.Generator().manual_seed(2))
+    answer.agrees_with(_scored, (x,))
+
+
+class _Centred(torch.nn.Module):
+    mean: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = torch.nn.Linear(8, 4)
+        self.register_buffer("mean", torch.zeros(8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h: torch.Tensor = self.lin(x - self.mean)
+        return h.relu_() * 2
+
+
+def _scored(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"hidden": x.tanh(), "scores": x.tanh().sum(-1)}
+
+
+def _held(model: torch.nn.Module, x: torch.Tensor) -> set[str]:
+    """What a program of the model holds."""
+    specs = torch.export.export(model, (x,)).graph_signature.input_specs
+    return {spec.target for spec in specs if spec.target is not None}

@@ -1,0 +1,133 @@
+"""Lesson 11: a program is called, saved, opened elsewhere, and given other weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "Running and packaging",
+    name="running_and_packaging",
+    after="Next: `12_soundness.ipynb`.",
+)
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "Export with a batch that varies, then `ex.save(path)` writes the file.",
+        '`-d "x: batch, _"` lets it vary.',
+        "`--save` of the magic takes no variable, so export with `--as shipped` and call "
+        "`shipped.save(path)`.",
+    ),
+    solution="""
+path = folder / "ranked.pt2"
+%export -d "x: batch, _" --no-display --as shipped ranked(x)
+shipped.save(path)
+""",
+    wrong=(
+        """
+path = folder / "fixed.pt2"
+%export --no-display --as shipped ranked(x)
+shipped.save(path)
+""",
+        'path = folder / "nothing.pt2"',
+        """
+path = folder / "other.pt2"
+%export -d "x: batch, _" --no-display --as shipped (lambda x: x.softmax(-1))(x)
+shipped.save(path)
+""",
+        """
+path = folder / "text.pt2"
+_ = path.write_text("no program")
+""",
+    ),
+)
+def saves_a_program(answer: Answer) -> None:
+    """Save a program of `ranked` that takes any batch."""
+    if not isinstance(answer.value, str | Path):
+        raise Wrong("Give the path of the file.")
+    program = _opened(Path(answer.value)).module()
+    _ranks(program)
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "`torch.export.load(path)` gives a program. A program is not called itself.",
+        "`.module()` of a program is a module that can be called.",
+    ),
+    solution="loaded = torch.export.load(path).module()",
+    wrong=(
+        "loaded = torch.export.load(path)",
+        "loaded = ranked",
+        "loaded = torch.export.load(path).module()(x)",
+        "loaded = torch.softmax",
+    ),
+)
+def opens_it_again(answer: Answer) -> None:
+    """Open the file, and make it something that can be called."""
+    given = answer.value
+    if isinstance(given, torch.export.ExportedProgram):
+        raise Wrong("That is the program, and a program is not called. It can make a module.")
+    if not isinstance(given, torch.fx.GraphModule):
+        raise Wrong("This does not come from a file: it is no module made of a program.")
+    _ranks(given)
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "A module takes weights with `load_state_dict`. So does one that was made of a program.",
+        "`runner.load_state_dict(better)`, in a line of its own; the module is changed in place.",
+    ),
+    solution="""
+runner = scored.program.module()
+_ = runner.load_state_dict(better)
+""",
+    wrong=(
+        "runner = scored.program.module()",
+        "runner = scored.program.module().load_state_dict(better)",
+        """
+runner = scored.program.module()
+_ = runner.load_state_dict({name: 2 * value for name, value in better.items()})
+""",
+        "runner = lambda rows: rows * 0 + 1",
+    ),
+)
+def takes_other_weights(answer: Answer) -> None:
+    """Put the weights `better` into the program of `scored`."""
+    runner = answer.value
+    if not isinstance(runner, torch.nn.Module):
+        raise Wrong("Give the module that the program makes, with the weights in it.")
+    rows = torch.arange(12.0).reshape(3, 4)
+    wanted = rows.sum(dim=1, keepdim=True) + 0.5
+    with torch.no_grad():
+        given = runner(rows)
+    if given.shape != (3, 1) or not torch.allclose(given, wanted):
+        raise Wrong("It computes with other weights than those of `better`.")
+
+
+def _opened(path: Path) -> torch.export.ExportedProgram:
+    if not path.exists():
+        raise Wrong(f"There is no file `{path.name}`.")
+    try:
+        return torch.export.load(path)
+    except Exception as error:
+        raise Wrong(f"torch cannot read `{path.name}` as a program.") from error
+
+
+def _ranks(module: torch.nn.Module) -> None:
+    """The module ranks rows of any batch, and refuses rows of another width."""
+    generator = torch.Generator().manual_seed(12)
+    for rows in (2, 5, 30):
+        x = torch.randn(rows, 6, generator=generator)
+        try:
+            given = module(x)
+        except Exception as error:
+            raise Wrong(f"It refuses a batch of {rows}.") from error
+        if not isinstance(given, torch.Tensor) or not torch.equal(given, x.argsort(dim=-1)):
+            raise Wrong("It does not compute what `ranked` does.")

@@ -1,0 +1,126 @@
+"""Lesson 12: exports that succeed and are wrong."""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "Soundness",
+    name="soundness",
+    after="That was the course. `%export --guide model(x)` takes you through a model of your own.",
+)
+
+
+def _stamped(body: str, call: str) -> str:
+    return f"""
+class Stamped(torch.nn.Module):
+    {body}
+
+%export --as mine Stamped(){call}
+"""
+
+
+def _logged(body: str) -> str:
+    inner = body.replace("\n", "\n        ")
+    return f"""
+seen = []
+
+class Logged(torch.nn.Module):
+    def forward(self, x):
+        {inner}
+
+%export --as mine Logged()(x)
+"""
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "Open Findings. It names the mode that the model is in, and offers a fix.",
+        "`model.eval()` switches dropout off, and returns the model: `noisy.eval()(x)`.",
+    ),
+    solution='%export -d "x: batch, _" --as mine noisy.eval()(x)',
+    wrong=(
+        '%export -d "x: batch, _" --as mine noisy.train()(x)',
+        "%export --as mine noisy.lin(x)",
+        "%export --as mine noisy.train()(x)",
+        "%export --as mine torch.nn.Dropout(0.5).eval()(x)",
+    ),
+)
+def without_dropout(answer: Answer) -> None:
+    """Export `noisy` as it is to be used, without dropout."""
+    answer.no_finding("training-mode", "random")
+    answer.has_op("linear", "relu")
+    module = answer.program.module()
+    size = answer.record.probe.inputs[-1].example
+    x = torch.randn(3, size, generator=torch.Generator().manual_seed(13))
+    if not torch.equal(module(x), module(x)):
+        raise Wrong("Two calls with the same input give two results.")
+    answer.agrees_with_eager()
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "What changes from call to call has to come in with the call: it is an input.",
+        "`def forward(self, x, now)`, and `now` is a tensor: `torch.tensor(time.time())`.",
+    ),
+    solution=_stamped(
+        "def forward(self, x, now):\n        return x + now", "(x, torch.tensor(time.time()))"
+    ),
+    wrong=(
+        _stamped("def forward(self, x):\n        return x + time.time()", "(x)"),
+        _stamped("def forward(self, x, now):\n        return x + now", "(x, time.time())"),
+        _stamped(
+            "def forward(self, x, now):\n        return x + time.time()",
+            "(x, torch.tensor(time.time()))",
+        ),
+        _stamped(
+            "def forward(self, x, now):\n        return x * now", "(x, torch.tensor(time.time()))"
+        ),
+    ),
+)
+def the_time_is_an_input(answer: Answer) -> None:
+    """Let the time come in with each call."""
+    answer.no_finding("baked-value", "baked-argument")
+    inputs = [each for each in answer.record.signature.inputs if each.kind == "user_input"]
+    if len(inputs) < 2:
+        raise Wrong("`x` is the only input. Where does the time come from?")
+    if inputs[1].constant is not None:
+        raise Wrong("The time is a plain number, and fixed in the program. Pass a tensor.")
+    sizes = [
+        each.example for each in answer.record.probe.inputs if each.entry == _first_input(answer)
+    ]
+    x = torch.randn(sizes, generator=torch.Generator().manual_seed(14))
+    answer.agrees_with(torch.add, (x, torch.tensor(5.0)), (x, torch.tensor(7.5)))
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "A program hands back tensors; it appends to no list. What you want to keep has to be "
+        "returned.",
+        "`return y * 2, y.mean()`, and no list.",
+    ),
+    solution=_logged("y = x.sin()\nreturn y * 2, y.mean()"),
+    wrong=(
+        _logged("y = x.sin()\nseen.append(y.mean())\nreturn y * 2"),
+        _logged("y = x.sin()\nseen.append(y.mean())\nreturn y * 2, y.mean()"),
+        _logged("y = x.sin()\nreturn y * 2"),
+        _logged("y = x.sin()\nreturn y.mean(), y * 2"),
+    ),
+)
+def the_mean_is_returned(answer: Answer) -> None:
+    """Return what was kept in the list."""
+    answer.no_finding("state-changed")
+    sizes = [each.example for each in answer.record.probe.inputs]
+    x = torch.randn(sizes, generator=torch.Generator().manual_seed(15))
+    answer.agrees_with(lambda x: (x.sin() * 2, x.sin().mean()), (x,), (x * 3,))
+
+
+def _first_input(answer: Answer) -> int:
+    """The place of the first input that a caller passes, in the signature."""
+    kinds = [each.kind for each in answer.record.signature.inputs]
+    return kinds.index("user_input")

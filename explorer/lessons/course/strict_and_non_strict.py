@@ -1,0 +1,123 @@
+"""Lesson 3: two ways to trace, and what each of them can and cannot."""
+
+from __future__ import annotations
+
+import zlib
+
+import torch
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "Strict and non-strict",
+    name="strict_and_non_strict",
+    after="Next: `04_graph_breaks_and_cond.ipynb`.",
+)
+
+_STEADY = """
+class Steady(torch.nn.Module):
+    def forward(self, x):
+        {body}
+        return y
+
+%export {options} --as mine Steady()(x)
+"""
+
+
+def _steady(body: str, options: str = "--both") -> str:
+    return _STEADY.format(body=body.replace("\n", "\n        "), options=options)
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "Look again at what `--both` showed: one of the modes can follow an `assert` on data.",
+        "The option is `--strict`.",
+    ),
+    solution="%export --strict --as mine checked(x)",
+    wrong=(
+        "%export --as mine checked(x)",
+        "%export --strict --as mine plain(x)",
+        "%export --strict --as mine torch.nn.Identity()(x)",
+    ),
+)
+def exports_the_assert(answer: Answer) -> None:
+    """Export `checked(x)` in the mode that can."""
+    answer.mode("strict")
+    inputs = _inputs(answer)
+    answer.agrees_with(_doubled, *inputs)
+    try:
+        answer.program.module()(inputs[0][0] * 1000)
+    except Exception:  # noqa: BLE001 - whatever the assert became
+        return
+    raise Wrong("The program takes numbers above 100, which `checked` refuses.")
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "Strict mode reads your Python, and `zlib.crc32` is written in C: there is nothing to "
+        "read.",
+        "Non-strict mode runs your Python, `zlib.crc32` too. It is the default.",
+    ),
+    solution="%export --as mine tagged(x)",
+    wrong=(
+        "%export --strict --as mine tagged(x)",
+        "%export --as mine plain(x)",
+        "%export --strict --as mine checked(x)",
+        "%export --as mine torch.nn.Identity()(x)",
+    ),
+)
+def exports_the_tag(answer: Answer) -> None:
+    """Export `tagged(x)` in the mode that can."""
+    answer.mode("non-strict")
+    answer.agrees_with(_tagged, *_inputs(answer))
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "Neither mode sees what goes through `.data`. Both see writes to the tensor itself.",
+        "Leave `.data` out: `y[0, 0] = 3`.",
+    ),
+    solution=_steady("y = x * 2\ny[0, 0] = 3"),
+    wrong=(
+        _steady("y = x * 2\ny.data[0, 0] = 3"),
+        _steady("y = x * 2"),
+        _steady("y = x * 2\ny[0, 0] = 3", "--strict"),
+        _steady("y = x * 0 + 3"),
+    ),
+)
+def exports_in_both(answer: Answer) -> None:
+    """Rewrite `Steady` so that it exports in both modes."""
+    answer.exported()
+    from export_engine import Exported
+
+    modes = {each.mode: isinstance(each, Exported) for each in answer.exploration.attempts}
+    if len(modes) < 2:
+        raise Wrong("This was tried in one mode only. `--both` tries each.")
+    answer.agrees_with(_written, *_inputs(answer))
+    failed = [mode for mode, ok in modes.items() if not ok]
+    if failed:
+        raise Wrong(f"It does not export in {failed[0]} mode yet.")
+
+
+def _inputs(answer: Answer) -> list[tuple[torch.Tensor]]:
+    """Two inputs of the size that the answer was exported with."""
+    sizes = [each.example for each in answer.record.probe.inputs]
+    generator = torch.Generator().manual_seed(3)
+    return [(torch.randn(sizes, generator=generator),) for _ in range(2)]
+
+
+def _doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+def _written(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    y[0, 0] = 3
+    return y
+
+
+def _tagged(x: torch.Tensor) -> torch.Tensor:
+    return x * (zlib.crc32(b"speaker two") % 7)

@@ -1,0 +1,254 @@
+"""The Lesson: exercises with checkers, hints in steps, and what the learner has done so far."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from explorer.lessons.answer import Answer, Wrong
+from explorer.lessons.kept import forget, keep, kept
+from explorer.reply import Line, Reply
+
+Checker = Callable[[Answer], None]
+_Checker = TypeVar("_Checker", bound=Checker)
+
+
+class LessonError(ValueError):
+    """A lesson or an exercise that there is not. The text can be shown as it is."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the sentence."""
+        return [str(self)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One exercise. Its checker's docstring is its title."""
+
+    number: str
+    checker: Checker
+    hints: tuple[str, ...] = ()
+    """One after the other, each saying more than the one before."""
+    solution: str = ""
+    """The text of the learner's cell, solved."""
+    wrong: tuple[str, ...] = ()
+    """Texts of the learner's cell that must be refused; a rehearsal tries them."""
+
+    @property
+    def title(self) -> str:
+        """What is to be done, in a few words."""
+        return (self.checker.__doc__ or "").strip().partition("\n")[0].removesuffix(".")
+
+
+class Lesson:
+    """A lesson. Make one in a file or in a cell, then add exercises to it."""
+
+    def __init__(self, title: str, *, name: str = "", after: str = "") -> None:
+        """Make one.
+
+        Args:
+            title: what it is about.
+            name: under which progress is kept; made from the title by default.
+            after: what to do when it is done: where the next lesson is.
+        """
+        self.title = title
+        self.name = name or re.sub(r"\W+", "_", title.lower()).strip("_")
+        self.after = after
+        self.exercises: dict[str, Exercise] = {}
+
+    def exercise(
+        self,
+        number: str | int,
+        *,
+        hints: Sequence[str] = (),
+        solution: str = "",
+        wrong: Sequence[str] = (),
+    ) -> Callable[[_Checker], _Checker]:
+        """Adds an exercise: a decorator of its checker, whose docstring says what is to be done.
+
+        Args:
+            number: what the learner calls it by: `lesson.check("1", ...)`.
+            hints: each says more than the one before.
+            solution: the text of the learner's cell, solved.
+            wrong: texts of the learner's cell that the checker must refuse.
+        """
+
+        def add(checker: _Checker) -> _Checker:
+            key = str(number)
+            self.exercises[key] = Exercise(
+                number=key,
+                checker=checker,
+                hints=tuple(hints),
+                solution=solution.strip("\n"),
+                wrong=tuple(each.strip("\n") for each in wrong),
+            )
+            return checker
+
+        return add
+
+    def check(self, number: str | int, *given: Any, **options: Any) -> Reply:
+        """Checks an answer. A wrong one gets its reason, and from the second on a hint.
+
+        Args:
+            number: the exercise's.
+            given: the result of `%export`, a plain value, or a model and its arguments as a tuple.
+            options: with a model, what `explorer.explore` takes: `dynamic_shapes`.
+
+        Raises:
+            LessonError: there is no such exercise.
+        """
+        exercise = self._exercise(number)
+        if not given or given[0] is None or given[0] is ...:
+            return Reply(
+                kind="open",
+                title=f"Exercise {exercise.number} waits for your answer.",
+                reason=f"{exercise.title}.",
+                after=f'`lesson.hint("{exercise.number}")` gives a hint.',
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of torch's, about what the checker does
+                exercise.checker(Answer(_answered(given, options)))
+        except (Wrong, AssertionError) as error:
+            return self._refused(exercise, str(error) or "Something is not as it should be.")
+        except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
+            return self._refused(
+                exercise, f"This cannot be checked: {type(error).__name__}: {error}"
+            )
+        known = kept(self.name, exercise.number)
+        keep(self.name, exercise.number, {**known, "tries": known["tries"] + 1, "done": 1})
+        return Reply(
+            kind="right", title=f"Exercise {exercise.number}: right.", after=self._standing()
+        )
+
+    def hint(self, number: str | int | None = None) -> Reply:
+        """The next hint of an exercise; of the first that is not done, if none is named.
+
+        Raises:
+            LessonError: there is no such exercise.
+        """
+        exercise = self._exercise(self._next() if number is None else number)
+        known = kept(self.name, exercise.number)
+        seen = min(known["hints"] + 1, len(exercise.hints))
+        keep(self.name, exercise.number, {**known, "hints": seen})
+        return Reply(
+            kind="note",
+            title=f"Exercise {exercise.number}: {exercise.title}",
+            lines=_hints(exercise, seen),
+            after=_more(exercise, seen),
+        )
+
+    def solution(self, number: str | int) -> Reply:
+        """One way to do it, once all hints have been seen.
+
+        Raises:
+            LessonError: there is no such exercise.
+        """
+        exercise = self._exercise(number)
+        known = kept(self.name, exercise.number)
+        left = len(exercise.hints) - known["hints"]
+        if left > 0 and not known["done"]:
+            return Reply(
+                kind="note",
+                title=f"There are {left} hints left." if left > 1 else "There is a hint left.",
+                after=f'`lesson.hint("{exercise.number}")` shows the next.',
+            )
+        return Reply(
+            kind="note",
+            title=f"Exercise {exercise.number}: one way to do it",
+            code=exercise.solution or "The teacher has given none.",
+        )
+
+    def progress(self) -> Reply:
+        """Which exercises are done, here and in the whole course."""
+        lines = []
+        for exercise in self.exercises.values():
+            known = kept(self.name, exercise.number)
+            tries = f" ({_counted(known['tries'], 'try', 'tries')})" if known["tries"] else ""
+            text = f"{exercise.number}. {exercise.title}{tries}"
+            lines.append(Line("right" if known["done"] else "open", text))
+        from explorer.lessons.opening import course_line
+
+        done = all(line.kind == "right" for line in lines)
+        return Reply(
+            kind="right" if done else "note",
+            title=self.title,
+            lines=lines,
+            after=f"{self._standing()}\n{course_line()}",
+        )
+
+    def start_over(self) -> Reply:
+        """Forgets what was done in this lesson."""
+        forget(self.name)
+        return self.progress()
+
+    def __repr__(self) -> str:
+        return repr(self.progress())
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return self.progress()._repr_mimebundle_(**options)
+
+    @property
+    def done(self) -> int:
+        """How many exercises are done."""
+        return sum(kept(self.name, number)["done"] for number in self.exercises)
+
+    def _refused(self, exercise: Exercise, reason: str) -> Reply:
+        """The reply to a wrong answer; the first comes without a hint."""
+        known = kept(self.name, exercise.number)
+        tries = known["tries"] + 1
+        seen = known["hints"]
+        if known["tries"] > 0:
+            seen = min(seen + 1, len(exercise.hints))
+        keep(self.name, exercise.number, {**known, "tries": tries, "hints": seen})
+        return Reply(
+            kind="wrong",
+            title=f"Exercise {exercise.number}: not yet.",
+            reason=reason,
+            lines=_hints(exercise, seen),
+            after=_more(exercise, seen),
+        )
+
+    def _exercise(self, number: str | int) -> Exercise:
+        found = self.exercises.get(str(number))
+        if found is None:
+            known = ", ".join(self.exercises) or "none yet"
+            raise LessonError(f"There is no exercise {number} in this lesson. There are: {known}.")
+        return found
+
+    def _next(self) -> str:
+        left = [each for each in self.exercises if not kept(self.name, each)["done"]]
+        return (left or list(self.exercises) or ["1"])[0]
+
+    def _standing(self) -> str:
+        done, total = self.done, len(self.exercises)
+        if done < total:
+            return f"{done} of {total} exercises of this lesson are done."
+        return f"All {total} exercises are done. {self.after}".strip()
+
+
+def _answered(given: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The answer: what was given, or a model exported with its arguments."""
+    if len(given) == 1 and not options:
+        return given[0]
+    from explorer.exporting import explore
+
+    return explore(*given, **options)
+
+
+def _hints(exercise: Exercise, seen: int) -> list[Line]:
+    return [Line("note", hint) for hint in exercise.hints[:seen]]
+
+
+def _more(exercise: Exercise, seen: int) -> str:
+    call = f'("{exercise.number}")`'
+    if seen < len(exercise.hints):
+        return f"`lesson.hint{call} gives a hint." if not seen else f"`lesson.hint{call} says more."
+    return f"`lesson.solution{call} shows one way." if exercise.solution else ""
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"

@@ -1,0 +1,78 @@
+"""Opens a lesson: one of the course by its name, or a teacher's own file."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from explorer.lessons.kept import kept
+from explorer.lessons.lesson import Lesson, LessonError
+
+COURSE = (
+    "a_first_export",
+    "reading_a_graph_and_a_signature",
+    "strict_and_non_strict",
+    "graph_breaks_and_cond",
+    "static_and_dynamic_dims",
+    "relations_and_derived_dims",
+    "data_dependent_shapes",
+    "custom_ops",
+    "decompositions",
+    "diffing",
+    "running_and_packaging",
+    "soundness",
+)
+"""The lessons of the course, in order. `notebooks/01_a_first_export.ipynb` is the first."""
+
+
+def lesson(name: str | Path) -> Lesson:
+    """A lesson.
+
+    Args:
+        name: one of `COURSE`, or the path of a Python file with a Lesson called `lesson` in it.
+            Such a file is run.
+
+    Raises:
+        LessonError: there is none.
+        Exception: whatever a file of the teacher's own raises.
+    """
+    if str(name) in COURSE:
+        module = importlib.import_module(f"explorer.lessons.course.{name}")
+    elif str(name).endswith(".py"):
+        module = _from_file(Path(name))
+    else:
+        near = difflib.get_close_matches(str(name), COURSE, n=1)
+        hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(COURSE)}."
+        raise LessonError(
+            f"There is no lesson {name}. {hint} A lesson of your own is the path of its .py file."
+        )
+    found = getattr(module, "lesson", None)
+    if not isinstance(found, Lesson):
+        raise LessonError(f'{name} has no `lesson = explorer.Lesson("its title")` in it.')
+    return found
+
+
+def course_line() -> str:
+    """How much of the course is done."""
+    done = sum(bool(_done(name)) for name in COURSE)
+    return f"{done} of the {len(COURSE)} lessons of the course are done."
+
+
+def _done(name: str) -> bool:
+    """Whether all exercises of a lesson are done."""
+    found = lesson(name)
+    return all(kept(found.name, number)["done"] for number in found.exercises)
+
+
+def _from_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"lesson_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise LessonError(f"There is no file {path}.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where Python looks for the source of its classes
+    spec.loader.exec_module(module)
+    return module

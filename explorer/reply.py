@@ -1,0 +1,116 @@
+"""A few lines for a person: what a lesson answers, what a guide did. For notebook and terminal.
+
+All text is escaped, and a piece between backticks is code.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from explorer.escape import escaped, harmless
+
+_WIDTH = 88
+_MOST = 2000
+"""Characters of one piece of text; a diagnosis may quote a lot."""
+_BOX = "padding: 4px 0 4px 12px; margin: 6px 0; max-width: 52em; line-height: 1.5"
+_LOOKS = {
+    "right": ("✓", "var(--jp-success-color1, light-dark(#2e7d32, #66bb6a))"),
+    "wrong": ("✗", "var(--jp-error-color1, light-dark(#c62828, #ef7070))"),
+    "open": ("○", "var(--jp-ui-font-color2, light-dark(#616161, #bdbdbd))"),
+    "note": ("→", "var(--jp-brand-color1, light-dark(#1565c0, #64b5f6))"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a list, with a mark of its own."""
+
+    kind: Literal["right", "wrong", "open", "note"]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """An answer to the learner. `ok` says whether it is right."""
+
+    kind: Literal["right", "wrong", "open", "note"]
+    title: str
+    reason: str = ""
+    lines: Sequence[Line] = ()
+    code: str = ""
+    after: str = ""
+    """What to do next, or how far the learner is."""
+
+    def titled(self, title: str) -> Reply:
+        """The same under another title."""
+        return replace(self, title=title)
+
+    @property
+    def ok(self) -> bool:
+        """Whether an answer was checked, and is right."""
+        return self.kind == "right"
+
+    def __repr__(self) -> str:
+        shown = [f"{_LOOKS[self.kind][0]} {self.title}"]
+        shown += _wrapped(self.reason)
+        shown += [f"    {row}" for row in harmless(self.code).splitlines()]
+        shown += [
+            row
+            for line in self.lines
+            for row in _wrapped(f"{_LOOKS[line.kind][0]} {line.text}", "    ")
+        ]
+        return "\n".join([*shown, *_wrapped(self.after)])
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+    def html(self) -> str:
+        """As HTML without script or address; all text is escaped."""
+        mark, colour = _LOOKS[self.kind]
+        style = f"border-left: 3px solid {colour}; {_BOX}"
+        parts = [f'<div><b style="color: {colour}">{mark} {_marked(self.title)}</b></div>']
+        parts += [f"<div>{_marked(self.reason)}</div>"] if self.reason else []
+        if self.code:
+            parts.append(
+                '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
+                'background: rgba(127, 127, 127, 0.15)">'
+                f"{escaped(self.code, _MOST)}</pre>"
+            )
+        for line in self.lines:
+            sign, tint = _LOOKS[line.kind]
+            parts.append(
+                f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
+                f'<span style="color: {tint}">{sign}</span>&ensp;{_marked(line.text)}</div>'
+            )
+        if self.after:
+            parts.append(f'<div style="opacity: 0.75">{_marked(self.after)}</div>')
+        return f'<div style="{style}">{"".join(parts)}</div>'
+
+
+def _wrapped(text: str, indent: str = "  ") -> list[str]:
+    lines = harmless(text).splitlines()
+    return [
+        row
+        for line in lines
+        for row in textwrap.wrap(
+            line, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+        )
+    ]
+
+
+def _marked(text: str) -> str:
+    """Text as HTML; what stands between backticks as code, line ends as they are."""
+    pieces = harmless(text).split("`")
+    if len(pieces) % 2 == 0:  # a backtick that is not closed is a backtick
+        return _plain(text)
+    return "".join(
+        f"<code>{escaped(piece, _MOST)}</code>" if number % 2 else _plain(piece)
+        for number, piece in enumerate(pieces)
+    )
+
+
+def _plain(text: str) -> str:
+    return escaped(text, _MOST).replace("\n", "<br>")

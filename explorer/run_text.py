@@ -1,0 +1,146 @@
+"""Runs and profiles as text that reads well in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from export_engine.record import OPS, Record
+from export_engine.record_runs import Profile, RunRow
+from export_engine.source import source_line
+
+_MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}
+_FEW = 8
+
+
+def run_lines(rows: Sequence[RunRow]) -> list[str]:
+    """The runs as a table per device and inputs; what failed, with why."""
+    groups: dict[str, list[RunRow]] = defaultdict(list)
+    for row in rows:
+        where = f" on {row.where}" if row.where else ""
+        groups[f"{row.device}{where}, {row.inputs}"].append(row)
+    lines: list[str] = []
+    for title, group in groups.items():
+        head = _columns("", "time", "spread", "×eager", "error", "compile", "memory", "disk")
+        lines += [title, f"  {head}"]
+        base = _baseline(group)
+        for row in group:
+            lines += _row(row, base)
+    return lines
+
+
+def profile_lines(record: Record) -> list[str]:
+    """What costs most: kinds of ops, scopes and lines of source."""
+    profile = record.profile
+    if profile is None:
+        return []
+    lines = [
+        f"{duration(profile.total / 1e6)} in all, {profile.device}, {profile.inputs}, op by op, "
+        f"medians of {profile.runs} runs"
+    ]
+    for title, totals in (
+        ("ops", _by_op(record, profile)),
+        ("scopes", _by_scope(record, profile)),
+        ("lines", _by_line(record, profile)),
+    ):
+        if totals:
+            lines.append(f"{title}:")
+            lines += [
+                f"  {duration(micro / 1e6):>8} {micro / max(profile.total, 1e-9):>4.0%}  {name}"
+                for name, micro in sorted(totals.items(), key=lambda each: -each[1])[:_FEW]
+            ]
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """`812 µs`, `12.3 ms`, `4.1 s`."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.9995 * scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def amount(count: int) -> str:
+    """`1.6 MB`; a dash for what is not known."""
+    if count < 0:
+        return "–"
+    size = float(count)
+    for unit in ("B", "kB", "MB"):
+        if size < 999.5:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def _row(row: RunRow, base: float | None) -> list[str]:
+    mark = _MARKS[row.outcome]
+    if row.times is None:
+        return [f"{mark} {row.title}: {row.sentence}"]
+    times = row.times
+    error = f"{row.error.absolute:.1e}" if row.error and row.error.absolute else "0"
+    cells = _columns(
+        row.title,
+        duration(times.median),
+        f"{times.spread / times.median:.0%}" if times.median else "",
+        f"{base / times.median:.2f}" if base and times.median else "",
+        error if row.error else "∞",
+        duration(times.prepare),
+        amount(row.memory),
+        amount(row.size),
+    )
+    said = row.sentence if row.outcome == "differs" else ""
+    return [f"{mark} {cells}", *([f"    {said}"] if said else [])]
+
+
+def _columns(title: str, *cells: str) -> str:
+    widths = (8, 7, 7, 8, 8, 8, 8)
+    shown = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"{title[:22]:<22}{shown}".rstrip()
+
+
+def _baseline(rows: Sequence[RunRow]) -> float | None:
+    """Seconds of eager, else of the exported program."""
+    for name in ("eager", "program"):
+        for row in rows:
+            if row.backend == name and row.times is not None:
+                return row.times.median
+    return None
+
+
+def _by_op(record: Record, profile: Profile) -> dict[str, float]:
+    totals: dict[str, float] = defaultdict(float)
+    graph = record.graphs[0]
+    for node, micro in enumerate(profile.microseconds):
+        if micro >= 0 and graph.target[node] >= 0:
+            totals[record.targets[graph.target[node]].name] += micro
+    return totals
+
+
+def _by_scope(record: Record, profile: Profile) -> dict[str, float]:
+    """Of each scope, with all that is in it."""
+    totals: dict[str, float] = defaultdict(float)
+    graph = record.graphs[0]
+    for node, micro in enumerate(profile.microseconds):
+        if micro < 0:
+            continue
+        scope = graph.scope[node]
+        while scope >= 0:
+            named = record.scopes[scope]
+            if named.path:
+                totals[named.path] += micro
+            scope = named.parent
+    return totals
+
+
+def _by_line(record: Record, profile: Profile) -> dict[str, float]:
+    totals: dict[str, float] = defaultdict(float)
+    graph = record.graphs[0]
+    for node, micro in enumerate(profile.microseconds):
+        stack = graph.stack[node]
+        if micro < 0 or stack < 0 or OPS[graph.op[node]] != "call_function":
+            continue
+        frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
+        file, line = record.frames.file[frame], record.frames.line[frame]
+        code = source_line(record, file, line).strip()
+        totals[f"{record.files[file].name}:{line}  {code}".rstrip()] += micro
+    return totals

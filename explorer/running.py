@@ -1,0 +1,163 @@
+"""Running a session's programs, here or on another machine, and what came of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.run_text import profile_lines, run_lines
+from explorer.session import FixError, Session
+
+if TYPE_CHECKING:
+    from export_engine import Exported, Plan, Profile, Progress, Record, RunRow
+
+
+class Runs:
+    """What came of running a program: a row per device, inputs and backend."""
+
+    def __init__(self, rows: Sequence[RunRow]) -> None:
+        """Make one.
+
+        Args:
+            rows: the runs, in order.
+        """
+        self.rows = tuple(rows)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every run that could be here gave what eager gives."""
+        return all(row.outcome in ("agrees", "unavailable") for row in self.rows)
+
+    def __repr__(self) -> str:
+        return "\n".join(run_lines(self.rows)) or "Nothing was run."
+
+
+class OpCosts:
+    """What the ops of a program cost."""
+
+    def __init__(self, record: Record) -> None:
+        """Make one.
+
+        Args:
+            record: one with a profile.
+        """
+        self._record = record
+
+    @property
+    def profile(self) -> Profile:
+        """The figures, per node of the main graph."""
+        assert self._record.profile is not None
+        return self._record.profile
+
+    def __repr__(self) -> str:
+        return "\n".join(profile_lines(self._record))
+
+
+def run(
+    session: Session,
+    number: int,
+    plan: Plan,
+    on: Any = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Runs:
+    """Runs the program of an attempt; its Record has the rows from then on.
+
+    Args:
+        session: whose attempt.
+        number: the attempt's.
+        plan: what to run. Without a folder, compiled programs live as long as this process.
+        on: an ipyparallel client, to run on its engines; None: here.
+        progress: called before each run.
+
+    Raises:
+        FixError: it has no program, or the plan asks for what cannot be.
+        KeyboardInterrupt: interrupted; the rows that were there are kept.
+    """
+    from dataclasses import replace
+
+    from export_engine import run as run_here
+
+    attempt = _exported(session, number)
+    record = session.entries[number].record
+    if plan.folder == Path():
+        plan = replace(plan, folder=_folder())
+    rows: list[RunRow] = []
+    try:
+        if on is None:
+            run_here(attempt, record, plan, rows.append, progress)
+        else:
+            from explorer.distributed import run_on
+
+            run_on(on, attempt, record, plan, rows.append, progress)
+    except (ValueError, MemoryError) as error:
+        raise FixError(str(error)) from error
+    finally:
+        if rows:
+            kept = session.entries[number].runs
+            session.keep(number, runs=(*kept, *rows))
+    return Runs(rows)
+
+
+def profile(
+    session: Session,
+    number: int,
+    device: str = "cpu",
+    inputs: Any = None,
+    sizes: Any = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> OpCosts:
+    """Measures what each op of an attempt's program costs; its Record has it from then on.
+
+    Raises:
+        FixError: it has no program, or there is no such device, input or size.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    from export_engine import profile as profile_here
+
+    attempt = _exported(session, number)
+    record = session.entries[number].record
+    try:
+        found = profile_here(attempt, record, device, inputs, sizes, progress)
+    except ValueError as error:
+        raise FixError(str(error)) from error
+    session.keep(number, profile=found)
+    return OpCosts(session.entries[number].record)
+
+
+def available() -> dict[str, Any]:
+    """The devices here, and per backend what keeps it from running on each."""
+    from export_engine import backends, devices
+
+    here = devices()
+    return {
+        "devices": here,
+        "backends": [
+            {
+                "name": each.name,
+                "title": each.title,
+                "missing": [each.missing(device) for device in here],
+            }
+            for each in backends().values()
+        ],
+    }
+
+
+def _exported(session: Session, number: int) -> Exported:
+    from export_engine import Exported
+
+    attempt = session.entries[number].attempt
+    if not isinstance(attempt, Exported):
+        raise FixError("There is no program to run: the export failed.")
+    return attempt
+
+
+_kept: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _folder() -> Path:
+    """A folder for compiled programs, which goes when this process ends."""
+    if not _kept:
+        _kept.append(tempfile.TemporaryDirectory(prefix="export-explorer-"))
+    return Path(_kept[0].name)

@@ -1,0 +1,65 @@
+"""What differs in the texts of two programs: their source files and their printed graphs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from export_engine.printed import printed_graph
+from export_engine.record import Record
+from export_engine.record_diff import TextDiff
+from export_engine.source import SourceMissing, source_text
+
+_OWN = ("user", "cell", "generated")
+"""Origins of files that the user may have changed."""
+
+
+def text_differences(before: Record, after: Record) -> list[TextDiff]:
+    """The texts that differ, each as a unified diff: source files first, then printed graphs.
+
+    Files are paired by name; of cells, which have other names each time they run, by their order.
+    """
+    return [*_sources(before, after), *_graphs(before, after)]
+
+
+def _sources(before: Record, after: Record) -> Iterator[TextDiff]:
+    mine, theirs = _files(before), _files(after)
+    for key in mine.keys() & theirs.keys():
+        (name, one), (now, other) = mine[key], theirs[key]
+        text = _unified(one, other, name, now)
+        if text:
+            yield TextDiff("source", now, text)
+
+
+def _files(record: Record) -> dict[object, tuple[str, str]]:
+    """Per file of the user's, its name and its text."""
+    found: dict[object, tuple[str, str]] = {}
+    cells = 0
+    for number, file in enumerate(record.files):
+        if file.origin not in _OWN:
+            continue
+        key: object = file.name
+        if file.origin == "cell":
+            key, cells = cells, cells + 1
+        try:
+            found[key] = (file.name, source_text(record, number))
+        except SourceMissing:
+            continue
+    return found
+
+
+def _graphs(before: Record, after: Record) -> Iterator[TextDiff]:
+    """Graph by graph, in order: the main one first."""
+    for number in range(min(len(before.graphs), len(after.graphs))):
+        title = after.graphs[number].title
+        one, other = printed_graph(before, number), printed_graph(after, number)
+        text = _unified("\n".join(one.lines), "\n".join(other.lines), title, title)
+        if text:
+            yield TextDiff("code", title, text)
+
+
+def _unified(one: str, other: str, name: str, now: str) -> str:
+    if one == other:
+        return ""
+    lines = difflib.unified_diff(one.splitlines(), other.splitlines(), name, now, lineterm="")
+    return "\n".join(lines)

@@ -1,0 +1,82 @@
+"""Runs of a program, and its profile, as the Record has them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class RunError(msgspec.Struct, frozen=True):
+    """How far outputs are from eager's on the same device: the worst element of each kind."""
+
+    absolute: float
+    """Largest absolute difference."""
+    relative: float
+    """Largest difference in proportion to eager's own value, where that is not 0."""
+    ulps: float
+    """Largest distance in representable floats between eager's value and this one."""
+
+
+class RunTimes(msgspec.Struct, frozen=True):
+    """Seconds. By CUDA events on such a GPU, by `torch.utils.benchmark` elsewhere."""
+
+    median: float
+    """Of a warm call."""
+    spread: float
+    """Between the quartiles of the warm calls."""
+    calls: int
+    """Warm calls that were timed."""
+    first: float
+    """The first call after compiling."""
+    prepare: float
+    """Compiling, saving and loading, before the first call."""
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One backend on one device with one set of inputs."""
+
+    backend: str
+    """`inductor`."""
+    title: str
+    """`torch.compile (inductor)`."""
+    device: str
+    """`cpu`, `cuda:0`."""
+    inputs: str
+    """Which inputs: `batch=2, seq=16`."""
+    outcome: Literal["agrees", "differs", "failed", "unavailable"]
+    """`agrees`: with eager, within 4 times the tolerances of `torch.testing.assert_close`.
+    `failed`: it did not compile or run. `unavailable`: it cannot run here."""
+    sentence: str
+    """What came of it, or what is missing."""
+    detail: str = ""
+    """Of a failure, the error's own text."""
+    error: RunError | None = None
+    times: RunTimes | None = None
+    memory: int = -1
+    """Bytes that a warm call takes at most above what is held between calls; -1: not known."""
+    size: int = -1
+    """Bytes of the compiled or converted program on disk; -1 for what has no file."""
+    saved: str = ""
+    """That file."""
+    node: int = -1
+    """The first op, in graph 0, whose value is another than eager's; of a run that differs."""
+    where: str = ""
+    """The engine that it ran on; empty for this process."""
+    torch_version: str = ""
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What each op of the main graph costs when the program is run op by op."""
+
+    device: str
+    inputs: str
+    runs: int
+    """Medians of so many runs."""
+    microseconds: list[float]
+    """Per node of graph 0, the time of its kernel with its dispatch; -1 for a node that runs
+    nothing."""
+    bytes: list[int]
+    """Per node, the memory of its outputs that is not an input's; -1 as above."""
+    total: float
+    """Sum of the times, in microseconds."""

@@ -1,0 +1,62 @@
+"""The Backend: a way to run a program. Others add theirs by an entry point.
+
+[project.entry-points."export_explorer.backends"]
+mine = "my_package:MyBackend"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What to run: everything in it is on the device, and may be written to."""
+
+    program: torch.export.ExportedProgram
+    model: Callable[..., Any] | None
+    """The eager model; None for a program from a file."""
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    device: str
+    """`cpu`, `cuda:0`."""
+    folder: Path
+    """An empty folder for what is compiled; it stays as long as its runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A program that is compiled and bound to its inputs."""
+
+    call: Callable[[], Any]
+    """Runs it once. This is what is timed; inputs are converted before."""
+    result: Callable[[Any], Any] = lambda raw: raw
+    """What `call` gave, as tensors: eager's result, or its leaves in order."""
+    saved: Path | None = None
+    """The file, or folder, of the compiled program."""
+    note: str = ""
+    """What is worth saying of how it was made."""
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One way to run a program."""
+
+    name: str
+    """As in `ex.run(backend=...)`: `inductor`."""
+    title: str
+    """`torch.compile (inductor)`."""
+
+    def missing(self, device: str) -> str | None:
+        """What keeps it from running on a device here, as a sentence; None if nothing does.
+
+        It is quick and imports nothing large.
+        """
+
+    def prepare(self, job: Job) -> Ready:
+        """Compiles or converts the program. Whatever it raises is a failure of this run alone."""

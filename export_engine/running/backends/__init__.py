@@ -1,0 +1,1 @@
+"""One module per backend that comes with Export Explorer."""

@@ -1,0 +1,48 @@
+"""What a backend needs, and what to say where that is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+
+
+def packages(wanted: dict[str, str]) -> str | None:
+    """What to install, as a sentence.
+
+    Args:
+        wanted: per module that is needed, the name of its package.
+    """
+    absent = [package for module, package in wanted.items() if not _found(module)]
+    if not absent:
+        return None
+    verb = "is" if len(absent) == 1 else "are"
+    named = " and ".join(absent)
+    return f"{named} {verb} not installed: pip install {' '.join(absent)}"
+
+
+def on_cpu(device: str, title: str) -> str | None:
+    """That a backend runs on the CPU alone."""
+    return None if device == "cpu" else f"{title} runs here on the CPU alone, not on {device}."
+
+
+def on_cuda(device: str, title: str) -> str | None:
+    """That a backend runs on an NVIDIA GPU alone."""
+    return None if device.startswith("cuda") else f"{title} needs an NVIDIA GPU; this is {device}."
+
+
+def compiler(device: str) -> str | None:
+    """What inductor compiles with: C++ for a CPU, Triton for a GPU."""
+    if device != "cpu":
+        return packages({"triton": "triton"}) if device.startswith(("cuda", "xpu")) else None
+    named = os.environ.get("CXX", "")
+    if any(shutil.which(each) for each in (named, "g++", "clang++", "c++", "cl") if each):
+        return None
+    return "inductor needs a C++ compiler, and none of g++ and clang++ is on PATH."
+
+
+def _found(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # its parent is missing, or only half there
+        return False

@@ -1,0 +1,66 @@
+"""The devices that torch reports, and where a program is at home."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+_KINDS = ("cpu", "cuda", "mps", "xpu")
+
+
+def devices() -> list[str]:
+    """What there is here, `cpu` first: `cuda:0`, `mps`, `xpu:0`."""
+    found = ["cpu"]
+    found += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    found += ["mps"] if torch.backends.mps.is_available() else []
+    return found + [f"xpu:{number}" for number in range(torch.xpu.device_count())]
+
+
+def full_name(device: str) -> str:
+    """A device with its number: `cuda:0` for `cuda`.
+
+    Raises:
+        ValueError: that is no device of torch's.
+    """
+    kind, colon, number = device.strip().partition(":")
+    if kind not in _KINDS or (colon and not number.isdecimal()):
+        raise ValueError(f"{device!r} is no device. There may be: cpu, cuda, cuda:1, mps, xpu.")
+    if kind in ("cuda", "xpu"):
+        return f"{kind}:{number or 0}"
+    return kind
+
+
+def missing_device(device: str) -> str | None:
+    """That torch does not have a device, as a sentence; None if it has it."""
+    here = devices()
+    if device in here:
+        return None
+    return f"There is no {device} here: torch {torch.__version__} reports {', '.join(here)}."
+
+
+def home_of(program: torch.export.ExportedProgram, inputs: list[Any]) -> str:
+    """Where most of what a program holds and takes lies; `cpu` if it is all numbers."""
+    counts: dict[str, int] = {}
+    for value in _tensors(program, inputs):
+        name = str(value.device)
+        counts[name] = counts.get(name, 0) + 1
+    return full_name(max(counts, key=lambda name: counts[name])) if counts else "cpu"
+
+
+def _tensors(program: torch.export.ExportedProgram, inputs: list[Any]) -> Iterator[torch.Tensor]:
+    for value in (*program.state_dict.values(), *program.constants.values(), *inputs):
+        if isinstance(value, torch.Tensor):
+            yield value
+
+
+def synchronize(device: str) -> None:
+    """Waits until a device has done all that it was asked to."""
+    kind = device.partition(":")[0]
+    if kind == "cuda":
+        torch.cuda.synchronize(device)
+    elif kind == "mps":
+        torch.mps.synchronize()
+    elif kind == "xpu":
+        torch.xpu.synchronize(device)

@@ -1,0 +1,72 @@
+"""Why a run failed, as a sentence."""
+
+from __future__ import annotations
+
+import re
+
+_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|bad_alloc", re.I)
+_DEVICE = re.compile(
+    r"(cuda|hip|xpu|mps)\w* error|device-side assert|no (cuda )?devices? (is|are)|device.*\blost\b",
+    re.I,
+)
+_UNBOUNDED = re.compile(r"upper bound|unbounded|int_oo|maximum size", re.I)
+_PLACE = re.compile(r"Exception from |Check '|Traceback |File \"")
+"""How a line begins that says where in a library something failed, and not what."""
+_MOST = 220
+
+
+def sentence_of(error: BaseException, title: str, device: str, stage: str) -> str:
+    """One sentence that says what failed and, where that is known, what to do.
+
+    Args:
+        error: what was raised.
+        title: the backend's.
+        device: where it ran.
+        stage: `compile` or `run`.
+    """
+    text = _chain(error)
+    if isinstance(error, MemoryError) or _MEMORY.search(text):
+        return f"Out of memory on {device}. Try smaller sizes."
+    if device != "cpu" and _DEVICE.search(text):
+        return f"{device} has failed; until the kernel is restarted, nothing may run there."
+    if isinstance(error, ImportError):
+        return f"{title} is only partly installed: {_short(str(error))}"
+    if type(error) is ValueError and stage == "compile" and "eager model" in text:
+        return str(error)
+    verb = "compile" if stage == "compile" else "run"
+    said = _short(_last_line(error)) or type(error).__name__
+    hint = ""
+    if _UNBOUNDED.search(text) and stage == "compile":
+        hint = " Give every size an upper bound: batch[..64]."
+    return f"{title} cannot {verb} this program: {said}{hint}"
+
+
+def detail_of(error: BaseException) -> str:
+    """The error's own text, in full but for what is endless."""
+    return f"{type(error).__name__}: {error}"[:4000]
+
+
+def _chain(error: BaseException) -> str:
+    """The texts of an error and of those that led to it."""
+    texts: list[str] = []
+    at: BaseException | None = error
+    while at is not None and len(texts) < 8:
+        texts.append(str(at))
+        at = at.__cause__ or at.__context__
+    return "\n".join(texts)
+
+
+def _last_line(error: BaseException) -> str:
+    """The line that says most: the first of the innermost error's own text that is no place."""
+    at: BaseException = error
+    while at.__cause__ is not None and str(at.__cause__).strip():
+        at = at.__cause__
+    lines = [line.strip() for line in str(at).splitlines()]
+    said = [line for line in lines if re.search(r"\w{3}", line)]
+    return next((line for line in said if not _PLACE.match(line)), said[0] if said else "")
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    text = text if len(text) <= _MOST else f"{text[:_MOST]}…"
+    return text if not text or text[-1] in ".!?…" else f"{text}."

@@ -1,0 +1,119 @@
+"""What it takes to run an exported program elsewhere: moved, cut short, compiled ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._dynamo.utils import counters
+from torch.export import ExportedProgram
+from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
+from torch.export.graph_signature import (
+    ExportGraphSignature,
+    OutputKind,
+    OutputSpec,
+    TensorArgument,
+)
+from torch.export.passes import move_to_device_pass
+from torch.utils import _pytree as pytree
+
+from export_engine.torch_internals.programs import copied_program
+
+
+def moved_program(program: ExportedProgram, device: str) -> ExportedProgram:
+    """The program on a device, with tensors of its own; the one that it is made from stays.
+
+    torch's own pass writes to the program that it is given.
+    """
+    copied = copied_program(program)
+    copied._state_dict = {name: _own(value) for name, value in program.state_dict.items()}
+    copied._constants = {name: _own(value) for name, value in program.constants.items()}
+    return move_to_device_pass(copied, device)
+
+
+def _own(value: Any) -> Any:
+    """A copy of a tensor, so that what a moved program writes to is nobody else's."""
+    if isinstance(value, torch.nn.Parameter):
+        return torch.nn.Parameter(value.detach().clone(), value.requires_grad)
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def shortened_program(program: ExportedProgram, node: str) -> ExportedProgram:
+    """The program up to an op, whose value becomes its one output.
+
+    Args:
+        program: it stays as it is.
+        node: name of an op of its main graph that gives a tensor.
+    """
+    copied = copied_program(program)
+    graph = copied.graph
+    last = next(each for each in graph.nodes if each.name == node)
+    output = next(each for each in graph.nodes if each.op == "output")
+    output.args = ((last,),)
+    for each in reversed(list(graph.nodes)):  # those before may write to what it reads
+        if each is last:
+            break
+        if each is not output:
+            graph.erase_node(each)
+    copied.graph_module.recompile()
+    _, leaf = pytree.tree_flatten(0)
+    whole = program.module_call_graph[0].signature
+    entry = ModuleCallSignature(
+        inputs=whole.inputs if whole else [],
+        outputs=[TensorArgument(node)],
+        in_spec=program.call_spec.in_spec,
+        out_spec=leaf,
+    )
+    copied._module_call_graph = [ModuleCallEntry("", entry)]
+    copied._graph_signature = ExportGraphSignature(
+        input_specs=list(program.graph_signature.input_specs),
+        output_specs=[OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)],
+    )
+    return copied
+
+
+def flat_leaves(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Any]:
+    """The leaves of a call, one per user input of the program, in order."""
+    in_spec = program.call_spec.in_spec
+    if in_spec is not None:  # a call may name its keywords in another order than the example
+        names = in_spec.children_specs[1].context or list(kwargs)
+        kwargs = {name: kwargs[name] for name in names}
+    return list(pytree.tree_leaves((tuple(args), dict(kwargs))))
+
+
+def flat_inputs(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The leaves of a call that reach the graph, by the names of its inputs, in order.
+
+    Leaves that export fixed, such as a None or a flag, are left out.
+    """
+    leaves = flat_leaves(program, args, kwargs)
+    named = zip(program.graph_signature.user_inputs, leaves, strict=True)
+    inputs = {each.name for each in program.graph.nodes if each.op == "placeholder"}
+    return {
+        name: value
+        for name, value in named
+        if isinstance(name, str) and name in inputs and value is not None
+    }
+
+
+def compiled_package(program: ExportedProgram, file: Path) -> Path:
+    """Compiles a program with AOTInductor into a `.pt2` package; returns the file."""
+    return Path(torch._inductor.aoti_compile_and_package(program, package_path=str(file)))
+
+
+def loaded_package(file: Path) -> Callable[..., Any]:
+    """What runs an AOTInductor package; called as the model is."""
+    loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(file))
+    return loaded
+
+
+def cached_compilations() -> int:
+    """How often inductor found what it was asked to compile in its cache, so far."""
+    found = counters["inductor"]
+    return int(found["fxgraph_cache_hit"]) + int(counters["aot_autograd"]["autograd_cache_hit"])

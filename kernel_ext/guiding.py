@@ -1,0 +1,45 @@
+"""Shows the steps of a guide as it goes: in one place of a notebook, line by line in a terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display, update_display
+
+if TYPE_CHECKING:
+    from explorer import Guided
+
+
+class Steps:
+    """What `explorer.guide` tells goes here."""
+
+    def __init__(self, live: bool) -> None:
+        """Make one.
+
+        Args:
+            live: whether what was shown can be replaced, as in a notebook.
+        """
+        self._live = live
+        self._id: str | None = None
+        self._written = 0
+
+    def __call__(self, guided: Guided) -> None:
+        """Shows where the guide is."""
+        if not self._live:
+            self._write(guided)
+            return
+        bundle: dict[str, Any] = guided._repr_mimebundle_()
+        if self._id is None:
+            handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+            self._id = handle.display_id if handle else None
+        else:
+            update_display(bundle, raw=True, display_id=self._id)  # type: ignore[no-untyped-call]
+
+    def _write(self, guided: Guided) -> None:
+        """Writes the steps that have ended since."""
+        for step in guided.steps[self._written :]:
+            if step.title.endswith("…"):
+                return
+            sys.stdout.write(f"{step!r}\n\n")
+            self._written += 1

@@ -1,0 +1,89 @@
+"""Running and profiling in JupyterLab: a table with bars, and the graph coloured by cost."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, expect
+
+from .lab import Lab
+from .test_explorer import LOAD, explorer
+
+NET = """
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = torch.nn.Linear(64, 256)
+        self.down = torch.nn.Linear(256, 64)
+    def forward(self, x):
+        return x + self.down(self.up(x).relu())
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.Sequential(Block(), Block())
+        self.head = torch.nn.Linear(64, 4)
+    def forward(self, x):
+        return self.head(self.blocks(x)).softmax(-1)
+
+net, x = Net().eval(), torch.randn(8, 64)
+"""
+EXPORT = '%export -d "x: batch[2..512], _" --as ex net(x)'
+
+
+def test_a_program_runs_from_the_page_and_its_ops_are_coloured_by_time(lab: Lab) -> None:
+    lab.open([LOAD, NET, EXPORT])
+    lab.run_all(60)
+    root = explorer(lab)
+    root.get_by_role("tab", name="Runs").click()
+    runs = root.get_by_test_id("runs")
+    expect(runs).to_contain_text("Not run yet")
+    expect(root.get_by_test_id("backend-eager")).to_be_checked()
+    expect(runs.locator("details")).to_contain_text("cannot run here")
+
+    root.get_by_test_id("run").click()
+    eager = root.get_by_test_id("run-eager")
+    expect(eager).to_contain_text("eager module", timeout=30_000)
+    expect(root.get_by_test_id("run-program")).to_contain_text("first call")
+    assert bar(eager) > 0
+    assert lab.value("[row.backend for row in ex.record.runs]") == ["eager", "program"]
+
+    root.get_by_test_id("run-size-0").fill("32")
+    root.get_by_test_id("backend-eager").uncheck()
+    root.get_by_test_id("run").click()
+    expect(runs).to_contain_text("cpu, batch=32", timeout=30_000)
+    assert lab.value("len(ex.record.runs)") == 3
+
+    before = pixels(root)
+    root.get_by_test_id("profile").click()
+    expect(root.get_by_test_id("costs")).to_contain_text("aten.linear.default", timeout=30_000)
+    heat = root.get_by_role("button", name="Colour ops by the time they take")
+    expect(heat).to_have_attribute("aria-pressed", "true")
+    coloured = pixels(root)
+    assert coloured != before
+    heat.click()
+    expect(root.get_by_test_id("heat")).to_have_value("none")
+    assert pixels(root) != coloured
+
+    heat.click()
+    root.get_by_test_id("costs-by").select_option("scope")
+    row = root.get_by_test_id("costs").locator("tr").filter(has_text="blocks.0")
+    row.first.click()
+    lit = root.locator(".tx-code .tx-lit")
+    expect(lit.filter(has_text="return x + self.down")).to_have_count(1)
+    warm = root.locator(".tx-code [style*='color-mix']")
+    expect(warm.first).to_be_visible()
+
+
+def bar(row: Locator) -> float:
+    box = row.locator(".tx-bar").first.bounding_box()
+    assert box is not None
+    return box["width"]
+
+
+def pixels(root: Locator) -> str:
+    """What the canvas shows, once it has been painted."""
+    canvas = root.get_by_test_id("graph")
+    shown: str = canvas.evaluate(
+        "async (each) => { await new Promise((done) => setTimeout(done, 400));"
+        " return each.toDataURL(); }"
+    )
+    return shown

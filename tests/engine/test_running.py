@@ -1,0 +1,544 @@
+"""Runs: every backend on a small model, planted faults located, failures explained."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine import (
+    Exported,
+    Plan,
+    Profile,
+    Request,
+    RunRow,
+    Shapes,
+    backends,
+    capture,
+    describe,
+    devices,
+    load,
+    profile,
+    run,
+    save,
+)
+from export_engine.record_check import check_record
+from export_engine.running import Job, Ready, registry
+from export_engine.running.errors import error_of
+from export_engine.running.failures import sentence_of
+from export_engine.running.measuring import peak_memory
+from export_engine.torch_internals import copied_program, moved_program, shortened_program
+from export_engine.wire import decode, encode
+
+
+class Vision(nn.Module):
+    """A convolution, a branch on data, a linear layer, a buffer that counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3, padding=1)
+        self.lin = nn.Linear(8, 4)
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor, scale: int = 2) -> dict[str, torch.Tensor]:
+        self.count.add_(1)
+        y = self.conv(x).relu().mean((2, 3)) * scale
+        y = torch.cond(y.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (y,))
+        return {"scores": self.lin(y) + self.count, "mean": y.mean()}
+
+
+def exported(model: Any = None, shapes: str = "x: batch[2..64], _, _, _") -> Exported:
+    torch.manual_seed(0)
+    args = (torch.randn(2, 3, 8, 8),)
+    request = Request(target=model or Vision().eval(), args=args, shapes=Shapes.parse(shapes))
+    attempt = capture(request)
+    assert isinstance(attempt, Exported), attempt
+    return attempt
+
+
+@pytest.fixture(scope="module")
+def vision() -> Exported:
+    return exported()
+
+
+Runner = Callable[..., list[RunRow]]
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Runner:
+    def made(attempt: Exported, *names: str, **options: Any) -> list[RunRow]:
+        found: list[RunRow] = []
+        plan = Plan(backends=names, folder=tmp_path, **options)
+        run(attempt, describe(attempt), plan, found.append)
+        return found
+
+    return made
+
+
+NEEDED = {
+    "onnx": ("onnxscript", "onnxruntime"),
+    "executorch": ("executorch",),
+    "openvino": ("openvino",),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["inductor", "aoti", "onnx", "executorch", "openvino"])
+def test_each_backend_that_installs_here_gives_what_eager_gives(
+    vision: Exported, rows: Runner, name: str
+) -> None:
+    for package in NEEDED.get(name, ()):
+        pytest.importorskip(package)
+
+    (row,) = rows(vision, name)
+
+    assert row.outcome == "agrees", row
+    assert row.error is not None
+    assert row.error.absolute < 1e-5
+    assert row.times is not None
+    assert 0 < row.times.median < row.times.prepare
+    if name != "inductor":
+        assert row.size > 1000
+        assert Path(row.saved).exists()
+
+
+@pytest.mark.parametrize("name", ["tensorrt", "xla"])
+def test_backends_that_cannot_be_here_are_rows_that_say_what_is_missing(
+    vision: Exported, rows: Runner, name: str
+) -> None:
+    if backends()[name].missing("cpu") is None:
+        pytest.skip(f"{name} is installed here")
+
+    (row,) = rows(vision, name)
+
+    assert row.outcome == "unavailable"
+    assert row.sentence.endswith(("torch_xla", "cpu."))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no NVIDIA GPU here")
+@pytest.mark.parametrize("name", ["eager", "program", "inductor", "aoti"])
+def test_cuda(vision: Exported, rows: Runner, name: str) -> None:
+    parameter = next(vision.request.target.parameters())  # type: ignore[union-attr]
+
+    (row,) = rows(vision, name, devices=["cuda"])
+
+    assert row.outcome == "agrees", row
+    assert row.device == "cuda:0"
+    assert row.memory > 0
+    assert parameter.device.type == "cpu"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no NVIDIA GPU here")
+def test_the_profile_on_cuda(vision: Exported) -> None:
+    found = profile(vision, describe(vision), "cuda")
+
+    assert found.total > 0
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="torch sees an NVIDIA GPU here")
+def test_a_missing_device_is_said_in_a_sentence(vision: Exported, rows: Runner) -> None:
+    cpu, cuda = rows(vision, "program", devices=["cpu", "cuda"])
+
+    assert cpu.outcome == "agrees"
+    assert cuda.outcome == "unavailable"
+    assert cuda.sentence.startswith("There is no cuda:0 here: torch")
+
+
+def test_eager_and_the_program_give_the_same_and_change_nothing(
+    vision: Exported, rows: Runner
+) -> None:
+    model: Any = vision.request.target  # type: ignore[union-attr]
+    (x,) = vision.request.args  # type: ignore[union-attr]
+    weights = {name: value.clone() for name, value in model.state_dict().items()}
+    versions, before, python = x._version, torch.get_rng_state(), random.getstate()
+    threads, grad = torch.get_num_threads(), torch.is_grad_enabled()
+
+    found = rows(vision, "eager", "program")
+
+    assert [row.outcome for row in found] == ["agrees", "agrees"]
+    assert all(row.error and row.error.absolute == 0 for row in found)
+    assert all(torch.equal(weights[name], value) for name, value in model.state_dict().items())
+    assert x._version == versions
+    assert torch.equal(before, torch.get_rng_state())
+    assert python == random.getstate()
+    assert (threads, grad) == (torch.get_num_threads(), torch.is_grad_enabled())
+
+
+def test_a_program_from_a_file_is_held_against_itself(
+    vision: Exported, rows: Runner, tmp_path: Path
+) -> None:
+    file = save(vision, describe(vision), tmp_path / "vision.pt2")
+
+    eager, program = rows(load(file), "eager", "program")
+
+    assert eager.outcome == "failed"
+    assert eager.sentence == "A program from a file has no eager model beside it."
+    assert program.outcome == "agrees"
+
+
+# Inputs
+
+
+def test_sizes_by_name_several_and_drawn(vision: Exported, rows: Runner) -> None:
+    several = rows(vision, "program", sizes=[{"batch": 3}, {"batch": 5}])
+    drawn = rows(vision, "program", sizes=3)
+
+    assert [row.inputs for row in several] == ["batch=3", "batch=5"]
+    assert len({row.inputs for row in drawn}) == 3
+    assert all(row.outcome == "agrees" for row in [*several, *drawn])
+
+
+def test_inputs_of_ones_own(vision: Exported, rows: Runner) -> None:
+    by_path = rows(vision, "program", inputs={"x": torch.randn(7, 3, 8, 8)})
+    by_place = rows(vision, "program", inputs=(torch.randn(9, 3, 8, 8),))
+
+    assert [row.outcome for row in (*by_path, *by_place)] == ["agrees", "agrees"]
+    assert by_path[0].inputs == "given inputs"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sizes": {"batsh": 3}}, "There is no size 'batsh'. There are: batch"),
+        ({"sizes": {"batch": 100}}, "The program refuses batch=100"),
+        ({"inputs": {"y": 1}}, "There is no input 'y'. There are: x"),
+        ({"inputs": (1, 2)}, "takes 1 positional arguments, not 2"),
+        ({"inputs": 3}, "inputs is a int"),
+        ({"inputs": (1,), "sizes": 3}, "give one of them"),
+        ({"devices": ["gpu"]}, "'gpu' is no device"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_runs(
+    vision: Exported, rows: Runner, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        rows(vision, "program", **options)
+
+
+def test_an_unknown_backend_is_refused_with_those_that_there_are(
+    vision: Exported, rows: Runner
+) -> None:
+    with pytest.raises(ValueError, match=r"no backend 'tvm'\. There are: eager, program, inductor"):
+        rows(vision, "tvm")
+
+
+# Backends of others, and faults in them
+
+
+class Wrapped:
+    """A backend for tests: the program, run by an interpreter that can be wrong at one op."""
+
+    name = title = "wrapped"
+
+    def __init__(self, at: str = "", fault: Callable[[Any], Any] | None = None) -> None:
+        self.at = at
+        self.fault = fault
+
+    def missing(self, device: str) -> str | None:
+        return None
+
+    def prepare(self, job: Job) -> Ready:
+        module, at, fault = job.program.module(), self.at, self.fault
+
+        class Faulty(torch.fx.Interpreter):
+            def run_node(self, n: torch.fx.Node) -> Any:
+                result = super().run_node(n)
+                return (
+                    fault(result) if fault and at in str(n.target) and n.op != "output" else result
+                )
+
+        def call() -> Any:
+            graph: Any = module.graph
+            flat = graph.process_inputs(*job.args, **job.kwargs)
+            result = Faulty(module).run(*flat, enable_io_processing=False)
+            return graph.process_outputs(result)
+
+        return Ready(call=call)
+
+
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Adds a backend as an entry point of some package would."""
+
+    def add(make: Any) -> None:
+        class Point(EntryPoint):
+            def load(self) -> Any:
+                if isinstance(make, Exception):
+                    raise make
+                return make
+
+        point = Point("wrapped", "theirs:Wrapped", registry.GROUP)
+        monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+
+    return add
+
+
+def test_others_add_backends_by_an_entry_point(
+    vision: Exported, rows: Runner, added: Callable[[Any], None]
+) -> None:
+    added(Wrapped)
+
+    (row,) = rows(vision, "wrapped")
+
+    assert row.outcome == "agrees"
+
+
+@pytest.mark.parametrize("make", [ImportError("no theirs"), lambda: 3])
+def test_a_broken_backend_of_others_says_so_and_breaks_nothing(
+    vision: Exported, rows: Runner, added: Callable[[Any], None], make: Any
+) -> None:
+    added(make)
+
+    program, theirs = rows(vision, "program", "wrapped")
+
+    assert program.outcome == "agrees"
+    assert theirs.outcome == "unavailable"
+    assert theirs.sentence.startswith("theirs:Wrapped cannot be loaded: ")
+
+
+class Deep(nn.Module):
+    """Ops of many kinds in a row, each there once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.lin(x.flatten(1)[:, :8]).relu()
+        y = y.sigmoid() + 1
+        y = y.log().exp().sqrt()
+        return (y - 0.5).tanh().softmax(-1)
+
+
+OPS = ("linear", "relu", "sigmoid", "log", "exp", "sqrt", "tanh", "softmax")
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_a_planted_fault_in_a_backend_is_located_to_its_op(
+    rows: Runner, added: Callable[[Any], None], op: str
+) -> None:
+    attempt = exported(Deep().eval(), "x: batch, _, _, _")
+    added(lambda: Wrapped(f"aten.{op}.", lambda value: value * 1.5))
+
+    (row,) = rows(attempt, "wrapped")
+
+    nodes = list(attempt.program.graph.nodes)
+    assert row.outcome == "differs"
+    assert str(nodes[row.node].target).startswith(f"aten.{op}.")
+    assert f"`{nodes[row.node].name}`" in row.sentence
+    assert ", line " in row.sentence
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_a_planted_fault_in_the_program_is_located_to_its_op(rows: Runner, op: str) -> None:
+    attempt = exported(Deep().eval(), "x: batch, _, _, _")
+    broken = copied_program(attempt.program)
+    node = next(each for each in broken.graph.nodes if f"aten.{op}." in str(each.target))
+    with broken.graph.inserting_after(node):
+        more = broken.graph.call_function(torch.ops.aten.mul.Tensor, (node, 1.5))
+        more.meta = dict(node.meta)
+    node.replace_all_uses_with(more, delete_user_cb=lambda user: user is not more)
+    for spec in broken.graph_signature.output_specs:
+        if spec.arg.name == node.name:
+            spec.arg = type(spec.arg)(more.name)
+    broken.graph_module.recompile()
+    faulty = Exported(
+        request=attempt.request, recording=attempt.recording, program=broken, title="faulty"
+    )
+
+    (row,) = rows(faulty, "program")
+
+    assert row.outcome == "differs", row
+    assert list(broken.graph.nodes)[row.node] is more
+    assert "So does the exported program." in row.sentence
+
+
+class Exhausted(Wrapped):
+    error: BaseException = MemoryError()
+
+    def prepare(self, job: Job) -> Ready:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "Out of memory on cpu. Try smaller sizes."),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "Out of memory on cpu."),
+        (RuntimeError("\n\nlong\nstory"), "wrapped cannot compile this program: long."),
+        (ImportError("libx.so"), "wrapped is only partly installed: libx.so."),
+    ],
+)
+def test_a_failure_is_a_row_and_the_others_run(
+    vision: Exported,
+    rows: Runner,
+    added: Callable[[Any], None],
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    said: str,
+) -> None:
+    monkeypatch.setattr(Exhausted, "error", error)
+    added(Exhausted)
+
+    failed, program = rows(vision, "wrapped", "program")
+
+    assert failed.outcome == "failed"
+    assert failed.sentence.startswith(said)
+    assert type(error).__name__ in failed.detail
+    assert program.outcome == "agrees"
+
+
+def test_inputs_that_do_not_fit_into_memory_are_a_row(rows: Runner) -> None:
+    attempt = exported(Deep().eval(), "x: batch, _, _, _")
+
+    (row,) = rows(attempt, "program", sizes={"batch": 10**12})
+
+    assert row.outcome == "failed"
+    assert row.sentence == "Out of memory on cpu. Try smaller sizes."
+
+
+def test_a_lost_device_is_said_to_be_lost() -> None:
+    error = RuntimeError("CUDA error: device-side assert triggered")
+
+    assert sentence_of(error, "AOTInductor", "cuda:0", "run").startswith("cuda:0 has failed")
+
+
+def test_an_interrupt_keeps_the_rows_so_far_and_changes_nothing(
+    vision: Exported, added: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Exhausted, "error", KeyboardInterrupt())
+    added(Exhausted)
+    found: list[RunRow] = []
+    before, shown = torch.get_rng_state(), warnings.showwarning
+    model: Any = vision.request.target  # type: ignore[union-attr]
+
+    with pytest.raises(KeyboardInterrupt):
+        run(
+            vision,
+            describe(vision),
+            Plan(backends=["program", "wrapped", "eager"], folder=tmp_path),
+            found.append,
+        )
+
+    assert [row.backend for row in found] == ["program"]
+    assert float(model.count) == 0
+    assert torch.equal(before, torch.get_rng_state())
+    assert warnings.showwarning is shown
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not on PATH")
+def test_without_a_compiler_inductor_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert backends()["aoti"].missing("cpu") is None
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CXX", raising=False)
+
+    assert "needs a C++ compiler" in (backends()["aoti"].missing("cpu") or "")
+
+
+# Parts
+
+
+def test_a_shortened_program_gives_the_value_of_its_last_op(vision: Exported) -> None:
+    names = [
+        node.name
+        for node in vision.program.graph.nodes
+        if node.op == "call_function" and isinstance(node.meta["val"], torch.Tensor)
+    ]
+    x = torch.randn(5, 3, 8, 8)
+    whole = vision.program.module()(x)
+    vision.program.state_dict["count"].zero_()
+    last = {spec.arg.name for spec in vision.program.graph_signature.output_specs}
+
+    for name in names:
+        short = shortened_program(vision.program, name)
+        short.validate()
+        value = short.module()(x)
+        vision.program.state_dict["count"].zero_()
+        assert isinstance(value, torch.Tensor)
+        if name in last and value.shape == whole["scores"].shape:
+            assert torch.equal(value, whole["scores"])
+
+
+def test_a_moved_program_shares_no_tensor_with_the_one_it_is_made_from(vision: Exported) -> None:
+    moved = moved_program(vision.program, "cpu")
+
+    theirs = {value.data_ptr() for value in moved.state_dict.values()}
+    assert theirs.isdisjoint(value.data_ptr() for value in vision.program.state_dict.values())
+
+
+def test_errors_in_representable_floats() -> None:
+    one = torch.tensor([1.0, -2.0, 0.0])
+    above = torch.nextafter(one, torch.tensor(10.0))
+
+    found = error_of(above, one)
+
+    assert found is not None
+    assert found.ulps == 1
+    assert found.absolute == float((above - one).abs().max())
+    assert error_of(torch.tensor([0.0, 1.0]), torch.tensor([0.0, -1.0])).relative == 2  # type: ignore[union-attr]
+    assert error_of(torch.tensor([float("inf")]), torch.tensor([1.0])) is None
+    half = torch.tensor([1.0], dtype=torch.bfloat16)
+    assert error_of(half + 2**-7, half).ulps == 1  # type: ignore[union-attr]
+
+
+def test_peak_memory_sees_what_a_call_allocates() -> None:
+    def call() -> None:
+        torch.ones(32 << 20, dtype=torch.uint8).add(1)
+
+    found = peak_memory(call, "cpu")
+    if found < 0:
+        pytest.skip("this system does not say how much memory a process has taken at most")
+    assert 60 << 20 < found < 90 << 20
+
+
+# The profile
+
+
+def test_the_profile_has_every_op_and_adds_up(vision: Exported) -> None:
+    record = describe(vision)
+
+    found = profile(vision, record, sizes={"batch": 8})
+
+    names = [record.strings[each] for each in record.graphs[0].name]
+    costs = dict(zip(names, found.microseconds, strict=True))
+    ops = {node.name for node in vision.program.graph.nodes if node.op == "call_function"}
+    assert {name for name, micro in costs.items() if micro >= 0} == ops
+    assert found.inputs == "batch=8"
+    assert found.total == pytest.approx(sum(costs[name] for name in ops), abs=1)
+    assert found.bytes[names.index("conv2d")] == 8 * 8 * 8 * 8 * 4
+    assert isinstance(found, Profile)
+
+
+def test_a_record_with_runs_goes_over_the_wire(vision: Exported, rows: Runner) -> None:
+    from export_engine import with_runs
+
+    found = rows(vision, "program")
+    again = rows(vision, "program")
+    record = with_runs(describe(vision), [*found, *again], profile(vision, describe(vision)))
+
+    check_record(record)
+    back = decode(encode(record))
+    assert back.runs == again
+    assert back.profile == record.profile
+
+
+def test_the_devices_are_those_that_torch_reports() -> None:
+    here = devices()
+
+    assert here[0] == "cpu"
+    assert sum(each.startswith("cuda") for each in here) == torch.cuda.device_count()
+
+
+@pytest.fixture(autouse=True)
+def _no_stray_modules(vision: Exported) -> Iterator[None]:
+    model: Any = vision.request.target  # type: ignore[union-attr]
+    yield
+    assert float(model.count) == 0

@@ -1,0 +1,333 @@
+"""Runs from Python, the command line and the page; on other machines."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer.answers import Answers
+from explorer.command_line import BAD, OK, USAGE, main
+from explorer.run_text import amount, duration
+from export_engine.running import Job, Ready, registry
+from widgets import Refusal
+
+
+class Small(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(4, 64)
+        self.second = nn.Linear(64, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.second(self.first(x).relu())
+        return y.softmax(-1)
+
+
+def make() -> tuple[Any, ...]:
+    torch.manual_seed(0)
+    return Small().eval(), (torch.randn(2, 4),)
+
+
+@pytest.fixture
+def explored() -> explorer.Exploration:
+    return explorer.explore(*make(), dynamic_shapes="x: batch[2..64], _", title="model(x)")
+
+
+@pytest.fixture
+def file(explored: explorer.Exploration, tmp_path: Path) -> Path:
+    return explored.save(tmp_path / "small.pt2")
+
+
+def test_runs_are_kept_with_the_attempt_and_shown(explored: explorer.Exploration) -> None:
+    found = explored.run()
+    explored.run(sizes={"batch": 8})
+
+    assert found.ok
+    assert [row.backend for row in found.rows] == ["eager", "program"]
+    assert [row.inputs for row in explored.record.runs] == ["batch=2"] * 2 + ["batch=8"] * 2
+    text = repr(explored)
+    assert "cpu, batch=2" in text
+    assert "✓ exported program" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_run_again_replaces_the_one_before(explored: explorer.Exploration) -> None:
+    explored.run(backend="program")
+    last = explored.run(backend="program")
+
+    assert explored.record.runs == list(last.rows)
+
+
+def test_the_profile_is_kept_and_told_by_op_scope_and_line(explored: explorer.Exploration) -> None:
+    text = repr(explored.profile())
+
+    assert explored.record.profile is not None
+    assert "aten.linear.default" in text
+    assert "second" in text
+    assert "y.softmax(-1)" in text
+    assert "Profile" in repr(explored)
+
+
+def test_a_failure_is_a_row_with_its_reason(explored: explorer.Exploration) -> None:
+    found = explored.run("cuda:9", "program")
+
+    assert found.ok  # what cannot be here is no fault of the program's
+    assert found.rows[0].outcome == "unavailable"
+    assert "– exported program: There is no cuda:9 here" in repr(found)
+
+
+def test_what_cannot_be_is_refused(explored: explorer.Exploration) -> None:
+    with pytest.raises(explorer.FixError, match="There is no backend 'tvm'"):
+        explored.run(backend="tvm")
+    with pytest.raises(explorer.FixError, match="There is no size 'bat'"):
+        explored.profile(sizes={"bat": 3})
+    assert explored.record.runs == []
+
+
+def test_a_failed_export_has_nothing_to_run() -> None:
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        return x if x.sum() > 0 else -x
+
+    failed = explorer.explore(broken, (torch.ones(2),))
+
+    with pytest.raises(explorer.ExportFailed):
+        failed.run()
+    with pytest.raises(explorer.ExportFailed):
+        failed.profile()
+
+
+class Stopped:
+    name = title = "stopped"
+
+    def missing(self, device: str) -> str | None:
+        return None
+
+    def prepare(self, job: Job) -> Ready:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_keeps_what_had_ended(
+    explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Stopped))
+
+    with pytest.raises(KeyboardInterrupt):
+        explored.run(backend=["program", "stopped", "eager"])
+
+    assert [row.backend for row in explored.record.runs] == ["program"]
+
+
+def test_numbers_read_well() -> None:
+    assert [duration(each) for each in (8.123e-4, 0.0123, 4.1, 0.99999, 9e-8)] == [
+        "812 µs",
+        "12.3 ms",
+        "4.1 s",
+        "1 s",
+        "0.09 µs",
+    ]
+    assert [amount(each) for each in (-1, 0, 999, 1000, 1_593_381)] == [
+        "–",
+        "0 B",
+        "999 B",
+        "1 kB",
+        "1.59 MB",
+    ]
+
+
+# The command line
+
+
+def test_the_command_line_runs_and_profiles(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), "--run", "--profile"]) == OK
+
+    shown = capsys.readouterr().out
+    assert "✓ exported program" in shown
+    assert "aten.linear.default" in shown
+
+
+def test_the_command_line_says_what_it_cannot_run(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(file), "--run", "--backend", "tvm"]) == USAGE
+    assert "no backend 'tvm'" in capsys.readouterr().err
+    assert main([str(file), "--run", "--diff", str(file)]) == USAGE
+
+
+class Wrong(Stopped):
+    name = title = "wrong"
+
+    def prepare(self, job: Job) -> Ready:
+        module = job.program.module()
+        return Ready(call=lambda: module(*job.args) + 1)
+
+
+def test_a_run_that_differs_is_an_exit_code(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Wrong))
+
+    assert main([str(file), "--backend", "wrong"]) == BAD
+    assert "✗ wrong" in capsys.readouterr().out
+
+
+# The page
+
+
+def test_the_page_is_told_what_there_is(explored: explorer.Exploration) -> None:
+    value, _ = Answers(explored._session)("setups", {"attempt": 0})
+
+    assert value["devices"][0] == "cpu"
+    named = {each["name"]: each for each in value["backends"]}
+    assert named["eager"]["missing"][0] is None
+    assert named["tensorrt"]["missing"][0]
+
+
+def test_the_page_runs_and_profiles(explored: explorer.Exploration) -> None:
+    answers = Answers(explored._session)
+    told: list[str] = []
+    answers.progress = lambda done, total, label: told.append(label)
+
+    asked = {"attempt": 0, "device": "cpu", "backends": ["program"], "sizes": {"batch": 3}}
+    value, _ = answers("run", asked)
+    answers("profile", {"attempt": 0, "device": "cpu", "sizes": {}})
+
+    assert value == {"sentence": ""}
+    assert explored.record.runs[0].inputs == "batch=3"
+    assert explored.record.profile is not None
+    assert told[0] == "exported program on cpu"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"device": "cpu", "backends": []},
+        {"device": 3, "backends": ["program"]},
+        {"device": "cpu", "backends": ["program"], "sizes": {"batch": "many"}},
+        {"device": "cpu", "backends": ["program"], "sizes": {"batch": 1000}},
+        {"device": "gpu", "backends": ["program"]},
+    ],
+)
+def test_the_page_is_refused_what_cannot_be(
+    explored: explorer.Exploration, asked: dict[str, Any]
+) -> None:
+    with pytest.raises(Refusal):
+        Answers(explored._session)("run", {"attempt": 0, **asked})
+
+
+def test_the_page_is_shown_what_had_ended_before_an_interrupt(
+    explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Stopped))
+    asked = {"attempt": 0, "device": "cpu"}
+
+    value, _ = Answers(explored._session)("run", {**asked, "backends": ["program", "stopped"]})
+
+    assert value["sentence"].startswith("Interrupted. The runs that had ended are kept")
+    assert len(explored.record.runs) == 1
+    with pytest.raises(Refusal, match="Nothing has changed"):
+        Answers(explored._session)("run", {**asked, "backends": ["stopped"]})
+
+
+# Other machines
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    ipyparallel = pytest.importorskip("ipyparallel")
+    cluster = ipyparallel.Cluster(n=2, log_level=50)
+    client = cluster.start_and_connect_sync(activate=False)
+    here = str(Path(__file__).parents[2])
+    client[:].apply_sync(lambda path: sys.path.insert(0, path), here)
+    yield client
+    client.close()
+    cluster.stop_cluster_sync()
+
+
+@pytest.mark.slow
+def test_a_table_of_runs_spreads_over_engines(explored: explorer.Exploration, client: Any) -> None:
+    found = explored.run(
+        ["cpu", "cuda"], ["program", "inductor"], sizes=[{"batch": 3}, {"batch": 9}], on=client
+    )
+
+    ran = [row for row in found.rows if row.device == "cpu"]
+    assert [row.outcome for row in ran] == ["agrees"] * 4, found
+    assert all(row.error and row.error.absolute < 1e-6 and row.times for row in ran)
+    assert {row.where for row in ran} == {"engine 0", "engine 1"}
+    if not torch.cuda.is_available():
+        assert {row.outcome for row in found.rows if row.device != "cpu"} == {"unavailable"}
+    assert explored.record.runs == list(found.rows)
+
+
+class Deadly(Wrong):
+    name = title = "deadly"
+
+    def prepare(self, job: Job) -> Ready:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+
+def _with_deadly(kind: Any) -> None:
+    registry.BUILT_IN = (*registry.BUILT_IN, kind)
+
+
+@pytest.mark.slow
+def test_an_engine_that_dies_loses_its_own_run_alone(
+    explored: explorer.Exploration, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Deadly))
+    client[:].apply_sync(_with_deadly, Deadly)
+
+    found = explored.run("cpu", ["deadly", "program"], sizes=[{"batch": 3}], on=client)
+    again = explored.run("cpu", "program", on=client)
+
+    rows = {row.backend: row for row in found.rows}
+    assert rows["deadly"].outcome == "failed"
+    assert rows["deadly"].sentence == "The engine died during this run."
+    assert rows["program"].outcome == "agrees"
+    assert again.rows[0].outcome == "agrees"
+
+
+def test_a_client_without_engines_is_refused(explored: explorer.Exploration) -> None:
+    with pytest.raises(explorer.FixError, match="The client has no engines"):
+        explored.run(on=object())
+
+
+# What the README says
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_readme_lists_every_backend_and_how_to_get_it() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", readme, re.MULTILINE))
+
+    assert list(rows) == [kind.name for kind in registry.BUILT_IN]
+    assert {name for name, rest in rows.items() if "**no**" in rest} == {"tensorrt", "xla"}
+    for extra in re.findall(r'pip install "\.\[(\w+)\]"', readme):
+        assert extra in extras
+
+
+def test_the_readme_s_calls_work(explored: explorer.Exploration, tmp_path: Path) -> None:
+    (tmp_path / "compiled").mkdir()
+
+    found = explored.run(
+        "cpu", ["eager", "program"], inputs=(torch.randn(3, 4),), folder=tmp_path / "compiled"
+    )
+
+    assert found.ok
+    assert len(explored.run(sizes=5).rows) == 10

@@ -1,0 +1,61 @@
+"""Every lesson of the course is rehearsed: the solutions pass, the wrong answers do not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer.lessons import COURSE, lesson
+from explorer.lessons.rehearsal import rehearse
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+LESSONS = [path for path in NOTEBOOKS if path.stem[3:] in COURSE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_lesson_can_be_given(path: Path) -> None:
+    found = rehearse(path)
+
+    assert found.ok, "\n".join(found.problems)
+    wrong = [trial for trial in found.trials if trial.answer.startswith("wrong")]
+    right = [trial for trial in found.trials if trial.answer == "solution"]
+    assert len(right) == len(lesson(path.stem[3:]).exercises) >= 2
+    assert len(wrong) >= 3 * len(right)
+    assert all(trial.reply and trial.reply.reason for trial in wrong)
+
+
+def test_each_lesson_has_its_notebook_in_order() -> None:
+    assert [path.stem for path in LESSONS] == [
+        f"{number:02d}_{name}" for number, name in enumerate(COURSE, start=1)
+    ]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_notebook_is_clean(path: Path) -> None:
+    cells = json.loads(path.read_text())["cells"]
+
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    text = "".join("".join(cell["source"]) for cell in cells)
+    assert f'explorer.lesson("{path.stem[3:]}")' in text
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_a_lesson_leads_on_and_keeps_its_solutions_to_itself(name: str) -> None:
+    found = lesson(name)
+    notebook = next(path for path in LESSONS if path.stem[3:] == name).read_text()
+    following = COURSE.index(name) + 1
+
+    assert found.name == name
+    if following < len(COURSE):
+        assert COURSE[following] in found.after
+    for exercise in found.exercises.values():
+        assert exercise.title
+        assert exercise.solution not in "".join(
+            "".join(cell["source"]) for cell in json.loads(notebook)["cells"]
+        )
+        assert len(exercise.hints) >= 2

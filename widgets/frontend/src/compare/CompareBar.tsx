@@ -1,0 +1,95 @@
+/** How two graphs are shown, and the way from one difference to the next. */
+
+import { capped } from "../format";
+import type { Store } from "../store";
+import type { Arrangement, Comparison } from "./comparison";
+import { stepDifference } from "./stepping";
+
+const ARRANGEMENTS: [Arrangement, face: string, name: string][] = [
+  ["beside", "Beside", "Both programs, what is the same in the same place"],
+  ["overlay", "Overlay", "Both programs as one graph"],
+  ["alone", "After", "The program on screen alone"],
+];
+
+export function CompareBar({ store, comparison }: { store: Store; comparison: Comparison }) {
+  const count = comparison.entries.length;
+  const at = comparison.at.value;
+  const alone = store.arrangement.value === "alone";
+  return (
+    <div class="tx-toolbar tx-compare" role="toolbar" aria-label="Comparison">
+      <fieldset class="tx-choice" aria-label="How both graphs are shown">
+        {ARRANGEMENTS.map(([arrangement, face, name]) => (
+          <button
+            key={arrangement}
+            type="button"
+            class="tx-button"
+            title={name}
+            aria-pressed={store.arrangement.value === arrangement}
+            onClick={() => {
+              store.arrangement.value = arrangement;
+            }}
+          >
+            {face}
+          </button>
+        ))}
+      </fieldset>
+      <button
+        type="button"
+        class="tx-button"
+        title="Only what differs, and what it reads or is read by"
+        aria-label="Only differences"
+        aria-pressed={store.onlyDifferent.value}
+        disabled={alone || count === 0}
+        onClick={() => {
+          store.onlyDifferent.value = !store.onlyDifferent.value;
+        }}
+      >
+        Filter
+      </button>
+      <span class="tx-toolbar-gap" />
+      {count > 0 && (
+        <>
+          <button
+            type="button"
+            class="tx-button"
+            title="The difference before (Shift+N)"
+            aria-label="The difference before"
+            onClick={() => stepDifference(store, -1)}
+          >
+            ‹
+          </button>
+          <span class="tx-count" role="status">
+            {at < 0 ? count : `${at + 1}/${count}`}
+          </span>
+          <button
+            type="button"
+            class="tx-button"
+            title="The next difference (N)"
+            aria-label="The next difference"
+            onClick={() => stepDifference(store, 1)}
+          >
+            ›
+          </button>
+        </>
+      )}
+      <button
+        type="button"
+        class="tx-button"
+        title="Leave the comparison"
+        aria-label="Leave the comparison"
+        onClick={() => store.stopComparing()}
+      >
+        ×
+      </button>
+    </div>
+  );
+}
+
+/** What stands over a half: which of the two programs it is. */
+export function Half({ side, title }: { side: "Before" | "After"; title: string }) {
+  return (
+    <p class="tx-half" title={capped(title)}>
+      <b>{side}</b> {capped(title, 80)}
+    </p>
+  );
+}

@@ -1,0 +1,113 @@
+/** A diff as a list of what to look at, in the order of the program. Pure. */
+
+import { indexOf, type NodeId, nodeId, type Program } from "../program";
+import type { Change, Difference, Pair, ProgramDiff } from "../record.gen";
+
+export interface Entry {
+  kind: "changed" | "replaced" | "added" | "removed";
+  /** In the program on screen, the first of what it became; null for what was removed. */
+  after: NodeId | null;
+  /** In the program before; null for what was added. */
+  before: NodeId | null;
+  changes: Change[];
+  /** Of what was replaced, all that it became. */
+  became: NodeId[];
+  /** Why two nodes are taken for the same; empty for what has no partner. */
+  why: string;
+}
+
+/**
+ * Every node that differs in itself, in the order of the program, what is gone behind what it stood
+ * behind. What only follows from another change is left out.
+ */
+export function entriesOf(diff: ProgramDiff): Entry[] {
+  return diff.graphs.flatMap(({ before, after, pairs, removed, added, became }) => {
+    const changed = pairs
+      .filter((pair) => pair.changes.some((change) => !change.follows))
+      .map(
+        (pair): Entry => ({
+          kind: "changed",
+          before: nodeId(before, pair.before),
+          after: nodeId(after, pair.after),
+          changes: pair.changes.filter((change) => !change.follows),
+          became: [],
+          why: pair.why,
+        }),
+      );
+    const lone = (kind: "added" | "removed", node: number): Entry => ({
+      kind,
+      before: kind === "removed" ? nodeId(before, node) : null,
+      after: kind === "added" ? nodeId(after, node) : null,
+      changes: [],
+      became: [],
+      why: "",
+    });
+    const replaced = became.map(
+      (each): Entry => ({
+        kind: "replaced",
+        before: nodeId(before, each.before[0] ?? 0),
+        after: nodeId(after, each.after[0] ?? 0),
+        changes: [],
+        became: each.after.map((node) => nodeId(after, node)),
+        why: "what torch recorded",
+      }),
+    );
+    const gone = new Set(became.flatMap((each) => each.before));
+    const made = new Set(became.flatMap((each) => each.after));
+    const places = placesBefore(pairs);
+    const place = (entry: Entry): number =>
+      entry.after === null ? places(indexOf(entry.before ?? 0)) + 0.5 : indexOf(entry.after);
+    return [
+      ...changed,
+      ...replaced,
+      ...removed.filter((node) => !gone.has(node)).map((node) => lone("removed", node)),
+      ...added.filter((node) => !made.has(node)).map((node) => lone("added", node)),
+    ].sort((a, b) => place(a) - place(b));
+  });
+}
+
+/** Per node of the graph before, where the last matched node before it stands in the other. */
+function placesBefore(pairs: readonly Pair[]): (node: number) => number {
+  const places: number[] = [];
+  let from = 0;
+  let last = -1;
+  for (const pair of [...pairs].sort((a, b) => a.before - b.before)) {
+    places.length = pair.before;
+    places.fill(last, from);
+    from = pair.before;
+    last = pair.after;
+  }
+  return (node) => (node < places.length ? (places[node] ?? last) : last);
+}
+
+/** The nodes of the program on screen that are changed or new. */
+export function nodesOf(entries: readonly Entry[]): NodeId[] {
+  return entries.flatMap((entry) => {
+    if (entry.became.length > 0) return entry.became;
+    return entry.after === null ? [] : [entry.after];
+  });
+}
+
+/** `2 changed, 1 added.` */
+export function summaryOf(entries: readonly Entry[], others: readonly Difference[]): string {
+  const count = (kind: Entry["kind"]): number =>
+    entries.filter((entry) => entry.kind === kind).length;
+  if (entries.length + others.length === 0) return "Identical up to names.";
+  const made = entries.reduce((sum, entry) => sum + entry.became.length, 0);
+  const parts: [number, string][] = [
+    [count("replaced"), `replaced by ${made}`],
+    [count("changed"), "changed"],
+    [count("added"), "added"],
+    [count("removed"), "removed"],
+    [others.length, "outside of the graph"],
+  ];
+  const told = parts.filter(([number]) => number > 0);
+  return `${told.map(([number, what]) => `${number} ${what}`).join(", ")}.`;
+}
+
+/** A node's op and module, in the program that it is in. */
+export function titleOf(program: Program, node: NodeId): string {
+  const target = program.target(node)?.name ?? program.op(node);
+  const scope = program.record.scopes[program.scope(node)]?.path ?? "";
+  return scope ? `${target} in ${scope}` : target;
+}

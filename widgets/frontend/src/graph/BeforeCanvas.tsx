@@ -1,0 +1,37 @@
+/** The program before, on a canvas of its own, in step with the graph of the program on screen. */
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { listenToWheel, pointer } from "./pointer";
+import type { GraphView } from "./view";
+
+interface Props {
+  view: GraphView;
+  hint: () => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+}
+
+export function BeforeCanvas({ view, hint, onKeyDown }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => {
+    if (!canvas.current) return;
+    const stopWheel = listenToWheel(canvas.current, view.stage, hint);
+    const remove = view.addBefore(canvas.current);
+    return () => {
+      stopWheel();
+      remove();
+    };
+  }, [view, hint]);
+  // Both canvases show the same part of one scene at one size: what is at a point is the same too.
+  return (
+    <canvas
+      ref={canvas}
+      class="tx-canvas"
+      tabIndex={0}
+      role="img"
+      aria-label="The program before, in step with the other. Differences lists what differs."
+      data-testid="graph-before"
+      onKeyDown={onKeyDown}
+      {...pointer(view)}
+    />
+  );
+}
