@@ -223,7 +223,7 @@ class ExportMagics(Magics):
             cells=self._cells(call),
             name=command.name or call.assigned or LAST,
             progress=progress,
-            tell=Steps(live=_has_page(self._shell)),
+            tell=Steps(live=has_page(self._shell)),
         )
         assert guided.exploration is not None
         return guided.exploration
