@@ -102,8 +102,8 @@ def _state_kept(backend: Any) -> Iterator[None]:
     finally:
         for reference in list(convert_frame.input_codes.seen):
             code = reference()
-            if code is not None and id(code) not in known:
-                _forget(code, backend)
+            if code is not None:
+                _forget(code, backend, new=id(code) not in known)
         for owner, name, value in (*held, *memory):
             setattr(owner, name, value)
         del utils.graph_break_reasons[reasons:]
@@ -116,10 +116,16 @@ _MEMORY = ("_CODE_STATE", "_INIT_CODE_STATE")
 """What torch knows of the sizes of earlier calls; set aside for a while, so not copied."""
 
 
-def _forget(code: CodeType, backend: Any) -> None:
-    """Takes the graphs of a function away, unless some are not ours."""
+def _forget(code: CodeType, backend: Any, new: bool) -> None:
+    """Takes the graphs of a function away, unless some are not ours.
+
+    Args:
+        code: the function's.
+        backend: ours.
+        new: whether torch had not met the function before; then its marks are taken away too.
+    """
     entries = torch._C._dynamo.eval_frame._debug_get_cache_entry_list(code)
-    if all(_innermost(entry.backend) is backend for entry in entries):
+    if (entries or new) and all(_innermost(entry.backend) is backend for entry in entries):
         torch._C._dynamo.eval_frame.reset_code(code)
 
 

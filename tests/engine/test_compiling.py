@@ -252,6 +252,22 @@ def test_dynamo_is_as_before() -> None:
     assert entries(helper.__code__) == []
 
 
+def test_functions_that_torch_had_met_before_keep_nothing_of_ours() -> None:
+    entries = torch._C._dynamo.eval_frame._debug_get_cache_entry_list
+    explorer.explore(calls_helper, (torch.ones(3),), strict=True)  # meets helper, and fails there
+    seen(calls_helper, torch.ones(3))
+    assert entries(helper.__code__) == []
+    theirs = torch.compile(helper, backend="eager")
+    theirs(torch.ones(3))
+    kept = len(entries(helper.__code__))
+    assert kept > 0
+    seen(calls_helper, torch.ones(3))
+    assert len(entries(helper.__code__)) >= kept
+    before = convert_frame.FRAME_COUNTER
+    theirs(torch.ones(3))
+    assert before == convert_frame.FRAME_COUNTER  # nothing is compiled again
+
+
 def test_an_interrupt_puts_all_back() -> None:
     def stop(x: torch.Tensor) -> torch.Tensor:
         raise KeyboardInterrupt
