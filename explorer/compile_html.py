@@ -131,7 +131,8 @@ def _graph(number: int, given: CompiledGraph) -> str:
         str(number),
         "<br>".join(_code(each) for each in given.inputs),
         "<br>".join(_code(each) for each in given.sizes) or "these alone",
-        escaped(ops_text(given)),
+        f"<details><summary>{escaped(ops_text(given))}</summary>"
+        f"<pre>{escaped(given.code, 40_000)}</pre></details>",
         escaped(f"{place.file}, line {place.line}") if place else "",
     )
     return f"<tr>{''.join(_td(each) for each in cells)}</tr>"

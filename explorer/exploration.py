@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -121,6 +121,22 @@ class Exploration:
         """
         self._session.decompose(self._session.current, table, progress)
         return self
+
+    def outside(self, opset: Collection[str] | None = None) -> dict[str, int]:
+        """The ops of the program that a backend lacks, and how often each is called.
+
+        Args:
+            opset: names of the ops that it has, `aten.linear.default`, or `aten.linear` for all
+                overloads; by default those of Core ATen.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+        """
+        from export_engine.opset import outside
+
+        if not self.ok:
+            raise self._no("program")
+        return dict(outside(self.record.graphs, self.record.targets, opset).most_common())
 
     def verify(
         self, sizes: int = 8, progress: Callable[[Progress], None] | None = None

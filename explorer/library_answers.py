@@ -56,14 +56,14 @@ class LibraryAnswers:
 
     def _try(self, name: str, source: str) -> Answer:
         from explorer.trying import explored
-        from export_engine.exportdb import SourceProblem
+        from export_engine.exportdb import SourceProblem, lookouts
 
         try:
             exploration = explored(name, source, self._report)
         except SourceProblem as problem:
-            return {"problem": str(problem), "line": problem.line}, []
+            return {"problem": str(problem), "line": problem.line, "lookouts": []}, []
         except (TypeError, ValueError) as error:
-            return {"problem": str(error), "line": 0}, []
+            return {"problem": str(error), "line": 0, "lookouts": []}, []
         except KeyboardInterrupt as interrupt:
             raise Refusal("Interrupted. Nothing has changed.") from interrupt
         self._library.exploration = exploration
@@ -71,7 +71,7 @@ class LibraryAnswers:
         self._answers = Answers(session)
         self._put(session)
         session.watch(lambda: self._put(session))
-        return {"problem": "", "line": 0}, []
+        return {"problem": "", "line": 0, "lookouts": lookouts(exploration.record)}, []
 
     def _put(self, session: Session) -> None:
         """Shows a session, unless another was tried since."""

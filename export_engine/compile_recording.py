@@ -28,6 +28,7 @@ class SeenGraph:
     sizes: dict[str, tuple[str, int | None, int | None]]
     """Per symbol, the source of the first size that it stands for, and its range."""
     ops: list[str]
+    code: str
     ended_by: SeenBreak | None
     start: Location | None = None
 

@@ -109,19 +109,31 @@ def decompose(
     )
 
 
+def kept_whole(
+    program: ExportedProgram, table: DecompositionTable
+) -> tuple[DecompositionTable, ExportedProgram] | None:
+    """A table like one that failed, and what it makes of a program; None if none works.
+
+    Attention is what torch cannot decompose on some devices: it stays whole.
+    """
+    names = {str(node.target) for node in program.graph.nodes}
+    whole = table.base == "core" and _ATTENTION not in table.ops
+    if not whole or not any(_ATTENTION in name for name in names):
+        return None
+    kept = replace(table, ops=(*table.ops, _ATTENTION))
+    try:
+        with quiet():
+            return kept, program.run_decompositions(kept.to_torch())
+    except Exception:  # noqa: BLE001 - then there is nothing to recommend
+        return None
+
+
 def _refusal(exported: Exported, table: DecompositionTable, error: Exception) -> str:
     reason = " ".join(str(error).split())[:200]
-    names = {str(node.target) for node in exported.program.graph.nodes}
-    whole = table.base == "core" and _ATTENTION not in table.ops
-    if whole and any(_ATTENTION in name for name in names):
-        kept = replace(table, ops=(*table.ops, _ATTENTION))
-        try:
-            with quiet():
-                exported.program.run_decompositions(kept.to_torch())
-        except Exception:  # noqa: BLE001 - then there is nothing to recommend
-            pass
-        else:
-            return f"torch cannot decompose attention here. Keep it whole: {kept}. torch: {reason}"
+    way_out = kept_whole(exported.program, table)
+    if way_out is not None:
+        kept = way_out[0]
+        return f"torch cannot decompose attention here. Keep it whole: {kept}. torch: {reason}"
     return f"torch cannot decompose this program: {reason}"
 
 

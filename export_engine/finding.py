@@ -24,6 +24,7 @@ class Kind(StrEnum):
     SHARED_INPUT = "One tensor passed as several inputs"
     STATE_CHANGED = "A side effect that the program does not have"
     FROZEN_TENSOR = "A tensor baked in"
+    WRITTEN_CONSTANT = "A write that goes into a constant"
     FROZEN_PARAMETER = "A parameter turned into a constant"
     TIED_WEIGHTS = "Tied weights are tied no more"
     TRAINING_MODE = "Left in training mode"

@@ -28,6 +28,8 @@ class CompiledGraph(msgspec.Struct, frozen=True):
     """The sizes that vary in it, with their ranges: `x.shape[0] in [2, 1024]`. Empty: it is for the
     sizes that it was made at alone."""
     ops: list[str]
+    code: str
+    """The graph as torch prints it."""
     ended_by: int = -1
     """The gap that ends it; into `CompileReport.gaps`. -1: it goes to the end of its function."""
 

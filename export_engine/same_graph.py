@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.torch_internals import expression_of
+from export_engine.torch_internals import (
+    OpOverload,
+    expression_of,
+    returns_its_first,
+    writes_to_arguments,
+)
 
 
 class GraphDifference(NamedTuple):
@@ -102,7 +107,7 @@ class _Side:
 
     def _text(self, value: Any) -> str:
         if isinstance(value, torch.fx.Node):
-            number = self._nodes.get(value)
+            number = self._nodes.get(_written(value))
             return f"%{number}" if number is not None else "graph"
         if isinstance(value, list | tuple):
             return f"[{', '.join(self._text(each) for each in value)}]"
@@ -132,6 +137,16 @@ class _Side:
         ):
             names[symbol] = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
         return str(expression.subs(names)) if names else str(expression)
+
+
+def _written(node: torch.fx.Node) -> torch.fx.Node:
+    """What an op in place gives back is what it wrote to: torch writes either."""
+    while isinstance(node.target, OpOverload) and writes_to_arguments(node.target):
+        target = node.args[0] if node.args else None
+        if not returns_its_first(node.target) or not isinstance(target, torch.fx.Node):
+            break
+        node = target
+    return node
 
 
 def _arguments(node: torch.fx.Node) -> dict[str, Any]:

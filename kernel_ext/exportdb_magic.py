@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from IPython.core.display_functions import display
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 import explorer
 from kernel_ext.errors import ExportUsageError
-from kernel_ext.magics import is_asked_for
 from kernel_ext.progress import ProgressLine
+from kernel_ext.shell import bundle_of, has_page, is_asked_for
 
 
 @magics_class
@@ -54,13 +53,20 @@ class ExportDBMagics(Magics):
     def _show(self, library: explorer.Library) -> explorer.Library | None:
         if is_asked_for(self.shell):
             return library
-        display(library)  # type: ignore[no-untyped-call]
+        shown = ProgressLine("what torch ships", live=self._live, doing="Reading")
+        try:
+            shown.result(*bundle_of(library))
+        finally:
+            shown.stop()
         return None
+
+    @property
+    def _live(self) -> bool:
+        return has_page(self.shell)
 
     def _check(self) -> Any:
         __tracebackhide__ = True
-        live = getattr(self.shell, "kernel", None) is not None
-        shown = ProgressLine("the cases of ExportDB", live=live)
+        shown = ProgressLine("the cases of ExportDB", live=self._live, doing="Checking")
         try:
             report = explorer.exportdb.check(shown)
         except KeyboardInterrupt:

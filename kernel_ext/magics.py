@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from executing import Source
 from IPython.core.display_functions import display
 from IPython.core.magic import (
     Magics,
@@ -20,15 +17,13 @@ from IPython.core.magic import (
 )
 
 import explorer
-from kernel_ext.call import Call, parse_call, split_cell
+from kernel_ext.call import parse_call, split_cell
+from kernel_ext.carrying_out import LAST, Asked, act, beside_compile, made
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
-from kernel_ext.evaluate import Evaluated, evaluate, evaluate_call, line_file, run_statements
-from kernel_ext.guiding import Steps
+from kernel_ext.evaluate import evaluate, evaluate_call, run_statements
 from kernel_ext.progress import ProgressLine
-
-LAST = "_export"
-"""The variable that always holds the last result."""
+from kernel_ext.shell import bundle_of, has_page, is_asked_for
 
 
 @magics_class
@@ -100,38 +95,27 @@ class ExportMagics(Magics):
         call = None if command.load else parse_call(command.call)
         target = evaluate_call(call, self._shell.user_ns) if call else None
         shapes = self._dynamic_shapes(command)
-        shown = ProgressLine(command.call, live=command.display and _has_page(self._shell))
+        shown = ProgressLine(command.call, live=command.display and has_page(self._shell))
         try:
             compared: explorer.CompileComparison | None = None
-            if call and target and command.vs_compile:
-                compared = self._beside_compile(call, target, shapes, command, shown)
-                exploration = compared.exploration
-            elif call and target:
-                explore = self._guide if command.guide else self._explore
-                exploration = explore(call, target, shapes, command, shown)
-            else:
+            if call is None or target is None:
                 exploration = explorer.load(command.load or "")
+            elif command.vs_compile:
+                asked = Asked(command, call, target, shapes)
+                compared = beside_compile(asked, self._shell, shown)
+                exploration = compared.exploration
+            else:
+                asked = Asked(command, call, target, shapes)
+                exploration = made(asked, self._shell, shown)
             self._keep(exploration, command.name, call.assigned if call else None)
-            if command.decompose and exploration.ok:
-                exploration.decompose(self._table(command.decompose), progress=shown)
-            if command.verify and exploration.ok and not command.guide:
-                exploration.verify(progress=shown)
-            if command.run and exploration.ok:
-                client = evaluate(command.on, self._shell.user_ns) if command.on else None
-                exploration.run(command.run, command.backend, on=client, progress=shown)
-            if command.profile and exploration.ok:
-                exploration.profile(command.run or "cpu", progress=shown)
-            if command.save and exploration.ok:
-                exploration.save(command.save)
-            if command.html and not command.guide:
-                exploration.to_html(command.html)
+            act(exploration, command, self._shell.user_ns, shown)
             if command.display and compared:
                 shown.result(
                     {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
                 )
                 display(exploration)  # type: ignore[no-untyped-call]
             elif command.display:
-                shown.result(*_bundle(exploration))
+                shown.result(*bundle_of(exploration))
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
@@ -162,75 +146,6 @@ class ExportMagics(Magics):
         display(comparison)  # type: ignore[no-untyped-call]
         return None
 
-    def _beside_compile(
-        self,
-        call: Call,
-        target: Evaluated,
-        shapes: Any,
-        command: Command,
-        progress: ProgressLine,
-    ) -> explorer.CompileComparison:
-        return explorer.compare_with_compile(
-            target.function,
-            target.args,
-            target.kwargs,
-            sizes=command.sizes,
-            dynamic_shapes=shapes,
-            strict=command.mode == "strict",
-            title=" ".join(line.strip() for line in call.text.splitlines()),
-            cells={**cell_names(self._shell), line_file(call.source): "%export"},
-            progress=progress,
-        )
-
-    def _explore(
-        self,
-        call: Call,
-        target: Evaluated,
-        shapes: Any,
-        command: Command,
-        progress: ProgressLine,
-    ) -> explorer.Exploration:
-        return explorer.explore(
-            target.function,
-            target.args,
-            target.kwargs,
-            dynamic_shapes=shapes,
-            strict=command.mode == "strict",
-            both=command.mode == "both",
-            fix=command.fix,
-            title=_title(call),
-            cells=self._cells(call),
-            progress=progress,
-        )
-
-    def _guide(
-        self,
-        call: Call,
-        target: Evaluated,
-        shapes: Any,
-        command: Command,
-        progress: ProgressLine,
-    ) -> explorer.Exploration:
-        """The same, step by step; each is shown above the view, with what to do next."""
-        guided = explorer.guide(
-            target.function,
-            target.args,
-            target.kwargs,
-            dynamic_shapes=shapes,
-            strict=command.mode == "strict",
-            report=command.html,
-            title=_title(call),
-            cells=self._cells(call),
-            name=command.name or call.assigned or LAST,
-            progress=progress,
-            tell=Steps(live=_has_page(self._shell)),
-        )
-        assert guided.exploration is not None
-        return guided.exploration
-
-    def _cells(self, call: Call) -> dict[str, str]:
-        return {**cell_names(self._shell), line_file(call.source): "%export"}
-
     def _keep(self, exploration: explorer.Exploration, *names: str | None) -> None:
         kept = {name: exploration for name in (LAST, *names) if name}
         self._shell.push(kept, interactive=False)
@@ -240,11 +155,6 @@ class ExportMagics(Magics):
         if command.expression is not None:
             return evaluate(command.expression, self._shell.user_ns)
         return command.dynamic
-
-    def _table(self, word: str) -> Any:
-        """A decomposition table: the user's own, if the word is its name, else the text."""
-        held = self._shell.user_ns.get(word)
-        return held if isinstance(held, Mapping) else word
 
     def _run_cell(self, line: str, cell: str, command: Command) -> Command:
         """Runs all but the cell's last statement; the command with that one as its call."""
@@ -269,10 +179,6 @@ class ExportMagics(Magics):
         return self.shell
 
 
-def _title(call: Call) -> str:
-    return " ".join(line.strip() for line in call.text.splitlines())
-
-
 def _two(line: str) -> list[str]:
     """The two words of a line."""
     try:
@@ -294,33 +200,3 @@ def _program(word: str, names: Mapping[str, Any]) -> Any:
     if word.isidentifier():
         raise ExportUsageError(f"There is no variable {word}. Name two results, or a .pt2 file.")
     return word
-
-
-def _has_page(shell: Any) -> bool:
-    """Whether what is shown can be replaced later: in a notebook's kernel, not in a terminal."""
-    return getattr(shell, "kernel", None) is not None
-
-
-def _bundle(exploration: explorer.Exploration) -> tuple[dict[str, Any], dict[str, Any]]:
-    bundle = exploration._repr_mimebundle_()
-    return bundle if isinstance(bundle, tuple) else (bundle, {})
-
-
-def is_asked_for(shell: Any) -> bool:
-    """Whether the magic's value goes anywhere, as in `ex = %export model(x)`.
-
-    On a line of its own it must not: IPython would show the result a second time.
-    """
-    frame: Any = sys._getframe()
-    while frame is not None and frame.f_globals is not shell.user_global_ns:
-        frame = frame.f_back
-    if frame is None:
-        return True
-    node: Any = Source.executing(frame).node
-    return node is not None and not isinstance(node.parent, ast.Expr)
-
-
-def cell_names(shell: Any) -> dict[str, str]:
-    """Python's file name of each cell that has run, and the name to show for it."""
-    numbers = getattr(shell.compile, "_filename_map", {})
-    return {path: f"Cell In[{number}]" for path, number in numbers.items()}

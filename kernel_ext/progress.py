@@ -35,14 +35,16 @@ class ProgressLine:
     A first line comes by a timer, since a module that takes long enters no other meanwhile.
     """
 
-    def __init__(self, title: str, live: bool) -> None:
+    def __init__(self, title: str, live: bool, doing: str = "Exporting") -> None:
         """Make one.
 
         Args:
             title: what is being exported.
             live: whether to show progress: where a shown line can be replaced, in a notebook.
+            doing: what is said before anything is told of progress.
         """
         self._title = title
+        self._doing = doing
         self._live = live
         self._started = time.monotonic()
         self._last = self._started + QUIET_SECONDS - EVERY_SECONDS
@@ -90,7 +92,7 @@ class ProgressLine:
             self.note("")
 
     def _begin(self) -> None:
-        text = f"Exporting {self._title} …"
+        text = f"{self._doing} {self._title} …"
         with self._drawing:
             if self._live and self._id is None:
                 self._put(

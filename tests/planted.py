@@ -250,6 +250,20 @@ class TakesTensor(nn.Module):
         return x * y
 
 
+class WritesData(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.zeros(3, 4)
+        y.data[0, 0] = 3
+        return x + y
+
+
+class Writes(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.zeros_like(x)
+        y[0, 0] = 3
+        return x + y
+
+
 def plants() -> list[Plant]:
     """Fresh ones."""
     shared, number = torch.ones(3, 4), torch.tensor([2])
@@ -272,6 +286,7 @@ def plants() -> list[Plant]:
         Plant(Kind.STATE_CHANGED, appending(), Relu()),
         Plant(Kind.STATE_CHANGED, CountsInGlobal(), Relu(), strict=True),
         Plant(Kind.FROZEN_TENSOR, UsesGlobalTensor(), UsesBuffer()),
+        Plant(Kind.WRITTEN_CONSTANT, WritesData(), Writes(), strict=True),
         Plant(Kind.FROZEN_PARAMETER, HidesParameter(), UsesParameter()),
         Plant(Kind.SHARED_INPUT, Adds(), Adds(), (shared, shared), (shared, shared.clone())),
         Plant(Kind.SHARED_INPUT, Adds(), Adds(), (shared, shared), (shared, shared + 1), "", True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -165,3 +166,58 @@ def private(name: str) -> bool:
     return package == "torch" and any(
         part.startswith("_") and not part.startswith("__") for part in parts
     )
+
+
+MADE = {"tests/browser/screenshots"}
+"""Paths that are there only after something has run."""
+
+
+def _named_files(text: str) -> set[str]:
+    """The paths that a page names, in backticks or as links."""
+    found = set(re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", text))
+    links = {each for each in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in each}
+    return found | links
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "notebooks/TEACHING.md"])
+def test_files_that_a_page_names_are_there(page: str) -> None:
+    path = ROOT / page
+    named = _named_files(path.read_text(encoding="utf-8"))
+    missing = [
+        each
+        for each in named - MADE
+        if not (ROOT / each).exists() and not (path.parent / each).exists()
+    ]
+    assert named
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("FAMILIES", "export_engine/diagnose/__init__.py"),
+        ("PROVIDERS", "export_engine/fixes/__init__.py"),
+        ("PROVIDERS", "export_engine/findings/__init__.py"),
+        ("class Check", "export_engine/guarantees/__init__.py"),
+        ("BUILT_IN", "export_engine/running/registry.py"),
+        ("export_explorer.backends", "export_engine/running/registry.py"),
+        ("type Facts", "widgets/frontend/src/store.ts"),
+    ],
+)
+def test_what_contributing_says_to_edit_is_there(name: str, file: str) -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert name.rsplit(maxsplit=1)[-1] in page
+    assert name in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_the_readme_has_every_option_of_the_magic() -> None:
+    from kernel_ext.command import OPTIONS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = {
+        option
+        for line in text.splitlines()
+        if line.startswith("| `-")
+        for option in re.findall(r"`(--?[\w-]+)", line.split("|")[1])
+    }
+    assert rows == set(OPTIONS)

@@ -6,12 +6,6 @@ import torch
 
 import explorer
 
-SLOPES = {
-    1: (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1),
-    2: (0.1, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1, 0.1),
-}
-"""Per version, the slope of each layer below 0."""
-
 
 class _Layer(torch.nn.Module):
     def __init__(self, slope: float) -> None:
@@ -44,3 +38,10 @@ def tower(version: int) -> explorer.Exploration:
     """
     model = Tower(SLOPES[version])
     return explorer.explore(model, (torch.ones(2, 8),), title=f"tower version {version}")
+
+
+SLOPES = {
+    1: (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1),
+    2: (0.1, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1, 0.1),
+}
+"""Per version, the slope of each layer below 0."""

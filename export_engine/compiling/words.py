@@ -24,6 +24,7 @@ _PLACE = re.compile(r"[\w.]+\.shape\[\d+\]")
 _POSITION = re.compile(r"\bargs\[\d+\]|\bkwargs\['\w+'\]")
 _STACKED = re.compile(r"___stack\d+")
 _LONGEST = 200
+_MOST_LINES = 200
 
 
 def named(seen: Seen, source: str) -> str:
@@ -51,8 +52,16 @@ def graph(seen: Seen, given: SeenGraph, places: Places) -> CompiledGraph:
             for symbol, (_, low, high) in given.sizes.items()
         ],
         ops=given.ops,
+        code=_short(given.code),
         ended_by=_index(seen, given.ended_by),
     )
+
+
+def _short(code: str) -> str:
+    """The graph's code, the first lines of a long one."""
+    lines = [line.partition(";  ")[0] for line in code.splitlines()]
+    left = len(lines) - _MOST_LINES
+    return "\n".join([*lines[:_MOST_LINES], *([f"# and {left:,} more lines"] if left > 0 else [])])
 
 
 def gap(given: SeenBreak, places: Places) -> Gap:

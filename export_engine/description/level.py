@@ -6,6 +6,7 @@ from collections import Counter
 
 from export_engine.decomposing import Level
 from export_engine.description.tables import Stacks, Strings
+from export_engine.opset import outside
 from export_engine.record import Graph, Target
 from export_engine.record_level import LevelRow, ReplacedOp
 
@@ -41,19 +42,8 @@ def describe_level(
             )
             for each in level.replaced
         ],
-        _outside(graph, targets),
+        _counted(outside([graph], targets)),
     )
-
-
-def _outside(graph: Graph, targets: list[Target]) -> list[str]:
-    """ATen ops that torch does not tag as core, and custom ones."""
-    counts: Counter[str] = Counter()
-    for node, number in enumerate(graph.target):
-        if number >= 0 and not graph.housekeeping[node]:
-            target = targets[number]
-            if target.kind in ("aten", "custom") and not target.core:
-                counts[target.name] += 1
-    return _counted(counts)
 
 
 def _counted(counts: Counter[str]) -> list[str]:

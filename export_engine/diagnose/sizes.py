@@ -36,6 +36,9 @@ def sizes(attempt: Failed) -> Diagnosis | None:
     outside = _outside(facts)
     if outside is not None:
         return _example_outside(facts, *outside)
+    clash = _clash(facts)
+    if clash is not None:
+        return _one_name(*clash)
     problems = _in_order(solve(facts).problems)
     if not problems:
         return _unproved(attempt, facts)
@@ -58,6 +61,34 @@ def _outside(facts: SizeFacts) -> tuple[InputDim, Bounds] | None:
         if bad or (low is not None and size < low) or (high is not None and size > high):
             return dim, Bounds(low, high)
     return None
+
+
+def _clash(facts: SizeFacts) -> tuple[InputDim, InputDim] | None:
+    """Two dims of one name of which the example has different sizes."""
+    first: dict[str, tuple[InputDim, int]] = {}
+    for dim in facts.dims:
+        wanted = dim.wanted
+        if isinstance(wanted, Named):
+            size = (dim.example - wanted.offset) // wanted.scale
+            known, other = first.setdefault(wanted.name, (dim, size))
+            if size != other:
+                return known, dim
+    return None
+
+
+def _one_name(first: InputDim, second: InputDim) -> Diagnosis:
+    assert isinstance(first.wanted, Named)
+    assert isinstance(second.wanted, Named)
+    name = first.wanted.name
+    named = "made of" if first.wanted.derived or second.wanted.derived else "called"
+    return Diagnosis(
+        kind=Kind.SHAPES_VIOLATED,
+        sentence=f"{first.place} and {second.place} are both {named} {name}, and are "
+        f"{first.example} and {second.example} in the example.",
+        why=f"A name stands for one size, the same everywhere. If these sizes go together, write "
+        f"one by the other, as in `{name} + 1`; if not, give them names of their own.",
+        facts={"problems": ()},
+    )
 
 
 def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnosis:
@@ -86,7 +117,11 @@ def _in_order(problems: Sequence[Problem]) -> list[Problem]:
 
 def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
     """A violation by conditions that hold for every size tried, but that torch cannot prove."""
-    known = [each for each in facts.conditions if each.condition.free_symbols <= set(facts.ranges)]
+    known = [
+        each
+        for each in facts.conditions
+        if each.condition.free_symbols and each.condition.free_symbols <= set(facts.ranges)
+    ]
     last = known[-1] if known else None
     said = f" that {shortened(facts.text(last.condition))}" if last else " what the code relies on"
     stack = outside_torch(last.stack) if last else ()

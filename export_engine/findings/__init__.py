@@ -18,6 +18,7 @@ from export_engine.findings import (
     sizes,
     state,
     training,
+    writes,
 )
 from export_engine.record import Record
 
@@ -28,6 +29,7 @@ Provider = Callable[[Exported, Record], Iterable[Finding]]
 PROVIDERS: tuple[Provider, ...] = (
     shared.found,
     constants.found,
+    writes.found,
     baked.found,
     state.found,
     sizes.found,

@@ -7,6 +7,8 @@ import io
 import torch
 
 from export_engine.attempt import Exported, Failed
+from export_engine.decomposing import kept_whole
+from export_engine.decomposition_table import DecompositionTable
 from export_engine.guarantee import Guarantee, verdict_of
 from export_engine.guarantees.subject import Subject
 from export_engine.same_graph import difference
@@ -92,17 +94,22 @@ def re_exported(subject: Subject) -> Guarantee:
 
 def decomposed(subject: Subject) -> Guarantee:
     """Runs the program that torch's default decompositions give."""
+    kept = ""
     try:
         program = subject.program.run_decompositions()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        problem = f"torch cannot decompose it: {_reason(error)}"
-        return _guarantee("decomposed", DECOMPOSED, "", [problem])
+        way_out = kept_whole(subject.program, DecompositionTable("core"))
+        if way_out is None:
+            problem = f"torch cannot decompose it: {_reason(error)}"
+            return _guarantee("decomposed", DECOMPOSED, "", [problem])
+        table, program = way_out
+        kept = f" Kept whole, since torch cannot decompose it here: {', '.join(table.ops)}."
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     counts = [
         sum(node.op == "call_function" for node in each.graph.nodes)
         for each in (subject.program, program)
     ]
-    sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}."
+    sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{kept}"
     return _guarantee("decomposed", DECOMPOSED, sentence, problems)
 
 

@@ -44,7 +44,14 @@ from export_engine.torch_internals.library import (
     whole_explanations,
     without_holes,
 )
-from export_engine.torch_internals.operators import calls_of_op, op_signature, writes_to_arguments
+from export_engine.torch_internals.operators import (
+    aliased,
+    calls_of_op,
+    op_signature,
+    returns_its_first,
+    writes_to_arguments,
+    written,
+)
 from export_engine.torch_internals.programs import copied_program, counted_nodes, origins
 from export_engine.torch_internals.running import (
     cached_compilations,
@@ -79,6 +86,7 @@ __all__ = [
     "HigherOrderOperator",
     "LibraryCase",
     "OpOverload",
+    "aliased",
     "asserted",
     "branch_mismatch",
     "cached_compilations",
@@ -124,6 +132,7 @@ __all__ = [
     "register_container",
     "replaced_sizes",
     "returned_views",
+    "returns_its_first",
     "shape_env",
     "short_dtype",
     "shortened_program",
@@ -139,4 +148,5 @@ __all__ = [
     "without_holes",
     "writes_to_arguments",
     "writing_nodes",
+    "written",
 ]

@@ -83,11 +83,18 @@ def _copied(function: FunctionType) -> FunctionType:
 
 @contextmanager
 def _state_kept(backend: Any) -> Iterator[None]:
-    """Dynamo's counters, its memory of sizes and of code are as before, also on interrupt."""
+    """Dynamo's counters, its memory of sizes and of code are as before, also on interrupt.
+
+    A name that this torch lacks is passed over: what it would hold stays as the calls left it.
+    """
+    held = [
+        (owner, name, copy.copy(getattr(owner, name)))
+        for owner, name in _HELD
+        if hasattr(owner, name)
+    ]
+    memory = [(pgo, name, getattr(pgo, name)) for name in _MEMORY if hasattr(pgo, name)]
     counters = copy.deepcopy(dict(utils.counters))
     reasons = len(utils.graph_break_reasons)
-    remembered = (pgo._CODE_STATE, pgo._INIT_CODE_STATE)
-    numbers = (convert_frame.FRAME_COUNTER, copy.copy(convert_frame.FRAME_COMPILE_COUNTER))
     known = set(convert_frame.input_codes.seen_ids)
     pgo.reset_code_state()
     try:
@@ -95,21 +102,30 @@ def _state_kept(backend: Any) -> Iterator[None]:
     finally:
         for reference in list(convert_frame.input_codes.seen):
             code = reference()
-            if code is not None and id(code) not in known:
-                _forget(code, backend)
-        pgo._CODE_STATE, pgo._INIT_CODE_STATE = remembered
-        convert_frame.FRAME_COUNTER = numbers[0]
-        convert_frame.FRAME_COMPILE_COUNTER.clear()
-        convert_frame.FRAME_COMPILE_COUNTER.update(numbers[1])
+            if code is not None:
+                _forget(code, backend, new=id(code) not in known)
+        for owner, name, value in (*held, *memory):
+            setattr(owner, name, value)
         del utils.graph_break_reasons[reasons:]
         utils.counters.clear()
         utils.counters.update(counters)
 
 
-def _forget(code: CodeType, backend: Any) -> None:
-    """Takes the graphs of a function away, unless some are not ours."""
+_HELD = ((convert_frame, "FRAME_COUNTER"), (convert_frame, "FRAME_COMPILE_COUNTER"))
+_MEMORY = ("_CODE_STATE", "_INIT_CODE_STATE")
+"""What torch knows of the sizes of earlier calls; set aside for a while, so not copied."""
+
+
+def _forget(code: CodeType, backend: Any, new: bool) -> None:
+    """Takes the graphs of a function away, unless some are not ours.
+
+    Args:
+        code: the function's.
+        backend: ours.
+        new: whether torch had not met the function before; then its marks are taken away too.
+    """
     entries = torch._C._dynamo.eval_frame._debug_get_cache_entry_list(code)
-    if all(_innermost(entry.backend) is backend for entry in entries):
+    if (entries or new) and all(_innermost(entry.backend) is backend for entry in entries):
         torch._C._dynamo.eval_frame.reset_code(code)
 
 
@@ -155,7 +171,8 @@ def _graph(graph: torch.fx.GraphModule, frame: str, into: Seen) -> SeenGraph:
                 _note_size(str(size), size.node.expr, f"{source}.size()[{position}]", env, sizes)
     reason: Any = graph.compile_subgraph_reason
     ended = _matching(reason, into) if reason is not None and reason.graph_break else None
-    return SeenGraph(frame, inputs, sizes, [*map(_op, _calls(graph))], ended)
+    ops = [_op(node) for node in _calls(graph)]
+    return SeenGraph(frame, inputs, sizes, ops, graph.code.strip(), ended)
 
 
 def _note_size(name: str, symbol: Any, source: str, env: Any, sizes: dict[str, Any]) -> None:

@@ -43,6 +43,32 @@ def writes_to_arguments(overload: Any) -> bool:
     return bool(overload._schema.is_mutable)
 
 
+def aliased(overload: Any) -> list[str]:
+    """Names of the arguments that an op's results may share memory with."""
+    schema = overload._schema
+    sets = {
+        name for each in schema.returns if each.alias_info for name in each.alias_info.before_set
+    }
+    return [
+        each.name
+        for each in schema.arguments
+        if each.alias_info is not None and each.alias_info.before_set & sets
+    ]
+
+
+def written(overload: Any) -> list[str]:
+    """Names of the arguments that an op writes to."""
+    arguments = overload._schema.arguments
+    return [each.name for each in arguments if each.alias_info and each.alias_info.is_write]
+
+
+def returns_its_first(overload: Any) -> bool:
+    """Whether an op gives back the tensor that it is handed first, having written to it."""
+    first = overload._schema.arguments[:1]
+    name = first[0].name if first else ""
+    return name in written(overload) and aliased(overload) == [name]
+
+
 def op_signature(overload: Any) -> inspect.Signature:
     """The parameters of an op, by its schema, with their defaults."""
     given = overload._schema.arguments

@@ -66,6 +66,28 @@ def test_a_reader_browses_opens_edits_and_exports_a_case(lab: Lab) -> None:
     expect(case).to_contain_text("A branch on data")
 
 
+def test_an_endless_text_is_stopped_and_a_view_comes_back_after_a_reload(lab: Lab) -> None:
+    lab.open([LOAD, "%exportdb list_contains"])
+    lab.run_all(60)
+    library, live = lab.page.locator(".tx-library"), lab.page.get_by_test_id("live")
+    source = library.get_by_test_id("case-source")
+    expect(source).to_be_visible(timeout=30_000)
+    source.fill("while True:\n    pass\n")
+    source.press("Control+Enter")
+    library.get_by_role("button", name="Stop").click(delay=500)
+    problem = library.get_by_test_id("case-problem")
+    expect(problem).to_contain_text("Interrupted. Nothing has changed.", timeout=15_000)
+
+    library.get_by_role("button", name="Undo the edits").click()
+    library.get_by_test_id("try-case").click()
+    expect(live.get_by_test_id("verdict")).to_contain_text("exported", timeout=30_000)
+    lab.save()
+    lab.reload()
+    lab.cell(1)
+    expect(library.get_by_test_id("case-page")).to_contain_text("list_contains", timeout=30_000)
+    expect(live.get_by_test_id("verdict")).to_contain_text("exported", timeout=30_000)
+
+
 def test_graph_breaks_are_searched_and_read(lab: Lab) -> None:
     lab.open([LOAD, "%graph_breaks data-dependent branching"])
     lab.run_all(60)

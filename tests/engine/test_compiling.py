@@ -61,6 +61,7 @@ def test_the_slide_static_then_dynamic_then_a_new_path() -> None:
         ["x.shape[0] in [1025, ∞)"],
     ]
     assert report.graphs[2].ops == ["matmul", "sigmoid", "mul"]
+    assert "torch.sigmoid" in report.graphs[2].code
     assert not report.gaps
 
     assert [each.export for each in report.calls] == ["takes", "takes", "refuses"]
@@ -251,6 +252,22 @@ def test_dynamo_is_as_before() -> None:
     assert entries(helper.__code__) == []
 
 
+def test_functions_that_torch_had_met_before_keep_nothing_of_ours() -> None:
+    entries = torch._C._dynamo.eval_frame._debug_get_cache_entry_list
+    explorer.explore(calls_helper, (torch.ones(3),), strict=True)  # meets helper, and fails there
+    seen(calls_helper, torch.ones(3))
+    assert entries(helper.__code__) == []
+    theirs = torch.compile(helper, backend="eager")
+    theirs(torch.ones(3))
+    kept = len(entries(helper.__code__))
+    assert kept > 0
+    seen(calls_helper, torch.ones(3))
+    assert len(entries(helper.__code__)) >= kept
+    before = convert_frame.FRAME_COUNTER
+    theirs(torch.ones(3))
+    assert before == convert_frame.FRAME_COUNTER  # nothing is compiled again
+
+
 def test_an_interrupt_puts_all_back() -> None:
     def stop(x: torch.Tensor) -> torch.Tensor:
         raise KeyboardInterrupt
@@ -353,6 +370,7 @@ def test_the_page_escapes_all_of_it() -> None:
         sentence=bad,
         sentence_place=place,
         gaps=[msgspec.structs.replace(gap, places=[place])],
+        graphs=[msgspec.structs.replace(report.graphs[0], code=bad, ops=[bad], inputs=[bad])] * 2,
     )
     page = report_html(planted)
     assert "<img" not in page

@@ -533,3 +533,19 @@ def test_attributes_of_the_wrong_kind_do_no_harm() -> None:
     error.gb_type = object()  # type: ignore[attr-defined]
     error.func = "no operator"  # type: ignore[attr-defined]
     assert diagnose(failed(error)).kind is Kind.UNKNOWN
+
+
+def test_one_name_for_two_sizes_is_said_before_anything_else() -> None:
+    def added(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y[1:]
+
+    attempt = capture(
+        Request(
+            target=added, args=(torch.ones(5), torch.ones(6)), shapes=Shapes.parse("x: n; y: n")
+        )
+    )
+    assert isinstance(attempt, Failed)
+    sentence = diagnose(attempt).sentence
+    assert sentence == (
+        "x.shape[0] and y.shape[0] are both called n, and are 5 and 6 in the example."
+    )

@@ -189,3 +189,22 @@ def test_graph_breaks_are_found_by_id_and_by_words() -> None:
     assert [each.name for each in search_graph_breaks("gb0170")] == ["GB0170"]
     assert "GB0170" in [each.name for each in search_graph_breaks("branching data-dependent")][:3]
     assert search_graph_breaks("no such break at all") == []
+
+
+def test_a_torch_without_a_library_has_no_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    import explorer
+    from export_engine.exportdb.cases import cases as all_cases
+    from export_engine.torch_internals import library
+
+    monkeypatch.setattr(library, "_case_files", list)
+    for cached in (library.exportdb_cases, library.exportdb_library, all_cases):
+        cached.cache_clear()
+    try:
+        assert all_cases() == ()
+        assert "ships none" in repr(explorer.exportdb.browse())
+        assert explorer.exportdb.check().sentence.endswith("has no ExportDB.")
+        with pytest.raises(NoSuchCase, match="has 0 cases"):
+            case("cond_operands")
+    finally:
+        for cached in (library.exportdb_cases, library.exportdb_library, all_cases):
+            cached.cache_clear()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
@@ -567,3 +570,28 @@ def _no_stray_modules(vision: Exported) -> Iterator[None]:
     model: Any = vision.request.target  # type: ignore[union-attr]
     yield
     assert float(model.count) == 0
+
+
+UNTOLD = """
+import torch
+import explorer
+from openvino_telemetry import Telemetry
+
+rows = explorer.explore(torch.nn.Linear(2, 2), (torch.ones(3, 2),)).run("cpu", "openvino").rows
+assert rows[-1].outcome == "agrees", rows
+assert Telemetry().consent is False
+"""
+
+
+def test_openvino_reports_nothing_over_the_network(tmp_path: Path) -> None:
+    pytest.importorskip("openvino_telemetry")
+    plain = {name: value for name, value in os.environ.items() if name != "CI"}
+    command = [sys.executable, "-c", UNTOLD]
+    done = subprocess.run(
+        command,
+        env={**plain, "HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

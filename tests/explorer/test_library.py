@@ -30,7 +30,8 @@ def test_a_case_is_listed_coloured_tried_and_shown() -> None:
     with pytest.raises(Refusal, match="Nothing was exported yet"):
         answers("record", {"attempt": 0})
     tried, _ = answers("try", {"name": "list_contains", "source": found["source"]})
-    assert tried == {"problem": "", "line": 0}
+    assert (tried["problem"], tried["line"]) == ("", 0)
+    assert tried["lookouts"] == [("Graph", "what is left of the code: add")]
     assert [each["label"] for each in widget.attempts] == ["non-strict", "strict"]
     assert library.exploration is not None
     assert library.exploration.ok
@@ -93,3 +94,25 @@ def test_a_case_that_fails_has_fixes_like_any_other() -> None:
     ex = explorer.exportdb.try_case("dynamic_shape_round")
     assert not ex.ok
     assert ex.apply(0).ok
+
+
+def test_where_to_look_is_said_of_what_is_there() -> None:
+    def at(name: str) -> dict[str, str]:
+        from export_engine.exportdb import lookouts
+
+        return dict(lookouts(explorer.exportdb.try_case(name).record))
+
+    operands = at("cond_operands")
+    assert operands["Graph"] == "cond opens: true_fn and false_fn"
+    assert operands["Shapes"].startswith("dim0_x in [")
+    assert at("dynamic_shape_round") == {
+        "What went wrong": "The shapes asked for do not hold; 1 fix to apply"
+    }
+    assert "side effect" in at("model_attr_mutation")["Findings"]
+
+
+def test_an_interrupted_text_is_told_so() -> None:
+    _, widget, answers = browser()
+    with pytest.raises(Refusal, match="Interrupted"):
+        answers("try", {"name": "list_contains", "source": "raise KeyboardInterrupt"})
+    assert widget.attempts == []

@@ -120,7 +120,7 @@ def tests_for_change(answer: Answer) -> None:
     """Write a test that fails when the program of `tower` changes."""
     test = answer.value
     if not callable(test):
-        raise Wrong("Give the function itself: `lesson.check(3, stays_the_same)`.")
+        raise Wrong('Give the function itself: `lesson.check("3", stays_the_same)`.')
     if not _passes(test, tower(1)):
         raise Wrong("It fails for version 1 exported anew, which is the same program.")
     if _passes(test, tower(2)):

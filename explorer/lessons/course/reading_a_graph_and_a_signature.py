@@ -138,7 +138,9 @@ def names_its_outputs(answer: Answer) -> None:
     """Return both results under names: `hidden` and `scores`."""
     found = {each.path: value for each, value in answer.outputs() if each.kind == "user_output"}
     if set(found) != {"hidden", "scores"}:
-        names = ", ".join(f"`{name}`" for name in found if name) or "by no name"
+        names = ", ".join(f"`{name}`" for name in found if name)
+        if not names:
+            raise Wrong("There is one output, and it has no name.")
         raise Wrong(f"The outputs are called {names}.")
     sizes = [each.example for each in answer.record.probe.inputs]
     x = torch.randn(sizes, generator=torch.Generator().manual_seed(2))

@@ -2,7 +2,8 @@
 
 import { capped } from "../format";
 import type { Store } from "../store";
-import { type Arrangement, type Comparison, stepDifference } from "./comparison";
+import type { Arrangement, Comparison } from "./comparison";
+import { stepDifference } from "./stepping";
 
 const ARRANGEMENTS: [Arrangement, face: string, name: string][] = [
   ["beside", "Beside", "Both programs, what is the same in the same place"],

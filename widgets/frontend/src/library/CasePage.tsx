@@ -1,6 +1,7 @@
 /** A case: what it shows, its source to read and to edit, and what exporting it comes to. */
 
 import { capped } from "../format";
+import { Fact } from "../panes/parts";
 import type { ExportCase } from "../record.gen";
 import { CaseText } from "./CaseText";
 import { Editor } from "./Editor";
@@ -51,6 +52,7 @@ export function CasePage({ store, found }: CasePageProps) {
           </p>
         )}
       </div>
+      {shown && source === text && <Lookouts store={store} />}
       <Editor
         label={`Source of ${found.name}`}
         text={text}
@@ -81,6 +83,21 @@ function Tried({ store, same }: { store: LibraryStore; same: boolean }) {
         Go to the view below
       </button>
     </div>
+  );
+}
+
+/** Which panes below show something of note. */
+function Lookouts({ store }: { store: LibraryStore }) {
+  const { lookouts } = store.tried.value;
+  if (lookouts.length === 0) return null;
+  return (
+    <dl class="tx-facts tx-lookouts" aria-label="What to look at below">
+      {lookouts.map(([pane, text], index) => (
+        <Fact key={index} name={pane}>
+          {capped(text, 300)}
+        </Fact>
+      ))}
+    </dl>
   );
 }
 

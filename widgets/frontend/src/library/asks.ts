@@ -6,6 +6,9 @@ import type { ExportCase, GraphBreakPage } from "../record.gen";
 
 export type Section = "cases" | "breaks";
 
+/** A pane of the view, and what is to be seen there. */
+export type Lookout = [pane: string, text: string];
+
 export interface LibraryAsks {
   /** All cases, and the version of torch that they are of. */
   cases: { request: object; reply: { cases: ExportCase[]; torch: string } };
@@ -16,7 +19,10 @@ export interface LibraryAsks {
    * Runs the text of a case and exports its call in both modes; the host's attempts are those of it
    * then. A text that cannot be run is a problem, with its line, or 0.
    */
-  try: { request: { name: string; source: string }; reply: { problem: string; line: number } };
+  try: {
+    request: { name: string; source: string };
+    reply: { problem: string; line: number; lookouts: Lookout[] };
+  };
 }
 
 export class LibraryHost extends AnywidgetHost {

@@ -44,7 +44,7 @@ beforeEach(() => {
     cases: { cases: CASES, torch: "2.13.0" },
     breaks: { pages: [] },
     colour: { lines: [] },
-    try: { problem: "", line: 0 },
+    try: { problem: "", line: 0, lookouts: [["Graph", "what is left of the code: add"]] },
   });
 });
 afterEach(() => {
@@ -101,7 +101,7 @@ test("an edited text is sent, its problem is shown at its line, and it can be un
     area.dispatchEvent(new Event("input", { bubbles: true }));
   });
   expect(page.querySelector('[data-name="cond_operands"]')?.textContent).toContain("edited");
-  replies.try = { problem: "This is no Python", line: 2 };
+  replies.try = { problem: "This is no Python", line: 2, lookouts: [] };
   const button = page.querySelector('[data-testid="try-case"]') as HTMLButtonElement;
   expect(button.textContent).toBe("Export the edited text");
   await act(async () => button.click());
@@ -124,6 +124,7 @@ test("a refusal of the kernel is said, and the next try is possible", async () =
   expect(page.querySelector('[role="alert"]')?.textContent).toContain("Interrupted");
   await act(() => store.try(CASES[0] as ExportCase));
   expect(store.tried.value.count).toBe(1);
+  expect(page.querySelector(".tx-lookouts")?.textContent).toContain("what is left of the code");
 });
 
 test("the arrows walk along the list", async () => {

@@ -3,13 +3,22 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { ExportCase, GraphBreakPage } from "../record.gen";
 import type { Working } from "../store";
-import type { LibraryHost, Section } from "./asks";
+import type { LibraryHost, Lookout, Section } from "./asks";
 import { find } from "./find";
 
 /** Why a text could not be exported, and the line that it is about; 0: none. */
 export interface Problem {
   sentence: string;
   line: number;
+}
+
+/** A text that was exported. */
+export interface Tried {
+  /** How many were, with this one. */
+  count: number;
+  name: string;
+  source: string;
+  lookouts: readonly Lookout[];
 }
 
 export class LibraryStore {
@@ -30,7 +39,7 @@ export class LibraryStore {
   readonly problem: Signal<Problem | null> = signal(null);
   readonly working: Signal<Working | null> = signal(null);
   /** How many texts were exported; the name and the text of the last, where this page knows it. */
-  readonly tried: Signal<{ count: number; name: string; source: string }>;
+  readonly tried: Signal<Tried>;
   readonly foundCases: ReadonlySignal<readonly ExportCase[]>;
   readonly foundPages: ReadonlySignal<readonly GraphBreakPage[]>;
   private readonly stop: () => void;
@@ -39,7 +48,12 @@ export class LibraryStore {
     const first = (section: Section): string => (host.section === section ? host.query : "");
     this.section = signal(host.section);
     this.query = { cases: signal(first("cases")), breaks: signal(first("breaks")) };
-    this.tried = signal({ count: host.attempts.length > 0 ? 1 : 0, name: "", source: "" });
+    this.tried = signal({
+      count: host.attempts.length > 0 ? 1 : 0,
+      name: "",
+      source: "",
+      lookouts: [],
+    });
     this.opened = { cases: signal(""), breaks: signal("") };
     this.foundCases = computed(() =>
       find(this.cases.value ?? [], this.query.cases.value, caseTexts).filter(
@@ -129,9 +143,9 @@ export class LibraryStore {
       this.working.value = { what: `Exporting ${name}`, since: performance.now(), progress: null };
     });
     try {
-      const { problem, line } = await this.host.look("try", { name, source });
+      const { problem, line, lookouts } = await this.host.look("try", { name, source });
       if (problem) this.problem.value = { sentence: problem, line };
-      else this.tried.value = { count: this.tried.peek().count + 1, name, source };
+      else this.tried.value = { count: this.tried.peek().count + 1, name, source, lookouts };
     } catch (error) {
       const sentence = error instanceof Error ? error.message : String(error);
       this.problem.value = { sentence, line: 0 };

@@ -1,8 +1,9 @@
 /** How the program on screen differs from another attempt's: op by op, then signature and ranges. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { type Comparison, goToDifference } from "../compare/comparison";
+import type { Comparison } from "../compare/comparison";
 import { type Entry, nodesOf, summaryOf, titleOf } from "../compare/entries";
+import { goToDifference } from "../compare/stepping";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { Difference } from "../record.gen";

@@ -5,7 +5,7 @@ import { capped } from "../format";
 import { nodeId, type Program } from "../program";
 import type { GuaranteeRow } from "../record.gen";
 import type { Store } from "../store";
-import { Empty, Prose } from "./parts";
+import { Empty, NodeLink, Prose } from "./parts";
 
 interface Props {
   store: Store;
@@ -115,15 +115,12 @@ function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
       <p>
         <Prose text={row.sentence} most={600} />{" "}
         {row.node >= 0 && (
-          <button
-            type="button"
-            class="tx-link"
-            onClick={() =>
-              store.select({ kind: "nodes", nodes: [nodeId(0, row.node)] }, "guarantees")
-            }
-          >
-            {capped(program.name(nodeId(0, row.node)), 80)}
-          </button>
+          <NodeLink
+            store={store}
+            program={program}
+            node={nodeId(0, row.node)}
+            origin="guarantees"
+          />
         )}
       </p>
       {row.evidence.length > 0 && (

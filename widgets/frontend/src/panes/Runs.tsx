@@ -8,7 +8,7 @@ import { nodeId, type Program } from "../program";
 import type { RunRow, RunTimes } from "../record.gen";
 import type { Store } from "../store";
 import { Costs } from "./Costs";
-import { Empty, Prose } from "./parts";
+import { Empty, NodeLink, Prose } from "./parts";
 import { SizeBox } from "./SizeBox";
 import { useAnswer } from "./useAnswer";
 
@@ -241,15 +241,12 @@ function Table({ store, program, title, rows }: Props & { title: string; rows: R
                   <p class="tx-run-bad">
                     <Prose text={row.sentence} most={600} />{" "}
                     {row.node >= 0 && (
-                      <button
-                        type="button"
-                        class="tx-link"
-                        onClick={() =>
-                          store.select({ kind: "nodes", nodes: [nodeId(0, row.node)] }, "runs")
-                        }
-                      >
-                        {capped(program.name(nodeId(0, row.node)), 80)}
-                      </button>
+                      <NodeLink
+                        store={store}
+                        program={program}
+                        node={nodeId(0, row.node)}
+                        origin="runs"
+                      />
                     )}
                   </p>
                 )}

@@ -1,8 +1,9 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Comparison, stepDifference } from "../compare/comparison";
+import { Comparison } from "../compare/comparison";
 import { entriesOf, nodesOf, summaryOf } from "../compare/entries";
+import { stepDifference } from "../compare/stepping";
 import { Program } from "../program";
 import type { Change, GraphDiff, LevelRow, ProgramDiff } from "../record.gen";
 import { type FakeHost, storeOf } from "../testing/fake_host";

@@ -156,6 +156,41 @@ test("no text of a failure is markup, and only https links are links", async () 
   ]);
 });
 
+test("a case and a graph break that a failure links to are shown in place", async () => {
+  const links = [
+    { kind: "exportdb" as const, name: "cond_predicate", text: "", url: "" },
+    { kind: "graph-break" as const, name: "GB0170", text: "", url: "" },
+  ];
+  const found = { name: "cond_predicate", title: "", description: MARKUP, tags: ["torch.cond"] };
+  const rest = { level: "supported" as const, source: "", inputs: [], shapes: "", explains: [] };
+  const breakPage = { name: "GB0170", title: "", explanations: [MARKUP], hints: ["Use `cond`"] };
+  await fail(
+    { links },
+    {
+      case: { case: { ...found, ...rest }, lines: [[["k", "import"]]] },
+      break: { page: { ...breakPage, contexts: [], url: "javascript:alert(1)" } },
+    },
+  );
+  for (const each of page.querySelectorAll<HTMLDetailsElement>("li details")) {
+    await act(async () => {
+      each.open = true;
+      each.dispatchEvent(new Event("toggle"));
+    });
+  }
+  await act(async () => {}); // the last answer
+  expect(page.querySelector('[data-testid="linked-case"]')?.textContent).toContain("import");
+  const shown = page.querySelector('[data-testid="linked-break"]');
+  expect(shown?.textContent).toContain("Use cond");
+  expect(page.querySelector("img")).toBeNull();
+  expect(shown?.querySelector("a")).toBeNull();
+});
+
+test("what a failure links to is not offered where no kernel has it", async () => {
+  const link = { kind: "exportdb" as const, name: "cond_predicate", text: "", url: "" };
+  await fail({ links: [link] }, { live: false });
+  expect(page.textContent).not.toContain("Show the case");
+});
+
 test("a fixed program says by what, whether it is right, and can be undone", async () => {
   const check = {
     verdict: "refused" as const,

@@ -1,6 +1,6 @@
 /** The keys that work in every pane. */
 
-import { stepDifference } from "../compare/comparison";
+import { stepDifference } from "../compare/stepping";
 import type { Store } from "../store";
 
 /** `/` searches, Escape clears, F6 goes from pane to pane, N from difference to difference. */

@@ -21,6 +21,9 @@ export interface Answers {
   ) => object | null | string;
   live?: boolean;
   decomposable?: string[];
+  /** A case, and a page on a graph break; without them, they are refused. */
+  case?: Asks["case"]["reply"];
+  break?: Asks["break"]["reply"];
 }
 
 export class FakeHost implements Host {
@@ -82,6 +85,7 @@ export class FakeHost implements Host {
       if (typeof answer === "string") throw new Error(answer);
       return answer;
     }
+    if ((kind === "case" || kind === "break") && this.answers[kind]) return this.answers[kind];
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "setups" && this.answers.setups) return this.answers.setups;
     if (kind === "code" && this.answers.code) return this.answers.code;

@@ -1,0 +1,99 @@
+"""Carries out a command of `%export`: makes an exploration, then does with it what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import explorer
+from kernel_ext.call import Call
+from kernel_ext.command import Command
+from kernel_ext.evaluate import Evaluated, evaluate, line_file
+from kernel_ext.guiding import Steps
+from kernel_ext.progress import ProgressLine
+from kernel_ext.shell import cell_names, has_page
+
+LAST = "_export"
+"""The variable that always holds the last result."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A command, and the objects that it names."""
+
+    command: Command
+    call: Call
+    target: Evaluated
+    shapes: Any
+    """What may vary, as text or as torch takes it."""
+
+
+def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Exploration:
+    """Exports the call, as the command says how."""
+    command, target = asked.command, asked.target
+    common = _common(asked, shell, progress)
+    if not command.guide:
+        return explorer.explore(*target, **common, both=command.mode == "both", fix=command.fix)
+    guided = explorer.guide(
+        *target,
+        **common,
+        report=command.html,
+        name=command.name or asked.call.assigned or LAST,
+        tell=Steps(live=has_page(shell)),
+    )
+    assert guided.exploration is not None
+    return guided.exploration
+
+
+def beside_compile(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.CompileComparison:
+    """Exports the call, and shows beside it what torch.compile does with it."""
+    common = _common(asked, shell, progress)
+    return explorer.compare_with_compile(*asked.target, **common, sizes=asked.command.sizes)
+
+
+def _common(asked: Asked, shell: Any, progress: ProgressLine) -> dict[str, Any]:
+    call = asked.call
+    return {
+        "dynamic_shapes": asked.shapes,
+        "strict": asked.command.mode == "strict",
+        "title": " ".join(line.strip() for line in call.text.splitlines()),
+        "cells": {**cell_names(shell), line_file(call.source): "%export"},
+        "progress": progress,
+    }
+
+
+def act(
+    exploration: explorer.Exploration,
+    command: Command,
+    names: dict[str, Any],
+    progress: ProgressLine,
+) -> None:
+    """Does with a result what its command asks: decompose, verify, run, save.
+
+    Args:
+        exploration: the result.
+        command: what is asked.
+        names: the user's variables.
+        progress: told how far it is.
+    """
+    if exploration.ok:
+        if command.decompose:
+            exploration.decompose(_table(command.decompose, names), progress=progress)
+        if command.verify and not command.guide:
+            exploration.verify(progress=progress)
+        if command.run:
+            client = evaluate(command.on, names) if command.on else None
+            exploration.run(command.run, command.backend, on=client, progress=progress)
+        if command.profile:
+            exploration.profile(command.run or "cpu", progress=progress)
+        if command.save:
+            exploration.save(command.save)
+    if command.html and not command.guide:
+        exploration.to_html(command.html)
+
+
+def _table(word: str, names: Mapping[str, Any]) -> Any:
+    """A decomposition table: the user's own, if the word is its name, else the text."""
+    held = names.get(word)
+    return held if isinstance(held, Mapping) else word

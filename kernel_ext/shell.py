@@ -1,0 +1,45 @@
+"""What the magics ask of IPython's shell: its page, its cells, and who waits for a value."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING, Any
+
+from executing import Source
+
+if TYPE_CHECKING:
+    import explorer
+
+
+def has_page(shell: Any) -> bool:
+    """Whether what is shown can be replaced later: in a notebook's kernel, not in a terminal."""
+    return getattr(shell, "kernel", None) is not None
+
+
+def bundle_of(
+    shown: explorer.Exploration | explorer.Library,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a notebook shows of a result, with its metadata."""
+    bundle = shown._repr_mimebundle_()
+    return bundle if isinstance(bundle, tuple) else (bundle, {})
+
+
+def is_asked_for(shell: Any) -> bool:
+    """Whether the magic's value goes anywhere, as in `ex = %export model(x)`.
+
+    On a line of its own it must not: IPython would show the result a second time.
+    """
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_globals is not shell.user_global_ns:
+        frame = frame.f_back
+    if frame is None:
+        return True
+    node: Any = Source.executing(frame).node
+    return node is not None and not isinstance(node.parent, ast.Expr)
+
+
+def cell_names(shell: Any) -> dict[str, str]:
+    """Python's file name of each cell that has run, and the name to show for it."""
+    numbers = getattr(shell.compile, "_filename_map", {})
+    return {path: f"Cell In[{number}]" for path, number in numbers.items()}
