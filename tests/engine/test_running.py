@@ -187,6 +187,24 @@ def test_a_program_from_a_file_is_held_against_itself(
     assert program.outcome == "agrees"
 
 
+@pytest.mark.slow
+def test_what_the_user_compiled_stays_compiled(vision: Exported, rows: Runner) -> None:
+    compiled_graphs: list[Any] = []
+
+    def theirs(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
+        compiled_graphs.append(graph)
+        return graph.forward
+
+    function = torch.compile(lambda x: x.sin() + 1, backend=theirs)
+    function(torch.ones(3))
+
+    (row,) = rows(vision, "inductor")
+    function(torch.ones(3))
+
+    assert row.outcome == "agrees"
+    assert len(compiled_graphs) == 1
+
+
 # Inputs
 
 
