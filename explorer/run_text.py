@@ -14,14 +14,14 @@ _FEW = 8
 
 
 def run_lines(rows: Sequence[RunRow]) -> list[str]:
-    """The runs as a table per device and inputs; what failed, with why."""
+    """The runs as a table per device and inputs; what failed, with why. Speed: eager is 1."""
     groups: dict[str, list[RunRow]] = defaultdict(list)
     for row in rows:
         where = f" on {row.where}" if row.where else ""
         groups[f"{row.device}{where}, {row.inputs}"].append(row)
     lines: list[str] = []
     for title, group in groups.items():
-        head = _columns("", "time", "spread", "×eager", "error", "compile", "memory", "disk")
+        head = _columns("", "time", "spread", "speed", "error", "compile", "memory", "disk")
         lines += [title, f"  {head}"]
         base = _baseline(group)
         for row in group:
@@ -53,11 +53,11 @@ def profile_lines(record: Record) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """`812 µs`, `12.3 ms`, `4.1 s`."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+    """`90 ns`, `812 µs`, `12.3 ms`, `4.1 s`."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= 0.9995 * scale:
             return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
+    return f"{seconds / 1e-9:.3g} ns"
 
 
 def amount(count: int) -> str:
@@ -81,7 +81,7 @@ def _row(row: RunRow, base: float | None) -> list[str]:
     cells = _columns(
         row.title,
         duration(times.median),
-        f"{times.spread / times.median:.0%}" if times.median else "",
+        duration(times.spread),
         f"{base / times.median:.2f}" if base and times.median else "",
         error if row.error else "∞",
         duration(times.prepare),
@@ -93,7 +93,7 @@ def _row(row: RunRow, base: float | None) -> list[str]:
 
 
 def _columns(title: str, *cells: str) -> str:
-    widths = (8, 7, 7, 8, 8, 8, 8)
+    widths = (8, 8, 6, 8, 8, 8, 8)
     shown = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     return f"{title[:22]:<22}{shown}".rstrip()
 

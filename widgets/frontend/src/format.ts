@@ -25,11 +25,12 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `812 µs`, `12.3 ms`, `4.1 s`. */
+/** `90 ns`, `812 µs`, `12.3 ms`, `4.1 s`. */
 export function durationText(seconds: number): string {
   if (seconds >= 0.9995) return `${Number(seconds.toPrecision(3))} s`;
   if (seconds >= 0.9995e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
-  return `${Number((seconds * 1e6).toPrecision(3))} µs`;
+  if (seconds >= 0.9995e-6) return `${Number((seconds * 1e6).toPrecision(3))} µs`;
+  return `${Number((seconds * 1e9).toPrecision(3))} ns`;
 }
 
 /** `4 %`, and `< 1 %` for what is there at all. */

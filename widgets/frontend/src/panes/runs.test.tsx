@@ -156,10 +156,10 @@ describe("the table", () => {
   });
 
   test("details name what is known alone", () => {
-    expect(detailsOf(row("eager"), TIMES)).toBe("± 5 %, first call 10 ms, takes 20.0 kB");
+    expect(detailsOf(row("eager"), TIMES)).toBe("± 100 µs, first call 10 ms, takes 20.0 kB");
     const aoti = row("aoti", { memory: -1, size: 1_600_000 });
     expect(detailsOf(aoti, TIMES)).toBe(
-      "± 5 %, first call 10 ms, compiled in 3.25 s, 1.6 MB on disk",
+      "± 100 µs, first call 10 ms, compiled in 3.25 s, 1.6 MB on disk",
     );
   });
 });
