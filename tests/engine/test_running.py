@@ -513,6 +513,27 @@ def test_a_shortened_program_gives_the_value_of_its_last_op(vision: Exported) ->
             assert torch.equal(value, whole["scores"])
 
 
+def test_away_from_home_copies_run_and_the_model_stays(
+    vision: Exported,
+    rows: Runner,
+    added: Callable[[Any], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("export_engine.running.bench.home_of", lambda *_: "cuda:0")
+    model: Any = vision.request.target  # type: ignore[union-attr]
+    before = {name: value._version for name, value in model.state_dict().items()}
+    added(lambda: Wrapped("aten.relu.", lambda value: value * 1.5))
+
+    eager, program, wrapped = rows(vision, "eager", "program", "wrapped")
+
+    assert (eager.outcome, program.outcome) == ("agrees", "agrees")
+    assert program.error is not None
+    assert program.error.absolute == 0
+    assert wrapped.outcome == "differs"
+    assert "relu" in str(list(vision.program.graph.nodes)[wrapped.node].target)
+    assert before == {name: value._version for name, value in model.state_dict().items()}
+
+
 def test_a_moved_program_shares_no_tensor_with_the_one_it_is_made_from(vision: Exported) -> None:
     moved = moved_program(vision.program, "cpu")
 
