@@ -13,13 +13,13 @@ Importing this package imports neither torch nor IPython.
 from typing import TYPE_CHECKING
 
 from explorer import exportdb
+from explorer.beside_compile import CompileComparison, compare_with_compile
 from explorer.comparison import Comparison, diff
-from explorer.compile_comparison import CompileComparison, compare_with_compile
 from explorer.exploration import Exploration, ExportFailed
+from explorer.exportdb.library import Library
 from explorer.exporting import explore, load
-from explorer.guide import Guided, guide
+from explorer.guiding import Guided, guide
 from explorer.lessons import Lesson, lesson
-from explorer.library import Library
 from explorer.running import backends
 from explorer.session import FixError
 from explorer.view import View

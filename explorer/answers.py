@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from explorer.library_pages import page_answer
+from explorer.exportdb.pages import page_answer
 from explorer.main_thread import in_main_thread
 from explorer.session import Entry, FixError, Session
 from widgets import Answer, Refusal

@@ -11,8 +11,8 @@ import torch
 from torch._dynamo import convert_frame, pgo, utils
 
 import explorer
-from explorer.compile_html import report_html
-from explorer.compile_text import report_text
+from explorer.beside_compile.html import report_html
+from explorer.beside_compile.text import report_text
 from export_engine import Request, Shapes
 from export_engine.compiling import SizesError, sizes_to_try
 from export_engine.record_compile import CompileReport

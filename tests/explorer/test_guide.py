@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.free_sizes import free_sizes
+from explorer.guiding.free_sizes import free_sizes
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ import pytest
 
 import explorer
 from explorer.answers import Answers
-from explorer.library_answers import LONGEST_SOURCE, LibraryAnswers
+from explorer.exportdb.answers import LONGEST_SOURCE, LibraryAnswers
 from widgets import LibraryWidget, Refusal
 
 

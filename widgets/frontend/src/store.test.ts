@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Program } from "./program";
-import { litBy } from "./store";
+import { litBy } from "./selection";
 import { storeOf } from "./testing/fake_host";
 import { layeredProgram, tracedRecord } from "./testing/models";
 

@@ -3,19 +3,9 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
-import { ensure } from "./maps";
 import { type NodeId, Program } from "./program";
+import { type Lit, litBy, type Place, type Selection } from "./selection";
 import { decode } from "./wire";
-
-/** What is selected. One selection is shared by all panes. */
-export type Selection =
-  | { kind: "none" }
-  | { kind: "nodes"; nodes: readonly NodeId[] }
-  /** A node that only the program has which the one on screen is compared with. */
-  | { kind: "removed"; node: NodeId }
-  | { kind: "scope"; scope: number }
-  | { kind: "line"; file: number; line: number }
-  | { kind: "symbol"; symbol: number };
 
 /** Where a selection was made, so that a pane does not scroll away under the user's pointer. */
 export type Origin =
@@ -30,14 +20,6 @@ export type Origin =
   | "differences"
   | "code"
   | "inspector";
-
-/** What the selection lights up in every pane. */
-export interface Lit {
-  nodes: ReadonlySet<NodeId>;
-  /** Per file, the lines. */
-  lines: ReadonlyMap<number, ReadonlySet<number>>;
-  symbols: ReadonlySet<number>;
-}
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
 
@@ -63,12 +45,6 @@ export type Facts =
 export type Heat = "none" | "time" | "memory";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
-
-/** A line to look at, whether or not anything is selected. */
-export interface Place {
-  file: number;
-  line: number;
-}
 
 const NOTHING: Selection = { kind: "none" };
 
@@ -337,73 +313,4 @@ export class Store {
   dispose(): void {
     this.stop();
   }
-}
-
-/** Pure: the nodes, lines and symbols that belong to a selection. */
-export function litBy(program: Program | null, selection: Selection): Lit {
-  const nodes = new Set<NodeId>();
-  const lines = new Map<number, Set<number>>();
-  const symbols = new Set<number>();
-  if (!program) return { nodes, lines, symbols };
-  for (const id of nodesOf(program, selection)) nodes.add(id);
-  if (selection.kind === "line") lines.set(selection.file, new Set([selection.line]));
-  const light = ({ file, line }: Place): void => {
-    ensure(lines, file, () => new Set<number>()).add(line);
-  };
-  if (selection.kind === "symbol") {
-    symbols.add(selection.symbol);
-    for (const place of linesOfSymbol(program, selection.symbol, nodes)) light(place);
-  }
-  if (selection.kind === "nodes") {
-    for (const id of nodes) {
-      for (const frame of program.stack(id)) light(frame);
-      for (const symbol of program.symbolsOfType(program.type(id))) symbols.add(symbol);
-    }
-  }
-  return { nodes, lines, symbols };
-}
-
-/** The innermost lines that made values of a size, or asked about it. */
-function* linesOfSymbol(
-  program: Program,
-  symbol: number,
-  nodes: ReadonlySet<NodeId>,
-): Generator<Place> {
-  for (const id of nodes) {
-    const frame = program.stack(id).at(-1);
-    if (frame) yield frame;
-  }
-  for (const guard of program.record.guards) {
-    const frame = guard.symbols.includes(symbol) && program.stackAt(guard.stack).at(-1);
-    if (frame) yield frame;
-  }
-}
-
-function nodesOf(program: Program, selection: Selection): Iterable<NodeId> {
-  switch (selection.kind) {
-    case "none":
-    case "removed":
-      return [];
-    case "nodes":
-      return selection.nodes;
-    case "line":
-      return program.nodesAt(selection.file, selection.line);
-    case "symbol":
-      return [...program.allNodes()].filter((id) =>
-        program.symbolsOfType(program.type(id)).has(selection.symbol),
-      );
-    case "scope": {
-      const inside = descendants(program, selection.scope);
-      return [...program.allNodes()].filter((id) => inside.has(program.scope(id)));
-    }
-  }
-}
-
-/** A scope and every scope below it. Parents come before children in the record. */
-export function descendants(program: Program, root: number): Set<number> {
-  const found = new Set([root]);
-  program.record.scopes.forEach((scope, index) => {
-    if (found.has(scope.parent)) found.add(index);
-  });
-  return found;
 }

@@ -4,7 +4,7 @@ import type { Marked } from "../compare/marked";
 import { BOTH } from "../compare/merged";
 import type { Costs } from "../profile";
 import type { NodeId } from "../program";
-import type { Selection } from "../store";
+import type { Selection } from "../selection";
 import type { Drawing } from "./drawing";
 import { heatOf } from "./heat";
 import type { Item } from "./items";

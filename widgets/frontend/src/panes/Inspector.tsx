@@ -2,7 +2,8 @@
 
 import { bytesText, capped, counted, grouped, rangeText, symbolColour } from "../format";
 import type { NodeId, Program } from "../program";
-import { descendants, type Store } from "../store";
+import { descendants } from "../selection";
+import type { Store } from "../store";
 import { Breadcrumb } from "./Breadcrumb";
 import { Frames } from "./Frames";
 import { Histogram } from "./Histogram";

@@ -1,7 +1,7 @@
 /** How calls came to a line: the way from frame to frame. Pure. */
 
 import type { Frame, NodeId, Program } from "../program";
-import type { Selection } from "../store";
+import type { Selection } from "../selection";
 
 export interface Caller {
   frame: Frame;

@@ -2,7 +2,7 @@
 
 import { capped, counted } from "../format";
 import type { NodeId, Program } from "../program";
-import type { Selection } from "../store";
+import type { Selection } from "../selection";
 
 const LONGEST = 300;
 

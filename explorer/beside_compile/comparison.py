@@ -31,12 +31,12 @@ class CompileComparison:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __repr__(self) -> str:
-        from explorer.compile_text import report_text
+        from explorer.beside_compile.text import report_text
 
         return report_text(self.report)
 
     def _repr_html_(self) -> str:
-        from explorer.compile_html import report_html
+        from explorer.beside_compile.html import report_html
 
         return report_html(self.report)
 

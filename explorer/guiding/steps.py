@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
-from explorer.free_sizes import free_sizes
+from explorer.guiding.free_sizes import free_sizes
 from explorer.reply import Line, Reply
 from explorer.text import failing_place
 

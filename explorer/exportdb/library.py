@@ -52,7 +52,7 @@ class Library:
 
     def widget(self) -> Any:
         """The browser. Raises FrontEndMissing."""
-        from explorer.library_answers import LibraryAnswers
+        from explorer.exportdb.answers import LibraryAnswers
         from widgets import LibraryWidget
 
         answers = LibraryAnswers(self)

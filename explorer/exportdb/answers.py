@@ -10,7 +10,7 @@ from explorer.session import Session
 from widgets import Answer, LibraryWidget, Refusal
 
 if TYPE_CHECKING:
-    from explorer.library import Library
+    from explorer.exportdb.library import Library
     from export_engine import Progress
 
 LONGEST_SOURCE = 100_000
@@ -55,7 +55,7 @@ class LibraryAnswers:
         return self._answers(ask, request)
 
     def _try(self, name: str, source: str) -> Answer:
-        from explorer.trying import explored
+        from explorer.exportdb.trying import explored
         from export_engine.exportdb import SourceProblem, lookouts
 
         try:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
-from explorer.exportdb_check import CheckReport
-from explorer.library import Library
+from explorer.exportdb.check_report import CheckReport
+from explorer.exportdb.library import Library
 
 if TYPE_CHECKING:
     from export_engine import Progress
@@ -67,7 +67,7 @@ def try_case(
         ValueError: there is no such case, or the text cannot be run; says why.
         KeyboardInterrupt: interrupted.
     """
-    from explorer.trying import explored
+    from explorer.exportdb.trying import explored
 
     return explored(name, case(name).source if source is None else source, progress)
 

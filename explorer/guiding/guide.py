@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.escape import escaped
 from explorer.exploration import Exploration
 from explorer.exporting import explore
-from explorer.guide_steps import explained, exported, fixed, looked_over, varying, verified
+from explorer.guiding.steps import explained, exported, fixed, looked_over, varying, verified
 from explorer.reply import Reply
 from explorer.report import GENERATOR, write_report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.compile_text import (
+from explorer.beside_compile.text import (
     EXPORT_SAYS,
     MOST_GUARDS,
     call_sentence,
