@@ -173,7 +173,7 @@ describe("the graph pane", () => {
   test("shows parameters as boxes on demand", async () => {
     await show(smallProgram());
     await expect(clickBox("p_lin_weight")).rejects.toThrow("no box");
-    const weights = root.querySelector<HTMLElement>("[aria-label^='Show parameters']");
+    const weights = root.querySelector<HTMLElement>("[aria-label^='Weights']");
     weights?.click();
     await painted(2);
     canvas().focus();

@@ -40,6 +40,8 @@ export class GraphView {
   readonly stage: Stage;
   private open: ReadonlySet<string> = new Set();
   private drawing: Drawing | null = null;
+  /** The attempt that is drawn; -1 for none, and for both of a comparison. */
+  private drawn = -1;
   /** Where the program before is shown beside the other. */
   private before: Stage | null = null;
   private pointed: Item | null = null;
@@ -230,11 +232,14 @@ export class GraphView {
     const program = compared?.program ?? shown;
     if (!program || program.record.graphs.length === 0) {
       this.drawing = null;
+      this.drawn = -1;
       this.scene.value = null;
       this.stage.show(null);
       return;
     }
-    const same = this.drawing?.program === program;
+    const attempt = compared ? -1 : this.store.shown;
+    const same = this.drawing?.program === program || (attempt >= 0 && attempt === this.drawn);
+    this.drawn = attempt;
     this.drawing = compared
       ? drawingOfBoth(compared, { ...options, only: only ? surroundings(compared) : null })
       : drawingOf(program, options);
