@@ -204,6 +204,14 @@ describe("the graph pane", () => {
     await vi.waitFor(() => expect(map?.hidden).toBe(false));
   });
 
+  test("stands in the middle also of a view that has become narrower", async () => {
+    await show(smallProgram());
+    expect(middleColumn().length).toBeGreaterThan(10);
+    root.style.width = "400px";
+    await vi.waitFor(() => expect(canvas().width).toBeLessThan(401));
+    await vi.waitFor(() => expect(middleColumn().length).toBeGreaterThan(10));
+  });
+
   test("gives every button a name", async () => {
     await show(smallProgram());
     const buttons = [...root.querySelectorAll(".tx-toolbar button")];

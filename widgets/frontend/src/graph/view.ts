@@ -9,7 +9,7 @@ import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
 import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
-import { afterOpening, type Camera, firstView, reveal } from "./camera";
+import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
 import { type Drawing, drawingOf, drawingOfBoth, firstOpen } from "./drawing";
 import { type Item, nodesBelow, type Options, openAbove } from "./items";
 import { layouter } from "./layout";
@@ -42,6 +42,8 @@ export class GraphView {
   private drawing: Drawing | null = null;
   /** The attempt that is drawn; -1 for none, and for both of a comparison. */
   private drawn = -1;
+  /** Where a first look was from. */
+  private looked: Camera = { x: 0, y: 0, zoom: 1 };
   /** Where the program before is shown beside the other. */
   private before: Stage | null = null;
   private pointed: Item | null = null;
@@ -62,7 +64,7 @@ export class GraphView {
       canvas,
       map,
       () => this.marks(),
-      () => this.firstLook(),
+      () => this.lookAgain(),
     );
     this.stops = [
       effect(() => {
@@ -302,15 +304,18 @@ export class GraphView {
     return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
   }
 
-  private firstLook(): void {
+  /** In a view of another size, who has not moved sees it as if for the first time. */
+  private lookAgain(): void {
     const scene = this.scene.peek();
-    if (scene) this.stage.moveTo(this.firstCamera(scene));
+    const { camera } = this.stage;
+    if (scene && sameCamera(camera, this.looked)) this.stage.moveTo(this.firstCamera(scene));
   }
 
   private firstCamera(scene: Scene): Camera {
     const first = scene.root.children[0];
     const middle = first ? first.x + first.width / 2 : scene.width / 2;
-    return firstView(scene, middle, this.stage.size);
+    this.looked = firstView(scene, middle, this.stage.size);
+    return this.looked;
   }
 
   /** Opens what hides a selection that was made elsewhere, and brings it into view. */

@@ -17,7 +17,7 @@ interface Props {
 
 export function SymbolTable({ store, program }: Props) {
   return (
-    <table class="tx-table">
+    <table class="tx-table tx-symbols">
       <caption>Sizes that vary</caption>
       <thead>
         <tr>
