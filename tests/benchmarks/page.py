@@ -40,7 +40,7 @@ _MOUNT = """async ([record]) => {
 EXPAND = """async () => {
     performance.clearMarks();
     const start = performance.now();
-    document.querySelector("[aria-label='Open every scope (e)']").click();
+    document.querySelector("[aria-label^='Expand']").click();
     const painted = () => performance.getEntriesByName("tx:painted")[0];
     while (!painted()) await new Promise(done => setTimeout(done, 1));
     return painted().startTime - start;
@@ -98,7 +98,7 @@ def run() -> list[Row]:
 
 def _frame_rates(page: Page) -> tuple[float, float, float]:
     near = page.evaluate(FRAMES, [False])
-    page.locator("[aria-label='Show all (f)']").click()
+    page.locator("[aria-label^='Fit']").click()
     page.wait_for_timeout(400)
     far = page.evaluate(FRAMES, [False])
     return near, far, page.evaluate(FRAMES, [True])

@@ -66,6 +66,17 @@ test("a text is fetched once per attempt, and again after a refusal", async () =
   expect(asked()).toEqual(["source", "source", "source"]);
 });
 
+test("what is selected stays so when more is known of the same program, and no longer", async () => {
+  const record = tracedRecord().record();
+  const { store } = storeOf(record, { record, action: () => null });
+  await store.show(0);
+  store.select({ kind: "nodes", nodes: [1] }, "graph");
+  await store.verify(2);
+  expect(store.selection.value).toEqual({ kind: "nodes", nodes: [1] });
+  await store.show(1);
+  expect(store.selection.value.kind).toBe("none");
+});
+
 test("a record that cannot be had is a sentence on the screen", async () => {
   const { store } = storeOf(tracedRecord().record());
   await store.show(3);

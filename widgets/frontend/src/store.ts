@@ -81,6 +81,8 @@ export class Store {
   readonly arrangement: Signal<Arrangement> = signal("beside");
   readonly onlyDifferent: Signal<boolean> = signal(false);
   readonly lit: ReadonlySignal<Lit>;
+  /** The attempt that `program` is of; `current` may be on its way. */
+  shown = -1;
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
 
@@ -226,13 +228,14 @@ export class Store {
     try {
       const program = new Program(decode(await this.host.ask("record", { attempt })));
       if (this.current.value !== attempt) return; // another was asked for meanwhile
+      // The same graph, of which more is known now: what is selected and open stays so.
+      const again = attempt === this.shown;
+      this.shown = attempt;
       batch(() => {
         this.program.value = program;
         this.stopComparing();
-        this.selection.value = NOTHING;
         this.hovered.value = null;
-        this.file.value = null;
-        this.place.value = null;
+        if (!again) this.clear();
         this.status.value = { kind: "ready" };
       });
     } catch (error) {

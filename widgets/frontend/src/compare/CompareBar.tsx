@@ -37,7 +37,7 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
         type="button"
         class="tx-button"
         title="Only what differs, and what it reads or is read by"
-        aria-label="Only differences"
+        aria-label="Filter: only differences"
         aria-pressed={store.onlyDifferent.value}
         disabled={alone || count === 0}
         onClick={() => {

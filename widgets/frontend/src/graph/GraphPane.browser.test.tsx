@@ -173,7 +173,7 @@ describe("the graph pane", () => {
   test("shows parameters as boxes on demand", async () => {
     await show(smallProgram());
     await expect(clickBox("p_lin_weight")).rejects.toThrow("no box");
-    const weights = root.querySelector<HTMLElement>("[aria-label^='Show parameters']");
+    const weights = root.querySelector<HTMLElement>("[aria-label^='Weights']");
     weights?.click();
     await painted(2);
     canvas().focus();
@@ -202,6 +202,14 @@ describe("the graph pane", () => {
     await userEvent.keyboard("e");
     await painted(2);
     await vi.waitFor(() => expect(map?.hidden).toBe(false));
+  });
+
+  test("stands in the middle also of a view that has become narrower", async () => {
+    await show(smallProgram());
+    expect(middleColumn().length).toBeGreaterThan(10);
+    root.style.width = "400px";
+    await vi.waitFor(() => expect(canvas().width).toBeLessThan(401));
+    await vi.waitFor(() => expect(middleColumn().length).toBeGreaterThan(10));
   });
 
   test("gives every button a name", async () => {

@@ -1,4 +1,4 @@
-/** The graph's buttons. */
+/** The graph's buttons. A name begins with the text on the button, for who speaks it. */
 
 import type { Store } from "../store";
 import { download } from "./saving";
@@ -8,6 +8,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
   const { stage } = view;
   const hidden = view.hidden.value;
   const housekeeping = store.housekeeping.value;
+  const more = housekeeping ? "" : ` +${hidden}`;
   const save = async (kind: "svg" | "png"): Promise<void> => {
     try {
       const svg = (): Blob => new Blob([view.svg()], { type: "image/svg+xml" });
@@ -20,11 +21,19 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
     <div class="tx-toolbar" role="toolbar" aria-label="Graph">
       <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
       <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
-      <Button name="Show all (f)" text="Fit" press={() => stage.showAll()} />
-      <Button name="Open every scope (e)" text="Expand" press={() => void view.expandAll()} />
-      <Button name="Close every scope (c)" text="Collapse" press={() => void view.collapseAll()} />
+      <Button name="Fit: show all (f)" text="Fit" press={() => stage.showAll()} />
+      <Button
+        name="Expand: open every scope (e)"
+        text="Expand"
+        press={() => void view.expandAll()}
+      />
+      <Button
+        name="Collapse: close every scope (c)"
+        text="Collapse"
+        press={() => void view.collapseAll()}
+      />
       <Toggle
-        name="Highlight what leads to the selection and what follows from it (p)"
+        name="Path: highlight what leads to the selection and what follows from it (p)"
         text="Path"
         on={view.showPath.value}
         press={() => {
@@ -32,7 +41,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         }}
       />
       <Toggle
-        name="Show parameters and buffers as boxes of their own"
+        name="Weights: show parameters and buffers as boxes of their own"
         text="Weights"
         on={view.parameters.value}
         press={() => {
@@ -41,7 +50,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       />
       {store.program.value?.record.profile && (
         <Toggle
-          name="Colour ops by the time they take"
+          name="Heat: colour ops by the time they take"
           text="Heat"
           on={store.heat.value !== "none"}
           press={() => {
@@ -51,8 +60,8 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       )}
       {(hidden > 0 || housekeeping) && (
         <Toggle
-          name="Show ops that only check or compute sizes"
-          text={housekeeping ? "Sizes" : `Sizes +${hidden}`}
+          name={`Sizes${more}: show ops that only check or compute sizes`}
+          text={`Sizes${more}`}
           on={housekeeping}
           press={() => {
             store.housekeeping.value = !housekeeping;

@@ -18,6 +18,7 @@ import {
   type SceneEdge,
   SIGN,
   TITLE,
+  WIDEST_LABEL,
 } from "./scene";
 import type { Stroke, Surface } from "./surface";
 
@@ -257,7 +258,8 @@ class Painter {
     if (6 * this.zoom >= 2) surface.triangle(arrow(edge.points), colour);
     if (edge.label && this.texts) {
       const [middle, y] = edge.label;
-      this.line(edge.text, middle - edge.text.width / 2, y, edge.text.width + 2, FONT.label);
+      const room = Math.min(edge.text.width, WIDEST_LABEL);
+      this.line(edge.text, middle - room / 2, y, room + 2, FONT.label);
     }
   }
 

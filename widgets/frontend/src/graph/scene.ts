@@ -33,7 +33,7 @@ const NARROWEST = 60;
 const WIDTH_STEP = 8;
 const WIDEST_HEADER = 420;
 const WIDEST_PORT = 150;
-const WIDEST_LABEL = 240;
+export const WIDEST_LABEL = 240;
 
 /** Width of a text in CSS pixels. */
 export type Measure = (text: string, font: string) => number;

@@ -55,13 +55,13 @@ export class Stage {
   /**
    * @param map the canvas of the minimap, where there is one
    * @param marks asked for at each picture
-   * @param onFirstSize called once the canvas has a size
+   * @param onSize called when the canvas has another size
    */
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly map: HTMLCanvasElement | null,
     private readonly marks: () => Marks,
-    private readonly onFirstSize: () => void,
+    private readonly onSize: () => void,
   ) {
     this.context = context2d(canvas);
     this.mapContext = map && context2d(map);
@@ -227,12 +227,11 @@ export class Stage {
 
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    const first = this.size.width === 0 && width > 0;
     this.size = { width, height };
     const ratio = devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
-    if (first) this.onFirstSize();
+    if (width > 0) this.onSize();
     this.paintNow();
   }
 

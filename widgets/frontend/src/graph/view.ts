@@ -9,7 +9,7 @@ import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
 import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
-import { afterOpening, type Camera, firstView, reveal } from "./camera";
+import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
 import { type Drawing, drawingOf, drawingOfBoth, firstOpen } from "./drawing";
 import { type Item, nodesBelow, type Options, openAbove } from "./items";
 import { layouter } from "./layout";
@@ -40,6 +40,10 @@ export class GraphView {
   readonly stage: Stage;
   private open: ReadonlySet<string> = new Set();
   private drawing: Drawing | null = null;
+  /** The attempt that is drawn; -1 for none, and for both of a comparison. */
+  private drawn = -1;
+  /** Where a first look was from. */
+  private looked: Camera = { x: 0, y: 0, zoom: 1 };
   /** Where the program before is shown beside the other. */
   private before: Stage | null = null;
   private pointed: Item | null = null;
@@ -60,7 +64,7 @@ export class GraphView {
       canvas,
       map,
       () => this.marks(),
-      () => this.firstLook(),
+      () => this.lookAgain(),
     );
     this.stops = [
       effect(() => {
@@ -230,11 +234,14 @@ export class GraphView {
     const program = compared?.program ?? shown;
     if (!program || program.record.graphs.length === 0) {
       this.drawing = null;
+      this.drawn = -1;
       this.scene.value = null;
       this.stage.show(null);
       return;
     }
-    const same = this.drawing?.program === program;
+    const attempt = compared ? -1 : this.store.shown;
+    const same = this.drawing?.program === program || (attempt >= 0 && attempt === this.drawn);
+    this.drawn = attempt;
     this.drawing = compared
       ? drawingOfBoth(compared, { ...options, only: only ? surroundings(compared) : null })
       : drawingOf(program, options);
@@ -297,15 +304,18 @@ export class GraphView {
     return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
   }
 
-  private firstLook(): void {
+  /** In a view of another size, who has not moved sees it as if for the first time. */
+  private lookAgain(): void {
     const scene = this.scene.peek();
-    if (scene) this.stage.moveTo(this.firstCamera(scene));
+    const { camera } = this.stage;
+    if (scene && sameCamera(camera, this.looked)) this.stage.moveTo(this.firstCamera(scene));
   }
 
   private firstCamera(scene: Scene): Camera {
     const first = scene.root.children[0];
     const middle = first ? first.x + first.width / 2 : scene.width / 2;
-    return firstView(scene, middle, this.stage.size);
+    this.looked = firstView(scene, middle, this.stage.size);
+    return this.looked;
   }
 
   /** Opens what hides a selection that was made elsewhere, and brings it into view. */

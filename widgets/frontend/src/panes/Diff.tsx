@@ -2,6 +2,7 @@
 
 import { capped } from "../format";
 import { CopyButton } from "./CopyButton";
+import { LongText } from "./parts";
 
 const MOST_LINES = 2000;
 
@@ -10,7 +11,7 @@ export function Diff({ text }: { text: string }) {
   return (
     <div class="tx-copy-home">
       <CopyButton text={() => text} />
-      <pre class="tx-diff">
+      <LongText name="Changed lines" kind="tx-diff">
         {lines.slice(0, MOST_LINES).map((line, index) => (
           <span key={index} class={`tx-diff-line ${kindOf(line)}`}>
             {capped(line, 1000)}
@@ -18,7 +19,7 @@ export function Diff({ text }: { text: string }) {
           </span>
         ))}
         {lines.length > MOST_LINES && `${lines.length - MOST_LINES} more lines`}
-      </pre>
+      </LongText>
     </div>
   );
 }

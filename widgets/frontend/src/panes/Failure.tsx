@@ -9,7 +9,7 @@ import { CopyButton } from "./CopyButton";
 import { Fixes } from "./Fixes";
 import { Frames } from "./Frames";
 import { LinkedPage } from "./LinkedPage";
-import { Empty, More, Prose, Waiting } from "./parts";
+import { Empty, LongText, More, Prose, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
 const AROUND = 4;
@@ -123,7 +123,7 @@ function Folded({ title, text, most }: { title: string; text: string; most: numb
       <summary>{capped(title, 200)}</summary>
       <div class="tx-copy-home">
         <CopyButton text={() => text} />
-        <pre class="tx-text">{capped(text, most)}</pre>
+        <LongText name={capped(title, 200)}>{capped(text, most)}</LongText>
       </div>
     </details>
   );

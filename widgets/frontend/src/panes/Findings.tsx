@@ -21,7 +21,7 @@ export function Findings({ store, program }: Props) {
         {findings.length === 0 ? (
           <Empty>
             Nothing wrong or surprising was found: no value baked in, no side effect lost, no size
-            fixed against your wish. Whether it does what the model does, Guarantees tells.
+            fixed against your wish. Whether it does what the model does, Verify tells.
           </Empty>
         ) : (
           <ul class="tx-findings">

@@ -8,7 +8,7 @@ import { nodeId, type Program } from "../program";
 import type { RunRow, RunTimes } from "../record.gen";
 import type { Store } from "../store";
 import { Costs } from "./Costs";
-import { Empty, NodeLink, Prose } from "./parts";
+import { Empty, LongText, NodeLink, Prose } from "./parts";
 import { SizeBox } from "./SizeBox";
 import { useAnswer } from "./useAnswer";
 
@@ -310,7 +310,7 @@ function Why({ row }: { row: RunRow }) {
       <summary class="tx-run-summary">
         <Prose text={row.sentence} most={400} />
       </summary>
-      <pre class="tx-text">{capped(row.detail, 4000)}</pre>
+      <LongText name="What it says">{capped(row.detail, 4000)}</LongText>
     </details>
   );
 }

@@ -17,7 +17,7 @@ interface Props {
 
 export function SymbolTable({ store, program }: Props) {
   return (
-    <table class="tx-table">
+    <table class="tx-table tx-symbols">
       <caption>Sizes that vary</caption>
       <thead>
         <tr>
@@ -34,7 +34,7 @@ export function SymbolTable({ store, program }: Props) {
             class={store.lit.value.symbols.has(index) ? "tx-pressable tx-lit" : "tx-pressable"}
             {...pressable(() => store.select({ kind: "symbol", symbol: index }, "shapes"))}
           >
-            <td title={`torch calls it ${symbol.torch_name}`}>
+            <td class="tx-symbol-cell" title={`torch calls it ${symbol.torch_name}`}>
               <span class="tx-swatch" style={{ background: symbolColour(index) }} />
               <b class="tx-mono tx-symbol-name" style={{ color: symbolColour(index) }}>
                 {capped(symbol.name, 120)}

@@ -71,6 +71,23 @@ export function Prose({ text, most = 2000 }: { text: string; most?: number }) {
   );
 }
 
+interface LongTextProps {
+  name: string;
+  kind?: string;
+  children: ComponentChildren;
+}
+
+/** A text that may be longer than its box, which the keys scroll. */
+export function LongText({ name, kind = "tx-text", children }: LongTextProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: spaces and line ends count in it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: Safari scrolls with keys only what has the focus
+    <pre class={kind} role="region" aria-label={name} tabIndex={0}>
+      {children}
+    </pre>
+  );
+}
+
 /** What to say where there is nothing to show. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="tx-empty">{children}</p>;

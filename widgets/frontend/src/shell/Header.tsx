@@ -1,6 +1,7 @@
 /** The first line: the call, how its export went, and what else there is to know. */
 
 import { capped, counted } from "../format";
+import { LongText } from "../panes/parts";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { History } from "./History";
@@ -76,12 +77,12 @@ function Notes({ warnings, printed }: { warnings: string[]; printed: string }) {
     <Popover name={`While tracing: ${parts.join(", ")}`} face={face}>
       {warnings.length > 0 && <h3>Warnings while tracing</h3>}
       {warnings.map((warning, index) => (
-        <pre key={index} class="tx-text">
+        <LongText key={index} name="Warning">
           {capped(warning, 4000)}
-        </pre>
+        </LongText>
       ))}
       {printed && <h3>The model printed</h3>}
-      {printed && <pre class="tx-text">{capped(printed, 20_000)}</pre>}
+      {printed && <LongText name="What the model printed">{capped(printed, 20_000)}</LongText>}
     </Popover>
   );
 }

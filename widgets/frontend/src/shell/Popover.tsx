@@ -4,9 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 interface PopoverProps {
-  /** What the button says, and the panel's name for a screen reader. */
+  /** The panel's name, and the button's where its face does not say it. */
   name: string;
-  face: ComponentChildren;
+  face: string;
   /** Or what makes it, given how to close the panel. */
   children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
@@ -39,7 +39,7 @@ export function Popover({ name, face, children }: PopoverProps) {
         type="button"
         class="tx-button"
         title={name}
-        aria-label={name}
+        aria-label={face.startsWith(name) ? undefined : name}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >

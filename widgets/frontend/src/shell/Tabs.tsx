@@ -1,5 +1,8 @@
 /** A row of tabs, of which one is open: arrows move along it, Tab leaves it. */
 
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useBox } from "./useBox";
+
 interface TabsProps<T extends string> {
   label: string;
   tabs: readonly (readonly [tab: T, name: string])[];
@@ -8,6 +11,14 @@ interface TabsProps<T extends string> {
 }
 
 export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<T>) {
+  const row = useRef<HTMLDivElement>(null);
+  const { width } = useBox(row);
+  const over = (row.current?.scrollWidth ?? 0) > width;
+  // Where the row is too narrow for all, the open one and some of its neighbours are in view.
+  useLayoutEffect(() => {
+    const tab = row.current?.querySelector<HTMLElement>(`[data-tab="${open}"]`);
+    if (row.current && tab) row.current.scrollLeft += beyond(row.current, tab);
+  }, [open, tabs.length, width]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = neighbour(
       tabs.map(([tab]) => tab),
@@ -18,11 +29,16 @@ export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<
     event.preventDefault();
     event.stopPropagation();
     choose(next);
-    const row = event.currentTarget as HTMLElement;
-    row.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
+    row.current?.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
   };
   return (
-    <div class="tx-tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+    <div
+      ref={row}
+      class={over ? "tx-tabs tx-tabs-over" : "tx-tabs"}
+      role="tablist"
+      aria-label={label}
+      onKeyDown={onKeyDown}
+    >
       {tabs.map(([tab, name]) => (
         <button
           key={tab}
@@ -38,6 +54,16 @@ export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<
         </button>
       ))}
     </div>
+  );
+}
+
+const PEEK = 32;
+
+/** How far to scroll a row to the right for a tab, and a bit of what stands beside it, to be in view. */
+function beyond(row: HTMLElement, tab: HTMLElement): number {
+  const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()];
+  return (
+    Math.max(inner.right + PEEK - outer.right, 0) || Math.min(inner.left - PEEK - outer.left, 0)
   );
 }
 

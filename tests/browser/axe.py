@@ -1,0 +1,48 @@
+"""axe-core in a page: what it finds against WCAG in our views, and only there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+SOURCE = Path(__file__).parents[2] / "widgets/frontend/node_modules/axe-core/axe.min.js"
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+
+# JupyterLab's own scripts look for AMD modules: axe is run as text, which defines window.axe.
+_RUN = """async ([rules, scope]) => {
+    const found = await axe.run({ include: scope }, {
+        runOnly: { type: "tag", values: rules }, resultTypes: ["violations"],
+    });
+    return {
+        violations: found.violations.flatMap(rule => rule.nodes.map(node =>
+            `${rule.id}: ${node.target.join(" ")}: ${node.html.slice(0, 160)}: `
+            + node.failureSummary.replaceAll("\\n", " "))),
+        checks: found.passes.reduce((sum, rule) => sum + rule.nodes.length, 0),
+    };
+}"""
+
+
+class Axe:
+    """Checks pages and keeps count; `problems` has a line for each violation, with its state."""
+
+    def __init__(self) -> None:
+        self.states = 0
+        self.checks = 0
+        self.problems: list[str] = []
+
+    def check(self, page: Page, state: str, *scope: str) -> None:
+        """Checks what is in these elements (all that is ours by default) as it stands now."""
+        if not page.evaluate("() => 'axe' in window"):
+            page.evaluate(SOURCE.read_text())
+        found: dict[str, Any] = page.evaluate(_RUN, [list(RULES), list(scope or (".tx-root",))])
+        self.states += 1
+        self.checks += found["checks"]
+        self.problems += [f"{state}: {each}" for each in found["violations"]]
+
+    def check_both(self, page: Page, state: str, *scope: str) -> None:
+        """Checks in light and in dark; the page follows what the system prefers."""
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            self.check(page, f"{state}, {scheme}", *scope)

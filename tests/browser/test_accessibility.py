@@ -1,0 +1,121 @@
+"""axe finds nothing wrong in any view: names, roles, keys, and contrast in light and in dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import BrowserContext, Page, expect
+
+import explorer
+
+from ..models import branching
+from .axe import Axe
+from .lab import Lab
+from .test_comparing import EXPORTS, NET_OF_TWO
+from .test_explorer import LOAD
+from .test_report import Undecided
+from .test_running import EXPORT, NET
+
+TABS = ("Inspector", "Source", "Signature", "Shapes", "Findings", "Verify", "Runs", "Code")
+BROKEN = """
+class Broken(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x.sin()
+        return x.cos()
+"""
+
+
+@pytest.fixture
+def axe(capsys: pytest.CaptureFixture[str]) -> Iterator[Axe]:
+    """Checks what the test shows it; anything found fails the test, with all the rest."""
+    axe = Axe()
+    yield axe
+    with capsys.disabled():
+        print(f"\naxe: {axe.checks:,} checks in {axe.states} states")
+    assert axe.checks > axe.states
+    assert not axe.problems, "\n".join(dict.fromkeys(axe.problems))
+
+
+def _opened(context: BrowserContext, path: Path, width: int = 1200) -> Page:
+    context.set_offline(True)
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(path.as_uri())
+    expect(page.locator(".tx-header")).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("width", [1200, 700])
+def test_every_tab_of_a_program(
+    context: BrowserContext, tmp_path: Path, axe: Axe, width: int
+) -> None:
+    case = branching()
+    ex = explorer.explore(case.model, case.args, dynamic_shapes=case.shapes)
+    ex.verify(sizes=2)
+    ex.run()
+    ex.profile()
+    page = _opened(context, ex.to_html(tmp_path / "report.html"), width)
+    axe.check_both(page, "as it opens", "html")
+    if width < 820:
+        page.get_by_role("tab", name="Outline").click()
+    page.get_by_role("searchbox").first.fill("linear")
+    axe.check_both(page, "found")
+    page.get_by_role("treeitem").nth(2).click()
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        axe.check_both(page, tab)
+    page.get_by_role("button", name="Keys").click()
+    axe.check_both(page, "keys")
+
+
+def test_a_failure_and_a_comparison(context: BrowserContext, tmp_path: Path, axe: Axe) -> None:
+    failed = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
+    page = _opened(context, failed.to_html(tmp_path / "failed.html"))
+    axe.check_both(page, "failure")
+    acts = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
+    page = _opened(context, explorer.diff(*acts).to_html(tmp_path / "both.html"))
+    expect(page.get_by_test_id("graph-before")).to_be_visible()
+    page.get_by_text("Printed graph: main").click()
+    axe.check_both(page, "comparison")
+
+
+def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
+    lab.open(
+        [
+            f"{LOAD}\n{NET}{BROKEN}{NET_OF_TWO}\nbroken = Broken()",
+            EXPORT,
+            "%export broken(torch.ones(4))",
+            f"{EXPORTS[0]}\n{EXPORTS[1]}\n%export_diff a b",
+            "%exportdb",
+            "%export --vs-compile two(torch.ones(4))",
+        ]
+    )
+    lab.run_all(180)
+    page = lab.page
+    program = lab.cell(1)
+    expect(program.get_by_test_id("verdict")).to_be_visible(timeout=30_000)
+    program.get_by_role("tab", name="Verify").click()
+    program.get_by_test_id("verify").click()
+    expect(program.locator(".tx-guarantee-holds").first).to_be_visible(timeout=60_000)
+    axe.check(page, "verified, light", ".tx-root")
+    failure = lab.cell(2)
+    failure.get_by_role("button", name="Apply").first.click()
+    expect(failure.get_by_test_id("verdict")).to_be_visible(timeout=60_000)
+    failure.get_by_role("button", name="History").click()
+    for theme in ("light", "dark"):
+        if theme == "dark":
+            lab.set_theme("dark")
+        axe.check(page, f"fixed, with its history, {theme}", ".tx-root")
+        lab.cell(3)
+        axe.check(page, f"comparison, {theme}", ".tx-root")
+        library = lab.cell(4).locator(".tx-library")
+        expect(library).to_contain_text("36 cases", timeout=30_000)
+        library.get_by_role("button", name="slicing").first.click()
+        expect(library.get_by_test_id("case-page")).to_be_visible()
+        axe.check(page, f"ExportDB, {theme}", ".tx-root")
+        lab.cell(5)
+        axe.check(page, f"compile view, {theme}", ".tx-root", ".jp-RenderedHTMLCommon details")
