@@ -16,11 +16,18 @@ _WIDTH = 88
 _MOST = 2000
 """Characters of one piece of text; a diagnosis may quote a lot."""
 _BOX = "padding: 4px 0 4px 12px; margin: 6px 0; max-width: 52em; line-height: 1.5"
+
+
+def _tint(colour: str) -> str:
+    """Some of the text's own colour in it: JupyterLab's green alone is too light to read."""
+    return f"color-mix(in srgb, {colour} 80%, currentcolor)"
+
+
 _LOOKS = {
-    "right": ("✓", "var(--jp-success-color1, light-dark(#2e7d32, #66bb6a))"),
-    "wrong": ("✗", "var(--jp-error-color1, light-dark(#c62828, #ef7070))"),
-    "open": ("○", "var(--jp-ui-font-color2, light-dark(#616161, #bdbdbd))"),
-    "note": ("→", "var(--jp-brand-color1, light-dark(#1565c0, #64b5f6))"),
+    "right": ("✓", _tint("var(--jp-success-color1, light-dark(#2e7d32, #66bb6a))")),
+    "wrong": ("✗", _tint("var(--jp-error-color1, light-dark(#c62828, #ef7070))")),
+    "open": ("○", _tint("var(--jp-ui-font-color2, light-dark(#616161, #bdbdbd))")),
+    "note": ("→", _tint("var(--jp-brand-color1, light-dark(#1565c0, #64b5f6))")),
 }
 
 

@@ -66,9 +66,8 @@ class ProgressLine:
         doing = _DOING.get(progress.what, "Exporting")
         text = f"{doing} {self._title}: {count}{where} ({now - self._started:.0f} s)"
         share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""
-        bar = f"<progress{share}></progress>"
         with self._drawing:
-            self._put({"text/plain": text, "text/html": f"{bar} {escaped(text)}"})
+            self._put({"text/plain": text, "text/html": f"{_bar(share)} {escaped(text)}"})
 
     def stop(self) -> None:
         """Shows no more progress."""
@@ -95,9 +94,7 @@ class ProgressLine:
         text = f"{self._doing} {self._title} …"
         with self._drawing:
             if self._live and self._id is None:
-                self._put(
-                    {"text/plain": text, "text/html": f"<progress></progress> {escaped(text)}"}
-                )
+                self._put({"text/plain": text, "text/html": f"{_bar()} {escaped(text)}"})
 
     def _put(self, bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
         """Draws. The caller holds the lock, so that no late progress covers a result."""
@@ -110,3 +107,7 @@ class ProgressLine:
             update_display(  # type: ignore[no-untyped-call]
                 bundle, metadata=metadata, raw=True, display_id=self._id
             )
+
+
+def _bar(share: str = "") -> str:
+    return f'<progress{share} aria-label="Progress" style="vertical-align: middle"></progress>'

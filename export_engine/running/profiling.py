@@ -100,8 +100,7 @@ class _Timed(torch.fx.Interpreter):
 
     def call(self, args: tuple[Any, ...], kwargs: Any) -> None:
         """One run."""
-        graph: Any = self.module.graph
-        self.run(*graph.process_inputs(*args, **kwargs), enable_io_processing=False)
+        self.run(*pytree.tree_leaves((args, dict(kwargs))), enable_io_processing=False)
         synchronize(self._device)
         for name, start, end in self._events:
             self.seconds[name] = start.elapsed_time(end) / 1000

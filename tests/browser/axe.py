@@ -11,14 +11,17 @@ SOURCE = Path(__file__).parents[2] / "widgets/frontend/node_modules/axe-core/axe
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 
 # JupyterLab's own scripts look for AMD modules: axe is run as text, which defines window.axe.
+# The body of its page has no height and hides what overflows: to axe, nothing is on screen.
 _RUN = """async ([rules, scope]) => {
+    document.body.style.minHeight = "100vh";
     const found = await axe.run({ include: scope }, {
-        runOnly: { type: "tag", values: rules }, resultTypes: ["violations"],
+        runOnly: { type: "tag", values: rules },
     });
     return {
         violations: found.violations.flatMap(rule => rule.nodes.map(node =>
             `${rule.id}: ${node.target.join(" ")}: ${node.html.slice(0, 160)}: `
             + node.failureSummary.replaceAll("\\n", " "))),
+        contrasts: found.passes.find(rule => rule.id === "color-contrast")?.nodes.length ?? 0,
         checks: found.passes.reduce((sum, rule) => sum + rule.nodes.length, 0),
     };
 }"""
@@ -37,6 +40,7 @@ class Axe:
         if not page.evaluate("() => 'axe' in window"):
             page.evaluate(SOURCE.read_text())
         found: dict[str, Any] = page.evaluate(_RUN, [list(RULES), list(scope or (".tx-root",))])
+        assert found["contrasts"] > 0, f"{state}: axe saw no text"
         self.states += 1
         self.checks += found["checks"]
         self.problems += [f"{state}: {each}" for each in found["violations"]]

@@ -20,6 +20,13 @@ from .test_report import Undecided
 from .test_running import EXPORT, NET
 
 TABS = ("Inspector", "Source", "Signature", "Shapes", "Findings", "Verify", "Runs", "Code")
+HTML = ".jp-OutputArea-output.jp-RenderedHTML"
+LESSON = """
+import explorer
+lesson = explorer.lesson("a_first_export")
+answers = [("1", None), ("2", "aten.add"), ("2", "aten.div.Tensor")]
+display(lesson, *(lesson.check(*each) for each in answers), lesson.progress())
+"""
 BROKEN = """
 class Broken(torch.nn.Module):
     def forward(self, x):
@@ -91,7 +98,8 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
             "%export broken(torch.ones(4))",
             f"{EXPORTS[0]}\n{EXPORTS[1]}\n%export_diff a b",
             "%exportdb",
-            "%export --vs-compile two(torch.ones(4))",
+            "%export --vs-compile broken(torch.ones(4))",
+            LESSON,
         ]
     )
     lab.run_all(180)
@@ -110,12 +118,14 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
         if theme == "dark":
             lab.set_theme("dark")
         axe.check(page, f"fixed, with its history, {theme}", ".tx-root")
-        lab.cell(3)
+        expect(lab.cell(3).get_by_test_id("differences")).to_be_visible(timeout=30_000)
         axe.check(page, f"comparison, {theme}", ".tx-root")
         library = lab.cell(4).locator(".tx-library")
         expect(library).to_contain_text("36 cases", timeout=30_000)
         library.get_by_role("button", name="slicing").first.click()
         expect(library.get_by_test_id("case-page")).to_be_visible()
         axe.check(page, f"ExportDB, {theme}", ".tx-root")
-        lab.cell(5)
-        axe.check(page, f"compile view, {theme}", ".tx-root", ".jp-RenderedHTMLCommon details")
+        expect(lab.cell(5)).to_contain_text("torch.compile beside torch.export")
+        axe.check(page, f"compile view, {theme}", ".tx-root", HTML)
+        expect(lab.cell(6)).to_contain_text("Exercise 2: not yet")
+        axe.check(page, f"lesson, {theme}", HTML)

@@ -69,6 +69,18 @@ def test_a_run_again_replaces_the_one_before(explored: explorer.Exploration) -> 
     assert explored.record.runs == list(last.rows)
 
 
+def test_a_call_with_keywords_is_profiled() -> None:
+    def scaled(x: torch.Tensor, *, scale: torch.Tensor, flag: bool) -> torch.Tensor:
+        return x * scale if flag else x
+
+    model = torch.nn.Module()
+    model.forward = scaled
+    kwargs = {"scale": torch.ones(3), "flag": True}
+    ex = explorer.explore(model, (torch.ones(2, 3),), kwargs)
+
+    assert "aten.mul.Tensor" in repr(ex.profile())
+
+
 def test_the_profile_is_kept_and_told_by_op_scope_and_line(explored: explorer.Exploration) -> None:
     text = repr(explored.profile())
 

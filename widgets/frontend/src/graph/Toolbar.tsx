@@ -1,5 +1,6 @@
 /** The graph's buttons. A name begins with the text on the button, for who speaks it. */
 
+import type { ComponentChildren } from "preact";
 import type { Store } from "../store";
 import { download } from "./saving";
 import type { GraphView } from "./view";
@@ -61,7 +62,11 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       {(hidden > 0 || housekeeping) && (
         <Toggle
           name={`Sizes${more}: show ops that only check or compute sizes`}
-          text={`Sizes${more}`}
+          text={
+            <>
+              Sizes<span class="tx-toolbar-more">{more}</span>
+            </>
+          }
           on={housekeeping}
           press={() => {
             store.housekeeping.value = !housekeeping;
@@ -87,7 +92,7 @@ function Button({ name, text, press }: { name: string; text: string; press: () =
 
 interface ToggleProps {
   name: string;
-  text: string;
+  text: ComponentChildren;
   on: boolean;
   press: () => void;
 }

@@ -42,6 +42,8 @@ export class GraphView {
   private drawing: Drawing | null = null;
   /** The attempt that is drawn; -1 for none, and for both of a comparison. */
   private drawn = -1;
+  /** Whether what is being laid out is to be looked at as if for the first time. */
+  private owed = false;
   /** Where a first look was from. */
   private looked: Camera = { x: 0, y: 0, zoom: 1 };
   /** Where the program before is shown beside the other. */
@@ -250,7 +252,7 @@ export class GraphView {
     const filtered = compared !== null && only;
     const open = filtered
       ? new Set(this.drawing.forest.byKey.keys())
-      : same
+      : same && !this.owed
         ? this.open
         : firstOpen(this.drawing.forest);
     void this.show(open, null, !same || filtered);
@@ -270,6 +272,7 @@ export class GraphView {
     const { drawing, stage } = this;
     if (!drawing) return;
     const generation = ++this.generation;
+    this.owed ||= afresh;
     const late = setTimeout(() => {
       this.busy.value = true;
     }, SLOW_MS);
@@ -284,7 +287,8 @@ export class GraphView {
       this.scene.value = scene;
       this.marked = null;
       this.problem.value = null;
-      stage.show(scene, afresh ? this.firstCamera(scene) : this.kept(keep, before));
+      stage.show(scene, this.owed ? this.firstCamera(scene) : this.kept(keep, before));
+      this.owed = false;
       performance.mark("tx:painted");
     } catch (error) {
       if (generation !== this.generation) return;
