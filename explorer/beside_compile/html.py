@@ -20,8 +20,11 @@ from export_engine.record_compile import (
     Step,
 )
 
-_GOOD, _BAD, _GAP, _GRAPH = "#2b9a58", "#d6453d", "#b8720a", "#4a76b8"
-"""Readable on white and on black."""
+_GOOD, _BAD, _GAP, _GRAPH = (
+    f"color-mix(in srgb, {each} 75%, currentcolor)"
+    for each in ("#2b9a58", "#d6453d", "#b8720a", "#4a76b8")
+)
+"""Readable on white and on black, for what the text's own colour adds."""
 _CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal"
 _TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
 _PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"

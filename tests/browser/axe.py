@@ -21,6 +21,7 @@ _RUN = """async ([rules, scope]) => {
         violations: found.violations.flatMap(rule => rule.nodes.map(node =>
             `${rule.id}: ${node.target.join(" ")}: ${node.html.slice(0, 160)}: `
             + node.failureSummary.replaceAll("\\n", " "))),
+        broken: found.incomplete.filter(rule => rule.error).map(rule => rule.error.message),
         contrasts: found.passes.find(rule => rule.id === "color-contrast")?.nodes.length ?? 0,
         checks: found.passes.reduce((sum, rule) => sum + rule.nodes.length, 0),
     };
@@ -40,6 +41,7 @@ class Axe:
         if not page.evaluate("() => 'axe' in window"):
             page.evaluate(SOURCE.read_text())
         found: dict[str, Any] = page.evaluate(_RUN, [list(RULES), list(scope or (".tx-root",))])
+        assert not found["broken"], f"{state}: {found['broken']}"
         assert found["contrasts"] > 0, f"{state}: axe saw no text"
         self.states += 1
         self.checks += found["checks"]

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { TokenLine } from "../host";
 import { CodeLine, type LineMarks } from "./CodeLine";
-import { useVirtual } from "./virtual";
+import { isDrawn, useVirtual } from "./virtual";
 
 const LINE_HEIGHT = 18;
 const PAGE = 15;
@@ -58,7 +58,7 @@ export function CodeLines({ lines, marks, press, focus, cause, label, counts }: 
       role="listbox"
       aria-label={label}
       aria-multiselectable="true"
-      aria-activedescendant={`${id}-${active}`}
+      aria-activedescendant={isDrawn(range, active) ? `${id}-${active}` : undefined}
       tabIndex={0}
       data-focus
       onKeyDown={onKeyDown}

@@ -21,7 +21,7 @@ import {
 import { Empty } from "./parts";
 import { SearchBar } from "./SearchBar";
 import { treeKeys } from "./tree_keys";
-import { useVirtual } from "./virtual";
+import { isDrawn, useVirtual } from "./virtual";
 
 const ROW = 22;
 /** A larger selection, made elsewhere, opens nothing here. */
@@ -102,7 +102,9 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
         aria-label="Modules and ops"
         tabIndex={0}
         data-focus
-        aria-activedescendant={rows[active] ? rowId(store, rows[active].item) : undefined}
+        aria-activedescendant={
+          rows[active] && isDrawn(range, active) ? rowId(store, rows[active].item) : undefined
+        }
         onKeyDown={(event) => onKeyDown.current(event, { rows, active, go, toggle })}
         onPointerLeave={() => {
           store.hovered.value = null;

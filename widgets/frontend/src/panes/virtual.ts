@@ -16,6 +16,10 @@ export function rowsInView(top: number, height: number, rowHeight: number, count
   return { first: Math.min(first, last), last };
 }
 
+/** Whether a row is in the page: only then may anything name it. Pure. */
+export const isDrawn = ({ first, last }: Window, row: number): boolean =>
+  row >= first && row < last;
+
 /** Follows an element's scrolling. `scrollTo` brings a row into view, moving as little as it can. */
 export function useVirtual(rowHeight: number, count: number) {
   const element = useRef<HTMLDivElement>(null);
