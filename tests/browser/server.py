@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60.0
+LESSONS = "lessons"
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Server:
     """Where the notebooks are."""
     settings: Path
     """Where JupyterLab keeps what is set in its page."""
+    lessons: Path
+    """Where a learner's progress is kept."""
 
     def api(self, path: str, method: str = "GET") -> object:
         """The JSON that the server's REST API answers, None where it answers nothing."""
@@ -44,8 +47,9 @@ class Server:
         return json.loads(text) if text else None
 
     def start_over(self) -> None:
-        """Ends all kernels and forgets what was set, such as the theme."""
-        shutil.rmtree(self.settings, ignore_errors=True)
+        """Ends all kernels and forgets what was set and learnt, such as the theme."""
+        for kept in (self.settings, self.lessons):
+            shutil.rmtree(kept, ignore_errors=True)
         sessions = self.api("sessions")
         assert isinstance(sessions, list)
         for session in sessions:
@@ -65,7 +69,7 @@ def serve(home: Path) -> Iterator[Server]:
             _command(folder, token, port), env=_environment(home), stdout=log, stderr=log
         )
     settings = home / "config" / "lab" / "user-settings"
-    server = Server(f"http://127.0.0.1:{port}", token, folder, settings)
+    server = Server(f"http://127.0.0.1:{port}", token, folder, settings, home / LESSONS)
     try:
         _wait_for(server, process, log_path)
         yield server
@@ -99,7 +103,7 @@ def _environment(home: Path) -> dict[str, str]:
         "JUPYTER_DATA_DIR": home / "data",
         "JUPYTER_RUNTIME_DIR": home / "runtime",
         "IPYTHONDIR": home / "ipython",
-        "EXPORT_EXPLORER_DATA": home / "lessons",
+        "EXPORT_EXPLORER_DATA": home / LESSONS,
         "PYTHONPATH": ROOT,
     }
     return {**os.environ, **{name: str(path) for name, path in own.items()}}
