@@ -107,7 +107,7 @@ class Comparison:
     def _session(self) -> Session:
         """Both programs as attempts of one session, the second on screen."""
         first, second = (
-            Entry(each.label, each.attempt, at - 1, f"{each.record.title}, {each.label}")
+            each.changed(parent=at - 1, step=f"{each.record.title}, {each.label}")
             for at, each in enumerate(self._entries)
         )
         session = Session([first, second])

@@ -11,7 +11,7 @@ from explorer.run_text import profile_lines, run_lines
 from explorer.session import FixError, Session
 
 if TYPE_CHECKING:
-    from export_engine import Exported, Plan, Profile, Progress, Record, RunRow
+    from export_engine import Plan, Profile, Progress, Record, RunRow
 
 
 class Runs:
@@ -79,8 +79,7 @@ def run(
 
     from export_engine import run as run_here
 
-    attempt = _exported(session, number)
-    record = session.entries[number].record
+    attempt, record = session.exported(number, "run"), session.entries[number].record
     if plan.folder == Path():
         plan = replace(plan, folder=_folder())
     rows: list[RunRow] = []
@@ -116,8 +115,7 @@ def profile(
     """
     from export_engine import profile as profile_here
 
-    attempt = _exported(session, number)
-    record = session.entries[number].record
+    attempt, record = session.exported(number, "run"), session.entries[number].record
     try:
         found = profile_here(attempt, record, device, inputs, sizes, progress)
     except ValueError as error:
@@ -166,15 +164,6 @@ def available() -> dict[str, Any]:
             for each in backends().values()
         ],
     }
-
-
-def _exported(session: Session, number: int) -> Exported:
-    from export_engine import Exported
-
-    attempt = session.entries[number].attempt
-    if not isinstance(attempt, Exported):
-        raise FixError("There is no program to run: the export failed.")
-    return attempt
 
 
 _kept: list[tempfile.TemporaryDirectory[str]] = []

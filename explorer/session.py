@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Attempt,
         AutofixReport,
         DecompositionTable,
+        Exported,
         Finding,
         Fix,
         Profile,
@@ -62,20 +63,34 @@ class Entry:
 
         return isinstance(self.attempt, Exported)
 
+    def changed(self, **fields: Any) -> Entry:
+        """The same attempt with other fields. What was described of it is not described again."""
+        made = replace(self, **fields)
+        known = {name: self.__dict__[name] for name in _OF_ATTEMPT if name in self.__dict__}
+        made.__dict__.update(known)
+        return made
+
     @cached_property
     def record(self) -> Record:
-        """The attempt, described. A RuntimeError here is a bug, and says so."""
-        from export_engine import describe, with_runs, with_verification
+        """The attempt, described, with what was found out since."""
+        from export_engine import with_runs, with_verification
+
+        record = self._described
+        record = with_verification(record, self.verified) if self.verified else record
+        return with_runs(record, self.runs, self.profile)
+
+    @cached_property
+    def _described(self) -> Record:
+        """The attempt alone. A RuntimeError here is a bug, and says so."""
+        from export_engine import describe
 
         try:
-            record = describe(self.attempt)
+            return describe(self.attempt)
         except Exception as error:
             raise RuntimeError(
                 "torch.export is done, but Export Explorer cannot describe what it made. "
                 "That is a bug of Export Explorer's; please report it with the error above."
             ) from error
-        record = with_verification(record, self.verified) if self.verified else record
-        return with_runs(record, self.runs, self.profile)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -112,6 +127,10 @@ class Entry:
             "parent": self.parent,
             "step": self.step,
         }
+
+
+_OF_ATTEMPT = ("_described", "findings")
+"""What an Entry works out from its attempt alone, once."""
 
 
 class Session:
@@ -216,17 +235,9 @@ class Session:
             FixError: it has no program, the table means nothing, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from export_engine import (
-            DecomposeError,
-            DecompositionTable,
-            Exported,
-            TableError,
-            decompose,
-        )
+        from export_engine import DecomposeError, DecompositionTable, TableError, decompose
 
-        attempt = self._entries[number].attempt
-        if not isinstance(attempt, Exported):
-            raise FixError("There is no program to decompose: the export failed.")
+        attempt = self.exported(number, "decompose")
         try:
             wanted = DecompositionTable.of(table)
             for known, entry in enumerate(self._entries):
@@ -245,18 +256,33 @@ class Session:
             FixError: it has no program.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from export_engine import Exported, verify
+        from export_engine import verify
 
-        entry = self._entries[number]
-        if not isinstance(entry.attempt, Exported):
-            raise FixError("There is no program to verify: the export failed.")
-        verified = verify(entry.attempt, entry.record, sizes, progress)
+        attempt = self.exported(number, "verify")
+        verified = verify(attempt, self._entries[number].record, sizes, progress)
         self.keep(number, verified=verified)
         return verified
 
+    def exported(self, number: int, wanted: str) -> Exported:
+        """An attempt that has a program.
+
+        Args:
+            number: the attempt's.
+            wanted: what is to be done with the program: `verify`.
+
+        Raises:
+            FixError: it has none.
+        """
+        from export_engine import Exported
+
+        attempt = self._entries[number].attempt
+        if not isinstance(attempt, Exported):
+            raise FixError(f"There is no program to {wanted}: the export failed.")
+        return attempt
+
     def keep(self, number: int, **found: Any) -> None:
         """Keeps what was found out about an attempt with it; its Record has it from then on."""
-        self._entries[number] = replace(self._entries[number], **found)
+        self._entries[number] = self._entries[number].changed(**found)
         self._tell()
 
     def _add(self, made: list[tuple[Attempt, str]], parent: int) -> int:

@@ -182,3 +182,24 @@ def test_open_views_follow() -> None:
     assert widget.current == 1
     assert [head["step"] for head in widget.attempts] == ["", ex.record.fixed_by[0]]
     assert widget.record == ex._session.entry.encoded
+
+
+def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    import export_engine
+
+    described: list[Any] = []
+    real = export_engine.describe
+    monkeypatch.setattr(
+        export_engine, "describe", lambda attempt: described.append(attempt) or real(attempt)
+    )
+    ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
+    ex.verify(sizes=1)
+    ex.run()
+    ex.profile()
+    assert len(described) == 1
+    assert ex.record.verification is not None
+    assert ex.record.profile is not None
+    assert len(ex.record.runs) == 2
+    found = explorer.diff(ex, ex)
+    assert found._session().entry.record.verification is not None
+    assert len(described) == 1
