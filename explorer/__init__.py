@@ -7,24 +7,27 @@
     explorer.diff(ex, "golden.pt2").ok
     ex.fixes      # of an export that failed; ex.apply(0) applies one, ex.autofix() all it takes
 
-Importing this package imports neither torch nor IPython.
+Importing this package imports neither torch nor IPython; the first use of a name below imports what
+is behind it.
 """
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from explorer import exportdb
-from explorer.beside_compile import CompileComparison, compare_with_compile
-from explorer.comparison import Comparison, diff
-from explorer.exploration import Exploration, ExportFailed
-from explorer.exportdb.library import Library
-from explorer.exporting import explore, load
-from explorer.guiding import Guided, guide
-from explorer.lessons import Lesson, lesson
-from explorer.running import backends
-from explorer.session import FixError
-from explorer.view import View
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from explorer import exportdb
+    from explorer.beside_compile import CompileComparison, compare_with_compile
+    from explorer.comparison import Comparison, diff
+    from explorer.exploration import Exploration, ExportFailed
+    from explorer.exportdb.library import Library
+    from explorer.exporting import explore, load
+    from explorer.guiding import Guided, guide
+    from explorer.lessons import Lesson, lesson
+    from explorer.running import backends
+    from explorer.session import FixError
+    from explorer.view import View
     from export_engine import Progress as Progress
 
 __all__ = [
@@ -46,3 +49,36 @@ __all__ = [
     "lesson",
     "load",
 ]
+
+_HOMES = {
+    "Comparison": "comparison",
+    "CompileComparison": "beside_compile",
+    "Exploration": "exploration",
+    "ExportFailed": "exploration",
+    "FixError": "session",
+    "Guided": "guiding",
+    "Lesson": "lessons",
+    "Library": "exportdb.library",
+    "View": "view",
+    "backends": "running",
+    "compare_with_compile": "beside_compile",
+    "diff": "comparison",
+    "explore": "exporting",
+    "guide": "guiding",
+    "lesson": "lessons",
+    "load": "exporting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "exportdb":
+        return import_module(f"{__name__}.exportdb")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -55,6 +55,19 @@ def test_importing_explorer_costs_no_ipython() -> None:
     assert "IPython" not in loaded_by("import explorer")
 
 
+def test_importing_explorer_loads_nothing_before_it_is_used() -> None:
+    loaded = loaded_by("import explorer")
+    assert [name for name in loaded if name.startswith(("explorer.", "export_engine"))] == []
+    assert "explorer.lessons" in loaded_by("import explorer; explorer.lesson")
+
+
+def test_every_public_name_of_explorer_is_there() -> None:
+    import explorer
+
+    assert all(hasattr(explorer, name) for name in explorer.__all__)
+    assert {*explorer.__all__} == {*explorer._HOMES, "exportdb"} <= {*dir(explorer)}
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_package_is_typed(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
