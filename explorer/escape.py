@@ -16,6 +16,17 @@ def harmless(text: object) -> str:
     return _CONTROL.sub("\ufffd", str(text).replace("\r\n", "\n"))
 
 
+def marked(text: object, most: int = 400) -> str:
+    """Text as content of an element; what stands between backticks is code, line ends are kept."""
+    pieces = escaped(text, most).split("`")
+    if len(pieces) % 2 == 0:  # a backtick that is not closed is a backtick
+        return "`".join(pieces).replace("\n", "<br>")
+    return "".join(
+        f"<code>{piece}</code>" if number % 2 else piece.replace("\n", "<br>")
+        for number, piece in enumerate(pieces)
+    )
+
+
 def escaped(text: object, most: int = 400) -> str:
     """Text as content or a quoted attribute of an element; cut where it is longer than `most`."""
     plain = harmless(text)

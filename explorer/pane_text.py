@@ -8,10 +8,10 @@ from collections.abc import Callable
 from explorer.escape import harmless
 from explorer.outline import Block, few_blocks
 from explorer.text import counted, held_rows, input_rows, output_rows
-from export_engine.printed import items_of, printed_graph
+from export_engine.printed import printed_graph
 from export_engine.record import OPS, Record
 from export_engine.record_contract import Guard
-from export_engine.source import source_line
+from export_engine.source import innermost, source_line
 
 
 def pane_text(record: Record, pane: str) -> list[str]:
@@ -56,11 +56,10 @@ def _source(record: Record) -> list[str]:
     made: dict[int, dict[int, Counter[str]]] = {}
     for graph in record.graphs:
         for node, stack in enumerate(graph.stack):
-            if stack < 0 or OPS[graph.op[node]] != "call_function" or graph.housekeeping[node]:
+            frame = innermost(record, stack)
+            if not frame or OPS[graph.op[node]] != "call_function" or graph.housekeeping[node]:
                 continue
-            frame = items_of(record.stacks, stack)[-1]
-            lines = made.setdefault(record.frames.file[frame], {})
-            ops = lines.setdefault(record.frames.line[frame], Counter())
+            ops = made.setdefault(frame.file, {}).setdefault(frame.line, Counter())
             ops[record.targets[graph.target[node]].label] += 1
     shown: list[str] = []
     for file, lines in made.items():
@@ -80,12 +79,11 @@ def _code(record: Record) -> list[str]:
 
 
 def _place_of(record: Record, guard: Guard) -> str:
-    if guard.stack < 0:
+    frame = innermost(record, guard.stack)
+    if frame is None:
         return ""
-    frame = items_of(record.stacks, guard.stack)[-1]
-    file, line = record.frames.file[frame], record.frames.line[frame]
-    code = source_line(record, file, line)
-    return f"{record.files[file].name}:{line}" + (f"  {code}" if code else "")
+    code = source_line(record, frame.file, frame.line)
+    return f"{frame.name}:{frame.line}" + (f"  {code}" if code else "")
 
 
 def _columns(rows: list[tuple[str, str, str]]) -> list[str]:

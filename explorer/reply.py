@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from explorer.escape import escaped, harmless
+from explorer.escape import escaped, harmless, marked
 
 _WIDTH = 88
 _MOST = 2000
@@ -78,8 +78,8 @@ class Reply:
         """As HTML without script or address; all text is escaped."""
         mark, colour = _LOOKS[self.kind]
         style = f"border-left: 3px solid {colour}; {_BOX}"
-        parts = [f'<div><b style="color: {colour}">{mark} {_marked(self.title)}</b></div>']
-        parts += [f"<div>{_marked(self.reason)}</div>"] if self.reason else []
+        parts = [f'<div><b style="color: {colour}">{mark} {marked(self.title, _MOST)}</b></div>']
+        parts += [f"<div>{marked(self.reason, _MOST)}</div>"] if self.reason else []
         if self.code:
             parts.append(
                 '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
@@ -90,10 +90,10 @@ class Reply:
             sign, tint = _LOOKS[line.kind]
             parts.append(
                 f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
-                f'<span style="color: {tint}">{sign}</span>&ensp;{_marked(line.text)}</div>'
+                f'<span style="color: {tint}">{sign}</span>&ensp;{marked(line.text, _MOST)}</div>'
             )
         if self.after:
-            parts.append(f'<div style="opacity: 0.75">{_marked(self.after)}</div>')
+            parts.append(f'<div style="opacity: 0.75">{marked(self.after, _MOST)}</div>')
         return f'<div style="{style}">{"".join(parts)}</div>'
 
 
@@ -106,18 +106,3 @@ def _wrapped(text: str, indent: str = "  ") -> list[str]:
             line, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
         )
     ]
-
-
-def _marked(text: str) -> str:
-    """Text as HTML; what stands between backticks as code, line ends as they are."""
-    pieces = harmless(text).split("`")
-    if len(pieces) % 2 == 0:  # a backtick that is not closed is a backtick
-        return _plain(text)
-    return "".join(
-        f"<code>{escaped(piece, _MOST)}</code>" if number % 2 else _plain(piece)
-        for number, piece in enumerate(pieces)
-    )
-
-
-def _plain(text: str) -> str:
-    return escaped(text, _MOST).replace("\n", "<br>")

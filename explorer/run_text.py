@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from export_engine.record import OPS, Record
 from export_engine.record_runs import Profile, RunRow
-from export_engine.source import source_line
+from export_engine.source import innermost, source_line
 
 _MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}
 _FEW = 8
@@ -136,11 +136,9 @@ def _by_line(record: Record, profile: Profile) -> dict[str, float]:
     totals: dict[str, float] = defaultdict(float)
     graph = record.graphs[0]
     for node, micro in enumerate(profile.microseconds):
-        stack = graph.stack[node]
-        if micro < 0 or stack < 0 or OPS[graph.op[node]] != "call_function":
+        frame = innermost(record, graph.stack[node])
+        if micro < 0 or frame is None or OPS[graph.op[node]] != "call_function":
             continue
-        frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
-        file, line = record.frames.file[frame], record.frames.line[frame]
-        code = source_line(record, file, line).strip()
-        totals[f"{record.files[file].name}:{line}  {code}".rstrip()] += micro
+        code = source_line(record, frame.file, frame.line).strip()
+        totals[f"{frame.name}:{frame.line}  {code}".rstrip()] += micro
     return totals

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from explorer.escape import harmless
 from explorer.run_text import profile_lines, run_lines
 from export_engine.record import Record
-from export_engine.source import source_line
+from export_engine.source import innermost, source_line
 
 _LEAST_WIDTH, _MOST_WIDTH = 80, 120
 _MOST = 12
@@ -112,22 +112,17 @@ _MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked
 
 
 def _at(record: Record, stack: int) -> str:
-    if stack < 0:
-        return ""
-    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
-    return f" ({record.files[record.frames.file[frame]].name}:{record.frames.line[frame]})"
+    frame = innermost(record, stack)
+    return f" ({frame.name}:{frame.line})" if frame else ""
 
 
 def failing_place(record: Record) -> tuple[str, str]:
     """Where in the user's code an export failed, and that line; empty where it is not known."""
-    failure = record.failure
-    if failure is None or failure.stack < 0:
+    frame = innermost(record, record.failure.stack) if record.failure else None
+    if frame is None:
         return "", ""
-    frame = record.stacks.items[record.stacks.starts[failure.stack + 1] - 1]
-    file, line = record.frames.file[frame], record.frames.line[frame]
-    function = record.strings[record.frames.function[frame]]
-    place = f"{record.files[file].name}, line {line}, in {function}"
-    return place, source_line(record, file, line)
+    place = f"{frame.name}, line {frame.line}, in {frame.function}"
+    return place, source_line(record, frame.file, frame.line)
 
 
 def counted(number: int, what: str) -> str:

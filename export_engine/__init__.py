@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Attempt, Exported, Failed
     from export_engine.decomposing import DecomposeError, decompose
     from export_engine.decomposition_table import DecompositionTable, TableError
-    from export_engine.description import describe, describe_program
+    from export_engine.description import describe
     from export_engine.description.runs import with_runs
     from export_engine.description.verification import with_verification
     from export_engine.diagnosis import Diagnosis
@@ -70,7 +70,6 @@ __all__ = [
     "decode",
     "decompose",
     "describe",
-    "describe_program",
     "devices",
     "diff_records",
     "encode",
@@ -116,7 +115,6 @@ _HOMES = {
     "decode": "wire",
     "decompose": "decomposing",
     "describe": "description",
-    "describe_program": "description",
     "devices": "running",
     "diff_records": "diff",
     "encode": "wire",

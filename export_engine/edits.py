@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from zlib import crc32
 
+from export_engine.unified import unified
+
 _MARK = re.compile(r" \(fixed [0-9a-f]{8}\)$")
 
 
@@ -41,10 +43,7 @@ class Edit:
         Args:
             name: what to call the file.
         """
-        lines = difflib.unified_diff(
-            self.before.splitlines(), self.after.splitlines(), name, name, lineterm=""
-        )
-        return "\n".join(lines)
+        return unified(self.before, self.after, name)
 
 
 def unedited(path: str) -> str:

@@ -16,13 +16,14 @@ from export_engine.record import SCHEMA_VERSION, Record
 def record_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of what `wire.to_json` writes.
 
-    A Record says which version of the schema it follows in its field `schema`. A version that adds
-    or changes a field has a higher number.
+    A Record says which version of the schema it follows in its field `schema`. A version that
+    changes a field or takes one away has a higher number; a field that is added has a default, and
+    a reader that does not know it passes over it.
     """
     (root,), parts = msgspec.json.schema_components(
         [Record], schema_hook=_column, ref_template="#/$defs/{name}"
     )
-    for kind in _structs(Record):
+    for kind in structs_of(Record):
         part, told = parts[kind.__name__], _comments(kind)
         part["description"] = inspect.cleandoc(kind.__doc__ or "")
         for name, field in part.get("properties", {}).items():
@@ -43,23 +44,25 @@ def _column(kind: type) -> dict[str, Any]:
     raise NotImplementedError
 
 
-def _structs(root: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:
-    """A Struct and all that it is made of."""
+def structs_of(*roots: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:
+    """Some Structs and all that they are made of, in order of first use, dependencies first."""
     found: list[type[msgspec.Struct]] = []
 
     def visit(kind: msgspec.inspect.Type) -> None:
         match kind:
-            case msgspec.inspect.StructType(cls=cls, fields=fields) if cls not in found:
-                found.append(cls)
+            case msgspec.inspect.StructType(cls=cls, fields=fields):
                 for field in fields:
                     visit(field.type)
+                if cls not in found:
+                    found.append(cls)
             case msgspec.inspect.ListType(item_type=item):
                 visit(item)
             case msgspec.inspect.UnionType(types=types):
                 for each in types:
                     visit(each)
 
-    visit(msgspec.inspect.type_info(root))
+    for root in roots:
+        visit(msgspec.inspect.type_info(root))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,6 +17,27 @@ LONGEST_FILE = 5_000_000
 
 class SourceMissing(Exception):
     """Why a file's text is not to be had. Its text can be shown as it is."""
+
+
+class Frame(NamedTuple):
+    """A line that a stack of the Record goes through."""
+
+    file: int
+    """Into `Record.files`."""
+    name: str
+    """Of the file."""
+    line: int
+    function: str
+
+
+def innermost(record: Record, stack: int) -> Frame | None:
+    """The innermost frame of a stack, by the stack's number; None for -1, which is no stack."""
+    if stack < 0:
+        return None
+    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
+    file = record.frames.file[frame]
+    function = record.strings[record.frames.function[frame]]
+    return Frame(file, record.files[file].name, record.frames.line[frame], function)
 
 
 def source_lines(record: Record, file: int) -> list[list[Token]]:

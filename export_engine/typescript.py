@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from array import array
 
-import msgspec
 from msgspec import inspect
 
 from export_engine.record import OPS, SCHEMA_VERSION, Record
 from export_engine.record_diff import ProgramDiff, TextDiff
 from export_engine.record_exportdb import ExportCase, GraphBreakPage
+from export_engine.schema import structs_of
 
 _HEADER = """\
 // Generated from export_engine/record.py by `make types`. The schema's comments are there.
@@ -24,36 +24,21 @@ export type Column = Int8Array | Int16Array | Int32Array;
 """
 
 
+_ROOTS = (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage)
+"""What the page is sent, and all that it is made of."""
+
+
 def generate() -> str:
     """The text of `record.gen.ts`: one interface per Struct, dependencies first."""
     structs = [
-        kind for kind in inspect.multi_type_info(_structs()) if isinstance(kind, inspect.StructType)
+        kind
+        for kind in inspect.multi_type_info(structs_of(*_ROOTS))
+        if isinstance(kind, inspect.StructType)
     ]
     parts = [_HEADER, f"export const SCHEMA_VERSION = {SCHEMA_VERSION};\n"]
     parts.append(f"export const OPS = {_literals(OPS, ', ', '[', ']')} as const;\n")
     parts.extend(_interface(struct) for struct in structs)
     return "\n".join(parts)
-
-
-def _structs() -> list[type[msgspec.Struct]]:
-    """Every Struct of a Record and of what stands beside it, dependencies first."""
-    found: list[type[msgspec.Struct]] = []
-
-    def visit(kind: inspect.Type) -> None:
-        if isinstance(kind, inspect.StructType):
-            for field in kind.fields:
-                visit(field.type)
-            if kind.cls not in found:
-                found.append(kind.cls)
-        elif isinstance(kind, inspect.ListType):
-            visit(kind.item_type)
-        elif isinstance(kind, inspect.UnionType):
-            for member in kind.types:
-                visit(member)
-
-    for root in (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage):
-        visit(inspect.type_info(root))
-    return found
 
 
 def _interface(struct: inspect.StructType) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from explorer.beside_compile.text import (
     EXPORT_SAYS,
     MOST_GUARDS,
+    asker,
     call_sentence,
     compile_sentence,
+    guards_left,
     ops_text,
 )
-from explorer.escape import escaped
+from explorer.escape import escaped, marked
 from export_engine.record_compile import (
     CodePlace,
     CompiledCall,
@@ -30,6 +32,8 @@ _TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
 _PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"
 _MARKS = {"takes": ("✓", _GOOD), "refuses": ("✕", _BAD), "no program": ("✕", _BAD)}
 _MOST_STEPS = 40
+_LONGEST = 1000
+"""Characters of a sentence of torch's."""
 
 
 def report_html(report: CompileReport) -> str:
@@ -67,14 +71,13 @@ def _sentence(report: CompileReport, call: CompiledCall) -> str:
 
 
 def _recompiles(call: CompiledCall) -> str:
-    left = len(call.recompiles) - MOST_GUARDS
-    more = f"<div>and so on, for {left:,} earlier graphs</div>" if left > 0 else ""
+    left = guards_left(call)
+    more = f"<div>{left}</div>" if left else ""
     return "".join(map(_recompile, call.recompiles[:MOST_GUARDS])) + more
 
 
 def _recompile(given: Recompile) -> str:
-    who = f"graph {given.graph}" if given.graph else "an earlier graph"
-    return f"<div>{who} asks {_code(given.guard)}{_at(given.place)}</div>"
+    return f"<div>{asker(given)} asks {_code(given.guard)}{_at(given.place)}</div>"
 
 
 def _export(report: CompileReport, call: CompiledCall) -> str:
@@ -83,7 +86,7 @@ def _export(report: CompileReport, call: CompiledCall) -> str:
     if call.rule:
         said += f"<div>asks {_code(call.rule)}{_at(call.rule_place)}</div>"
     if call.export == "no program":
-        said += f"<div>{_prose(report.sentence)}{_at(report.sentence_place)}</div>"
+        said += f"<div>{marked(report.sentence, _LONGEST)}{_at(report.sentence_place)}</div>"
     return said
 
 
@@ -149,10 +152,11 @@ def _gaps(gaps: list[Gap]) -> str:
 
 def _gap(gap: Gap) -> str:
     page = f" · <code>%graph_breaks {escaped(gap.page)}</code>" if gap.page else ""
-    hints = "".join(f"<li>{_prose(each)}</li>" for each in gap.hints)
+    hints = "".join(f"<li>{marked(each, _LONGEST)}</li>" for each in gap.hints)
+    listed = f"<ul>{hints}</ul>" if hints else ""
     return (
         f"<details><summary>Why the interpreter: {escaped(gap.reason)}{page}</summary>"
-        f"<p>{_prose(gap.explanation)}</p>{f'<ul>{hints}</ul>' if hints else ''}</details>"
+        f"<p>{marked(gap.explanation, _LONGEST)}</p>{listed}</details>"
     )
 
 
@@ -162,11 +166,3 @@ def _td(inner: str) -> str:
 
 def _code(text: str) -> str:
     return f"<code>{escaped(text)}</code>"
-
-
-def _prose(text: str) -> str:
-    """A sentence in which what stands between backticks is code."""
-    parts = escaped(text, 1000).split("`")
-    if len(parts) % 2 == 0:
-        return "`".join(parts)
-    return "".join(f"<code>{each}</code>" if at % 2 else each for at, each in enumerate(parts))

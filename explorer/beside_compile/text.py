@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from explorer.escape import harmless
+from explorer.text import counted
 from export_engine.record_compile import (
     CodePlace,
     CompiledCall,
@@ -51,7 +52,7 @@ def compile_sentence(report: CompileReport) -> str:
     """`3 graphs in 3 compilations; no gap`."""
     graphs, gaps = len(report.graphs), len(report.gaps)
     again = sum(call.outcome == "recompiled" for call in report.calls)
-    parts = [_count(graphs, "graph"), _count(gaps, "gap") if gaps else "no gap between them"]
+    parts = [counted(graphs, "graph"), counted(gaps, "gap") if gaps else "no gap between them"]
     if len(report.calls) > 1:
         parts.append(f"compiled again at {again} of {len(report.calls)} sizes")
     return ", ".join(parts)
@@ -77,16 +78,26 @@ def call_sentence(report: CompileReport, call: CompiledCall) -> str:
 
 def recompile_sentences(call: CompiledCall) -> list[str]:
     """The guards that a call did not meet, the newest graph's first."""
-    left = len(call.recompiles) - MOST_GUARDS
     shown = [recompile_sentence(each) for each in call.recompiles[:MOST_GUARDS]]
-    return [*shown, f"and so on, for {left:,} earlier graphs"] if left > 0 else shown
+    left = guards_left(call)
+    return [*shown, left] if left else shown
+
+
+def guards_left(call: CompiledCall) -> str:
+    """What to say of the guards that are not shown; empty where all are."""
+    left = len(call.recompiles) - MOST_GUARDS
+    return f"and so on, for {left:,} earlier graphs" if left > 0 else ""
+
+
+def asker(given: Recompile) -> str:
+    """Whose guard it is."""
+    return f"graph {given.graph}" if given.graph else "an earlier graph"
 
 
 def recompile_sentence(given: Recompile) -> str:
     """`graph 1 asks x.shape[0] == 512`."""
-    who = f"graph {given.graph}" if given.graph else "an earlier graph"
     place = f", for {place_text(given.place)}" if given.place else ""
-    return f"{who} asks {given.guard}{place}"
+    return f"{asker(given)} asks {given.guard}{place}"
 
 
 def rule_sentence(call: CompiledCall) -> str:
@@ -149,10 +160,6 @@ def _numbers(numbers: list[int]) -> str:
     shown = [str(each) for each in numbers]
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return f"{'graph' if len(shown) == 1 else 'graphs'} {listed}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

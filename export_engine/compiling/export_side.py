@@ -11,7 +11,7 @@ from export_engine.probe import probe_sizes
 from export_engine.record import Record
 from export_engine.record_compile import CodePlace
 from export_engine.request import Request
-from export_engine.source import source_line
+from export_engine.source import innermost, source_line
 
 Verdict = Literal["takes", "refuses", "unchecked", "no program"]
 
@@ -57,13 +57,12 @@ def failing_place(record: Record) -> CodePlace | None:
 
 
 def _place(record: Record, stack: int) -> CodePlace | None:
-    if stack < 0:
+    frame = innermost(record, stack)
+    if frame is None:
         return None
-    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
-    file, line = record.frames.file[frame], record.frames.line[frame]
     return CodePlace(
-        file=record.files[file].name,
-        line=line,
-        function=record.strings[record.frames.function[frame]],
-        text=source_line(record, file, line),
+        file=frame.name,
+        line=frame.line,
+        function=frame.function,
+        text=source_line(record, frame.file, frame.line),
     )

@@ -27,10 +27,9 @@ from export_engine.record import OPS, Failure, Record, Signature, Timing
 from export_engine.record_contract import Symbol
 from export_engine.record_level import LevelRow
 from export_engine.record_verdicts import Check
-from export_engine.recorder import Recording
 from export_engine.shapes import Shapes, ShapesError
 
-__all__ = ["describe", "describe_program"]
+__all__ = ["describe"]
 
 
 def describe(attempt: Attempt) -> Record:
@@ -95,11 +94,6 @@ def describe(attempt: Attempt) -> Record:
     return (
         with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
     )
-
-
-def describe_program(program: ExportedProgram, title: str = "program") -> Record:
-    """The Record of a program that torch.export made elsewhere, without a Request behind it."""
-    return describe(Exported(request=None, recording=Recording(), program=program, title=title))
 
 
 def _loaded(attempt: Exported, kept: Record) -> Record:

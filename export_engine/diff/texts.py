@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from export_engine.printed import printed_graph
 from export_engine.record import Record
 from export_engine.record_diff import TextDiff
 from export_engine.source import SourceMissing, source_text
+from export_engine.unified import unified
 
 _OWN = ("user", "cell", "generated")
 """Origins of files that the user may have changed."""
@@ -24,9 +24,11 @@ def text_differences(before: Record, after: Record) -> list[TextDiff]:
 
 def _sources(before: Record, after: Record) -> Iterator[TextDiff]:
     mine, theirs = _files(before), _files(after)
-    for key in mine.keys() & theirs.keys():
-        (name, one), (now, other) = mine[key], theirs[key]
-        text = _unified(one, other, name, now)
+    for key, (name, one) in mine.items():
+        if key not in theirs:
+            continue
+        now, other = theirs[key]
+        text = unified(one, other, name, now)
         if text:
             yield TextDiff("source", now, text)
 
@@ -53,13 +55,6 @@ def _graphs(before: Record, after: Record) -> Iterator[TextDiff]:
     for number in range(min(len(before.graphs), len(after.graphs))):
         title = after.graphs[number].title
         one, other = printed_graph(before, number), printed_graph(after, number)
-        text = _unified("\n".join(one.lines), "\n".join(other.lines), title, title)
+        text = unified("\n".join(one.lines), "\n".join(other.lines), title)
         if text:
             yield TextDiff("code", title, text)
-
-
-def _unified(one: str, other: str, name: str, now: str) -> str:
-    if one == other:
-        return ""
-    lines = difflib.unified_diff(one.splitlines(), other.splitlines(), name, now, lineterm="")
-    return "\n".join(lines)

@@ -19,8 +19,8 @@ from export_engine.running.devices import home_of
 from export_engine.running.inputs import Call
 from export_engine.torch_internals import moved_program, pytree
 
-_SEED = 0
-_LOOSE = 4.0
+SEED = 0
+LOOSE = 4.0
 """How many times the tolerances of `torch.testing.assert_close` a run may be off by: kernels that
 add in another order are; a wrong one is off by far more."""
 
@@ -86,7 +86,7 @@ class Bench:
 
     def compared(self, result: Any) -> Difference:
         """A result held against eager's."""
-        return compare(to_cpu(result), to_cpu(self.reference), loose=_LOOSE)
+        return compare(to_cpu(result), to_cpu(self.reference), loose=LOOSE)
 
     def seeded(self, action: Callable[[], Any]) -> Any:
         """What an action gives, with the random numbers that every run has; all is restored."""
@@ -94,8 +94,8 @@ class Bench:
         python = random.getstate()
         try:
             with torch.no_grad(), torch.random.fork_rng(devices):
-                torch.manual_seed(_SEED)
-                random.seed(_SEED)
+                torch.manual_seed(SEED)
+                random.seed(SEED)
                 return action()
         finally:
             random.setstate(python)

@@ -8,6 +8,7 @@ compiled by the backend, and held against the same, run by torch.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -17,13 +18,10 @@ import torch
 from export_engine.checking.comparing import compare
 from export_engine.guarantees.parting import first_difference
 from export_engine.keeping import module_kept
-from export_engine.running.backend import Backend, Job
-from export_engine.running.bench import Bench, to_cpu
+from export_engine.running.backend import Backend
+from export_engine.running.bench import LOOSE, SEED, Bench, to_cpu
 from export_engine.stacks import parse_stack_trace
 from export_engine.torch_internals import shortened_program
-
-_SEED = 0
-_LOOSE = 4.0
 
 
 class Located(NamedTuple):
@@ -47,7 +45,7 @@ def located(bench: Bench, backend: Backend, folder: Path) -> Located:
 def _of_program(bench: Bench) -> Located:
     if bench.subject.eager is None:
         return Located(-1, "The program alone does not say at which op.")
-    found = first_difference(bench.subject, bench.request, _SEED)
+    found = first_difference(bench.subject, bench.request, SEED)
     names = [node.name for node in bench.subject.program.graph.nodes]
     number = names.index(found.node) if found.node in names else -1
     return Located(number, f"So does the exported program. {found.sentence}")
@@ -119,14 +117,7 @@ def _parts(bench: Bench, backend: Backend, node: torch.fx.Node, folder: Path) ->
     module = short.module()
     with module_kept(module):  # of a moved program, nobody else puts its buffers back
         expected = bench.seeded(lambda: to_cpu(module(*full.args, **full.kwargs)))
-    job = Job(
-        program=short,
-        model=None,
-        args=bench.job(full.folder).args,
-        kwargs=bench.job(full.folder).kwargs,
-        device=full.device,
-        folder=full.folder,
-    )
+    job = replace(bench.job(full.folder), program=short, model=None)  # its inputs are untouched
     ready = bench.seeded(lambda: backend.prepare(job))
     result = bench.seeded(lambda: to_cpu(ready.result(ready.call())))
-    return not compare([result], [expected], loose=_LOOSE).same
+    return not compare([result], [expected], loose=LOOSE).same

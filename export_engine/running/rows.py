@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -114,6 +113,5 @@ def aligned(result: Any, reference: Any) -> Any:
 
 def _give_back(device: str) -> None:
     """After a failure, memory that the allocator holds for nobody goes back to the device."""
-    give: Callable[[], None] | None = torch.cuda.empty_cache if device.startswith("cuda") else None
-    if give is not None:
-        give()
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 import torch
 from torch import nn
@@ -235,3 +236,16 @@ def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert "exit codes" in text
     assert "--diff new.pt2" in text
+
+
+def test_texts_that_differ_come_in_the_order_of_the_files() -> None:
+    from export_engine.diff.texts import text_differences
+    from export_engine.record import Record, SourceFile
+
+    def record(text: str) -> Record:
+        empty = net().record
+        files = [SourceFile(f"/{name}.py", f"{name}.py", "user", text) for name in "dbcaehgf"]
+        return msgspec.structs.replace(empty, files=files, graphs=[])
+
+    found = text_differences(record("x = 1\n"), record("x = 2\n"))
+    assert [each.name for each in found] == [f"{name}.py" for name in "dbcaehgf"]

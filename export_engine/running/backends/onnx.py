@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from export_engine.running.backend import Job, Ready
+from export_engine.running.backends.arrays import as_array
 from export_engine.running.backends.needs import packages
 from export_engine.torch_internals import flat_inputs
 
@@ -49,16 +50,10 @@ class Onnx:
         )
         values = flat_inputs(job.program, job.args, dict(job.kwargs))
         known = [each.name for each in session.get_inputs()]
-        fed = {name: _array(values[name]) for name in known}
+        fed = {name: as_array(values[name]) for name in known}
         count = len(job.program.graph_signature.user_outputs)
         return Ready(
             call=lambda: session.run(None, fed),
             result=lambda raw: [torch.from_numpy(each) for each in raw[-count:]],
             saved=file,
         )
-
-
-def _array(value: Any) -> Any:
-    """A tensor or a number as numpy has it."""
-    tensor = value if isinstance(value, torch.Tensor) else torch.tensor(value)
-    return tensor.detach().cpu().contiguous().numpy()

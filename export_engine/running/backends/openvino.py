@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from export_engine.running.backend import Job, Ready
+from export_engine.running.backends.arrays import as_array
 from export_engine.running.backends.needs import on_cpu, packages
 from export_engine.torch_internals import flat_inputs
 
@@ -43,7 +44,7 @@ class OpenVino:
         )
         values = flat_inputs(job.program, job.args, dict(job.kwargs))
         names = [each.get_friendly_name() for each in converted.get_parameters()]
-        fed = {number: _array(values[name]) for number, name in enumerate(names)}
+        fed = {number: as_array(values[name]) for number, name in enumerate(names)}
         request = compiled.create_infer_request()
         count = len(job.program.graph_signature.user_outputs)
 
@@ -73,8 +74,3 @@ def _untold() -> Iterator[None]:
             del os.environ["CI"]
         else:
             os.environ["CI"] = before
-
-
-def _array(value: Any) -> Any:
-    tensor = value if isinstance(value, torch.Tensor) else torch.tensor(value)
-    return tensor.detach().contiguous().numpy()

@@ -1,0 +1,13 @@
+"""Inputs as runtimes that are no part of torch take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def as_array(value: Any) -> Any:
+    """A tensor or a number as numpy has it."""
+    tensor = value if isinstance(value, torch.Tensor) else torch.tensor(value)
+    return tensor.detach().cpu().contiguous().numpy()
