@@ -100,13 +100,11 @@ class ExportMagics(Magics):
             compared: explorer.CompileComparison | None = None
             if call is None or target is None:
                 exploration = explorer.load(command.load or "")
-            elif command.vs_compile:
-                asked = Asked(command, call, target, shapes)
-                compared = beside_compile(asked, self._shell, shown)
-                exploration = compared.exploration
             else:
                 asked = Asked(command, call, target, shapes)
-                exploration = made(asked, self._shell, shown)
+                if command.vs_compile:
+                    compared = beside_compile(asked, self._shell, shown)
+                exploration = compared.exploration if compared else made(asked, self._shell, shown)
             self._keep(exploration, command.name, call.assigned if call else None)
             act(exploration, command, self._shell.user_ns, shown)
             if command.display and compared:

@@ -17,8 +17,6 @@ from playwright.sync_api import sync_playwright
 from export_engine import (
     DecompositionTable,
     Exported,
-    Request,
-    Shapes,
     capture,
     decompose,
     describe,
@@ -28,6 +26,7 @@ from export_engine import (
 
 from ..browser import chromium
 from ..models import llama32
+from .export_cost import request_of
 from .page import EXPAND, FRAMES, VIEW, empty_page
 from .table import Row
 
@@ -103,14 +102,7 @@ def run() -> list[Row]:
 
 
 def _programs() -> tuple[Any, Any]:
-    case = llama32()
-    request = Request(
-        target=case.model,
-        args=case.args,
-        kwargs=case.kwargs,
-        shapes=Shapes.parse(case.shapes),
-    )
-    attempt = capture(request)
+    attempt = capture(request_of(llama32()))
     assert isinstance(attempt, Exported)
     core = decompose(attempt, DecompositionTable.parse("core"))
     return describe(attempt), describe(core)

@@ -22,7 +22,7 @@ from export_engine.recorder import Recording
 from export_engine.torch_internals import recording
 
 from ..models import llama
-from .export_cost import _request, _seconds
+from .export_cost import _seconds, request_of
 from .table import Row
 
 ROUNDS = 7
@@ -75,7 +75,7 @@ def _described() -> list[Row]:
     """The contract of a long program, and all findings, beside its export."""
     case = llama(64)
     started = time.perf_counter()
-    attempt = capture(_request(case))
+    attempt = capture(request_of(case))
     assert isinstance(attempt, Exported)
     exported = time.perf_counter() - started
     record = describe(attempt)

@@ -37,7 +37,7 @@ def run() -> list[Row]:
 
 def _compare(name: str, case: Case, rounds: int, rows: list[Row]) -> Exported:
     """Bare and recorded exports in turn, so that a drifting machine slows both."""
-    request = _request(case)
+    request = request_of(case)
     dynamic_shapes = torch_shapes(case)
 
     def bare() -> Any:
@@ -90,7 +90,7 @@ def torch_shapes(case: Case) -> Any:
     return {**shapes, **shapes.pop("kwargs", {})}
 
 
-def _request(case: Case) -> Request:
+def request_of(case: Case) -> Request:
     return Request(
         target=case.model,
         args=case.args,

@@ -13,7 +13,7 @@ import torch
 from export_engine import capture, describe, encode
 
 from ..models import llama
-from .export_cost import _request, _seconds, torch_shapes
+from .export_cost import _seconds, request_of, torch_shapes
 from .table import Row
 
 LAYERS = (8, 16, 32, 64)
@@ -24,7 +24,7 @@ def run() -> list[Row]:
     plain, described, sizes = [], [], []
     for layers in LAYERS:
         case = llama(layers)
-        request = _request(case)
+        request = request_of(case)
         shapes = torch_shapes(case)
         seconds, _ = _seconds(
             lambda case=case, shapes=shapes: torch.export.export(

@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from playwright.sync_api import Page, sync_playwright
 
-from export_engine import Exported, Request, Shapes, capture, describe, encode
+from export_engine import Exported, capture, describe, encode
 from widgets.bundle import bundle
 
 from ..browser import chromium
 from ..models import llama32
+from .export_cost import request_of
 from .table import Row
 
 ROUNDS = 5
@@ -119,15 +120,7 @@ def empty_page(page: Page) -> Page:
 
 
 def _record() -> tuple[str, int]:
-    case = llama32()
-    request = Request(
-        target=case.model,
-        args=case.args,
-        kwargs=case.kwargs,
-        shapes=Shapes.parse(case.shapes),
-        title="model(tokens)",
-    )
-    attempt = capture(request)
+    attempt = capture(request_of(llama32()))
     assert isinstance(attempt, Exported)
     core = replace(attempt, program=attempt.program.run_decompositions())
     described = describe(core)

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-
-@pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "kernel_ext")
-    yield shell
-    InteractiveShell.clear_instance()
-
-
-def shown(shell: InteractiveShell, cell: str) -> str:
-    with capture_output() as captured:
-        shell.run_cell(cell)
-    return captured.stdout + "".join(
-        output.data.get("text/plain", "") for output in captured.outputs
-    )
+from .cells import shown
 
 
 def test_a_name_opens_one_case(shell: InteractiveShell) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from kernel_ext.completion import export_matcher
+
+from .cells import run
 
 SETUP = """
 import torch
@@ -39,21 +40,9 @@ model, undecided, x = Doubled(), Undecided(), torch.ones(4, 3)
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "kernel_ext")
+def shell(shell: InteractiveShell) -> InteractiveShell:
     assert shell.run_cell(SETUP).success
-    yield shell
-    InteractiveShell.clear_instance()
-
-
-def run(shell: InteractiveShell, cell: str) -> tuple[Any, str]:
-    with capture_output() as captured:
-        result = shell.run_cell(cell)
-    return result, captured.stdout + "".join(
-        output.data.get("text/plain", "") for output in captured.outputs
-    )
+    return shell
 
 
 def plain(text: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
 from kernel_ext.command import parse_command
 from kernel_ext.errors import ExportUsageError
+
+from .cells import shown
 
 SETUP = """
 import torch
@@ -24,21 +23,9 @@ x, w = torch.randn(512, 8), torch.randn(8, 8)
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "kernel_ext")
+def shell(shell: InteractiveShell) -> InteractiveShell:
     assert shell.run_cell(SETUP).success
-    yield shell
-    InteractiveShell.clear_instance()
-
-
-def shown(shell: InteractiveShell, cell: str) -> str:
-    with capture_output() as captured:
-        shell.run_cell(cell)
-    return captured.stdout + "".join(
-        output.data.get("text/plain", "") for output in captured.outputs
-    )
+    return shell
 
 
 def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) -> None:
