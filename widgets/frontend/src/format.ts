@@ -48,6 +48,11 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** What went wrong, as a sentence that can be shown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** A text short enough for a tooltip. */
 export function capped(text: string, most = 400): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;

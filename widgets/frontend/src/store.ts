@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
+import { reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { type NodeId, Program } from "./program";
 import { type Lit, litBy, type Place, type Selection } from "./selection";
@@ -216,7 +217,7 @@ export class Store {
     try {
       await action();
     } catch (error) {
-      this.ended.value = error instanceof Error ? error.message : String(error);
+      this.ended.value = reasonOf(error);
     } finally {
       this.working.value = null;
     }
@@ -239,7 +240,7 @@ export class Store {
         this.status.value = { kind: "ready" };
       });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = reasonOf(error);
       this.status.value = { kind: "error", message };
     }
   }

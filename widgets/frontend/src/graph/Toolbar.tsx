@@ -1,6 +1,7 @@
 /** The graph's buttons. A name begins with the text on the button, for who speaks it. */
 
 import type { ComponentChildren } from "preact";
+import { reasonOf } from "../format";
 import type { Store } from "../store";
 import { download } from "./saving";
 import type { GraphView } from "./view";
@@ -15,7 +16,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       const svg = (): Blob => new Blob([view.svg()], { type: "image/svg+xml" });
       download(`graph.${kind}`, kind === "svg" ? svg() : await view.png());
     } catch (error) {
-      view.problem.value = error instanceof Error ? error.message : String(error);
+      view.problem.value = reasonOf(error);
     }
   };
   return (

@@ -4,6 +4,7 @@
  */
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
+import { reasonOf } from "../format";
 import type { LayoutBox, LayoutReply, LayoutRequest } from "./layout_types";
 import { Placer } from "./place";
 
@@ -35,7 +36,7 @@ if (typeof document === "undefined") {
       const ready = await placer;
       reply = { id, placed: ready.place(box), layouts: ready.layouts };
     } catch (error) {
-      reply = { id, error: error instanceof Error ? error.message : String(error) };
+      reply = { id, error: reasonOf(error) };
     }
     self.postMessage(reply);
   };

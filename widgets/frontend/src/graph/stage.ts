@@ -160,6 +160,11 @@ export class Stage {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.tick());
   }
 
+  /** The same of all that show this scene. */
+  repaintAll(): void {
+    for (const each of [this, ...this.peers]) each.repaint();
+  }
+
   paintNow(): void {
     const { camera, context, palette, scene, size } = this;
     const ratio = devicePixelRatio || 1;

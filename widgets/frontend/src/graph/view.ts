@@ -6,6 +6,7 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { surroundings } from "../compare/marked";
 import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
+import { reasonOf } from "../format";
 import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
@@ -46,8 +47,6 @@ export class GraphView {
   private owed = false;
   /** Where a first look was from. */
   private looked: Camera = { x: 0, y: 0, zoom: 1 };
-  /** Where the program before is shown beside the other. */
-  private before: Stage | null = null;
   private pointed: Item | null = null;
   private marked: Marks | null = null;
   private generation = 0;
@@ -104,11 +103,7 @@ export class GraphView {
     const marks = (): Marks => ({ ...this.marks(), sides: BEFORE });
     const stage = new Stage(canvas, null, marks, () => undefined);
     this.stage.join(stage);
-    this.before = stage;
-    return () => {
-      this.before = null;
-      stage.dispose();
-    };
+    return () => stage.dispose();
   }
 
   /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
@@ -292,7 +287,7 @@ export class GraphView {
       performance.mark("tx:painted");
     } catch (error) {
       if (generation !== this.generation) return;
-      this.problem.value = `The graph could not be laid out: ${error instanceof Error ? error.message : error}`;
+      this.problem.value = `The graph could not be laid out: ${reasonOf(error)}`;
     } finally {
       clearTimeout(late);
       if (generation === this.generation) this.busy.value = false;
@@ -355,8 +350,7 @@ export class GraphView {
 
   private remark(): void {
     this.marked = null;
-    this.stage.repaint();
-    this.before?.repaint();
+    this.stage.repaintAll();
   }
 
   /** The nodes that belong to the selection, those that only the program before has among them. */

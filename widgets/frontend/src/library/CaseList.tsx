@@ -1,5 +1,6 @@
 /** The cases that a search, a tag and a level leave. */
 
+import type { Signal } from "@preact/signals";
 import { capped, counted } from "../format";
 import { Prose } from "../panes/parts";
 import type { ExportCase } from "../record.gen";
@@ -27,36 +28,16 @@ export function CaseList({ store, cases }: CaseListProps) {
             store.query.cases.value = query;
           }}
         />
-        <select
-          class="tx-input"
-          aria-label="Tag"
-          value={store.tag.value}
-          onChange={(event) => {
-            store.tag.value = event.currentTarget.value;
-          }}
-        >
-          <option value="">All tags</option>
-          {tagCounts(cases).map(([tag, count]) => (
-            <option key={tag} value={tag}>
-              {tag} ({count})
-            </option>
-          ))}
-        </select>
-        <select
-          class="tx-input"
-          aria-label="Support level"
-          value={store.level.value}
-          onChange={(event) => {
-            store.level.value = event.currentTarget.value;
-          }}
-        >
-          <option value="">All levels</option>
-          {LEVELS.map((level) => (
-            <option key={level} value={level}>
-              {level} ({cases.filter((each) => each.level === level).length})
-            </option>
-          ))}
-        </select>
+        <Choice label="Tag" all="All tags" chosen={store.tag} counts={tagCounts(cases)} />
+        <Choice
+          label="Support level"
+          all="All levels"
+          chosen={store.level}
+          counts={LEVELS.map((level) => [
+            level,
+            cases.filter((each) => each.level === level).length,
+          ])}
+        />
         <output class="tx-lead" aria-live="polite">
           {narrowed
             ? `${found.length} of ${counted(cases.length, "case")}`
@@ -96,6 +77,36 @@ export function CaseList({ store, cases }: CaseListProps) {
         )}
       </FoundList>
     </section>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  /** What no choice is called. */
+  all: string;
+  /** Empty for none. */
+  chosen: Signal<string>;
+  counts: readonly [value: string, count: number][];
+}
+
+/** One of some values, each with how many cases have it. */
+function Choice({ label, all, chosen, counts }: ChoiceProps) {
+  return (
+    <select
+      class="tx-input"
+      aria-label={label}
+      value={chosen.value}
+      onChange={(event) => {
+        chosen.value = event.currentTarget.value;
+      }}
+    >
+      <option value="">{all}</option>
+      {counts.map(([value, count]) => (
+        <option key={value} value={value}>
+          {value} ({count})
+        </option>
+      ))}
+    </select>
   );
 }
 

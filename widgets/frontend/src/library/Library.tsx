@@ -1,10 +1,10 @@
 /** The browser: a list to search on one side, what is open on the other. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { onThemeChange } from "../graph/palette";
 import { Empty, Prose } from "../panes/parts";
+import { isTyping } from "../shell/keys";
 import { Tabs } from "../shell/Tabs";
-import { themeAt } from "../shell/theme";
+import { useTheme } from "../shell/useTheme";
 import { Working } from "../shell/Working";
 import type { Section } from "./asks";
 import { BreakList } from "./BreakList";
@@ -16,15 +16,7 @@ import type { LibraryStore } from "./store";
 export function Library({ store }: { store: LibraryStore }) {
   const element = useRef<HTMLDivElement>(null);
   const section = store.section.value;
-  useEffect(() => {
-    const root = element.current?.closest<HTMLElement>(".tx-root");
-    if (!root) return;
-    const update = (): void => {
-      root.dataset.txTheme = themeAt(root);
-    };
-    update();
-    return onThemeChange(update);
-  }, []);
+  useTheme(element);
   useEffect(() => void store.load(section), [section]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a key that works everywhere inside
@@ -119,8 +111,7 @@ function Breaks({ store }: { store: LibraryStore }) {
 
 /** `/` goes to the search. */
 function onKey(event: KeyboardEvent, root: HTMLElement | null): void {
-  const typing = ["INPUT", "TEXTAREA", "SELECT"].includes((event.target as Element).tagName);
-  if (event.key !== "/" || typing) return;
+  if (event.key !== "/" || isTyping(event)) return;
   root?.querySelector<HTMLInputElement>("[data-search]")?.focus();
   event.preventDefault();
   event.stopPropagation();

@@ -1,6 +1,7 @@
 /** The state of the browser of ExportDB and graph breaks, as signals. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { reasonOf } from "../format";
 import type { ExportCase, GraphBreakPage } from "../record.gen";
 import type { Working } from "../store";
 import type { LibraryHost, Lookout, Section } from "./asks";
@@ -89,7 +90,7 @@ export class LibraryStore {
       }
       this.refused.value = "";
     } catch (error) {
-      this.refused.value = error instanceof Error ? error.message : String(error);
+      this.refused.value = reasonOf(error);
     }
   }
 
@@ -147,7 +148,7 @@ export class LibraryStore {
       if (problem) this.problem.value = { sentence: problem, line };
       else this.tried.value = { count: this.tried.peek().count + 1, name, source, lookouts };
     } catch (error) {
-      const sentence = error instanceof Error ? error.message : String(error);
+      const sentence = reasonOf(error);
       this.problem.value = { sentence, line: 0 };
     } finally {
       this.working.value = null;

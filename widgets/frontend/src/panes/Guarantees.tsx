@@ -2,10 +2,10 @@
 
 import { useState } from "preact/hooks";
 import { capped } from "../format";
-import { nodeId, type Program } from "../program";
+import type { Program } from "../program";
 import type { GuaranteeRow } from "../record.gen";
 import type { Store } from "../store";
-import { Empty, NodeLink, Prose } from "./parts";
+import { Empty, Prose, Sentence } from "./parts";
 
 interface Props {
   store: Store;
@@ -113,15 +113,13 @@ function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
         {row.verdict !== "holds" && <span class="tx-badge">{row.verdict}</span>}
       </div>
       <p>
-        <Prose text={row.sentence} most={600} />{" "}
-        {row.node >= 0 && (
-          <NodeLink
-            store={store}
-            program={program}
-            node={nodeId(0, row.node)}
-            origin="guarantees"
-          />
-        )}
+        <Sentence
+          store={store}
+          program={program}
+          text={row.sentence}
+          node={row.node}
+          origin="guarantees"
+        />
       </p>
       {row.evidence.length > 0 && (
         <details open={row.verdict === "broken"}>

@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 import { bytesText, capped, durationText, symbolColour } from "../format";
 import type { Setups } from "../host";
 import { exampleSizes, symbolValue } from "../probe";
-import { nodeId, type Program } from "../program";
+import type { Program } from "../program";
 import type { RunRow, RunTimes } from "../record.gen";
 import type { Store } from "../store";
 import { Costs } from "./Costs";
-import { Empty, LongText, NodeLink, Prose } from "./parts";
+import { Empty, LongText, Prose, Sentence } from "./parts";
 import { SizeBox } from "./SizeBox";
 import { useAnswer } from "./useAnswer";
 
@@ -239,15 +239,13 @@ function Table({ store, program, title, rows }: Props & { title: string; rows: R
                 <span title={capped(row.saved)}>{detailsOf(row, row.times)}</span>
                 {row.outcome === "differs" && (
                   <p class="tx-run-bad">
-                    <Prose text={row.sentence} most={600} />{" "}
-                    {row.node >= 0 && (
-                      <NodeLink
-                        store={store}
-                        program={program}
-                        node={nodeId(0, row.node)}
-                        origin="runs"
-                      />
-                    )}
+                    <Sentence
+                      store={store}
+                      program={program}
+                      text={row.sentence}
+                      node={row.node}
+                      origin="runs"
+                    />
                   </p>
                 )}
               </td>

@@ -1,24 +1,17 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { FindingRow, GuaranteeRow, Record, Verification } from "../record.gen";
 import { type Answers, type FakeHost, storeOf } from "../testing/fake_host";
 import { tracedRecord } from "../testing/models";
+import { freshPage, page } from "../testing/page";
 import { fixCard } from "../testing/records";
 import { Findings } from "./Findings";
 import { Guarantees } from "./Guarantees";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
-let page: HTMLElement;
 
-beforeEach(() => {
-  page = document.createElement("div");
-  document.body.append(page);
-});
-afterEach(() => {
-  render(null, page);
-  page.remove();
-});
+freshPage();
 
 function contract(fields: Partial<Record> = {}): Record {
   return { ...tracedRecord().record(), ...fields };

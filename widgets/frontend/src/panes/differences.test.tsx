@@ -1,27 +1,20 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Comparison } from "../compare/comparison";
 import { entriesOf, nodesOf, summaryOf } from "../compare/entries";
 import { stepDifference } from "../compare/stepping";
 import { Program } from "../program";
 import type { Change, GraphDiff, LevelRow, ProgramDiff } from "../record.gen";
 import { type FakeHost, storeOf } from "../testing/fake_host";
+import { freshPage, page } from "../testing/page";
 import { RecordBuilder } from "../testing/records";
 import { Decompose } from "./Decompose";
 import { Differences } from "./Differences";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
-let page: HTMLElement;
 
-beforeEach(() => {
-  page = document.createElement("div");
-  document.body.append(page);
-});
-afterEach(() => {
-  render(null, page);
-  page.remove();
-});
+freshPage();
 
 function program(...ops: string[]): RecordBuilder {
   const build = new RecordBuilder("net(x)");

@@ -1,28 +1,21 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { AttemptHead } from "../host";
 import type { Record } from "../record.gen";
 import { depthOf, History } from "../shell/History";
 import { Outcome } from "../shell/Outcome";
 import { Working } from "../shell/Working";
 import { type Answers, type FakeHost, storeOf } from "../testing/fake_host";
+import { freshPage, page } from "../testing/page";
 import { failureOf, fixCard, RecordBuilder } from "../testing/records";
 import { cut } from "./CodeLine";
 import { kindOf } from "./Diff";
 import { Failure, markedOn } from "./Failure";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
-let page: HTMLElement;
 
-beforeEach(() => {
-  page = document.createElement("div");
-  document.body.append(page);
-});
-afterEach(() => {
-  render(null, page);
-  page.remove();
-});
+freshPage();
 
 const settle = () => act(() => new Promise<void>((resolve) => setTimeout(resolve, 5)));
 

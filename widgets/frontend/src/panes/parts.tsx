@@ -3,7 +3,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { capped, grouped } from "../format";
-import type { NodeId, Program } from "../program";
+import { type NodeId, nodeId, type Program } from "../program";
 import type { Origin, Store } from "../store";
 
 interface NodeLinkProps {
@@ -85,6 +85,24 @@ export function LongText({ name, kind = "tx-text", children }: LongTextProps) {
     <pre class={kind} role="region" aria-label={name} tabIndex={0}>
       {children}
     </pre>
+  );
+}
+
+interface SentenceProps extends Omit<NodeLinkProps, "node"> {
+  text: string;
+  /** In the main graph; -1 for none. */
+  node: number;
+}
+
+/** A sentence of the engine's, and the op that it is about. */
+export function Sentence({ store, program, text, node, origin }: SentenceProps) {
+  return (
+    <>
+      <Prose text={text} most={600} />{" "}
+      {node >= 0 && (
+        <NodeLink store={store} program={program} node={nodeId(0, node)} origin={origin} />
+      )}
+    </>
   );
 }
 

@@ -1,22 +1,14 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { OutputEntry, Probe as ProbeRecord, Record } from "../record.gen";
 import { storeOf } from "../testing/fake_host";
 import { tracedRecord } from "../testing/models";
+import { freshPage, page } from "../testing/page";
 import { guardOf, ruleOf, sizeInput } from "../testing/records";
 import { Shapes } from "./Shapes";
 
-let page: HTMLElement;
-
-beforeEach(() => {
-  page = document.createElement("div");
-  document.body.append(page);
-});
-afterEach(() => {
-  render(null, page);
-  page.remove();
-});
+freshPage();
 
 /** `x` has batch, at most 16, and 8. */
 const PROBE: ProbeRecord = {

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { heatOf } from "../graph/heat";
 import type { Item } from "../graph/items";
 import type { Scene } from "../graph/scene";
@@ -9,20 +9,13 @@ import { costsOf, costText, totalsBy } from "../profile";
 import { nodeId } from "../program";
 import type { Profile, Record, RunRow } from "../record.gen";
 import { type Answers, type FakeHost, storeOf } from "../testing/fake_host";
+import { freshPage, page } from "../testing/page";
 import { RecordBuilder } from "../testing/records";
 import { baseOf, detailsOf, groupsOf, Runs } from "./Runs";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
-let page: HTMLElement;
 
-beforeEach(() => {
-  page = document.createElement("div");
-  document.body.append(page);
-});
-afterEach(() => {
-  render(null, page);
-  page.remove();
-});
+freshPage();
 
 const TIMES = { median: 0.002, spread: 0.0001, calls: 100, first: 0.01, prepare: 3.25 };
 

@@ -1,24 +1,17 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Bound, Record } from "../record.gen";
 import { storeOf } from "../testing/fake_host";
 import { tracedRecord } from "../testing/models";
+import { freshPage, page } from "../testing/page";
 import { guardOf } from "../testing/records";
 import { chosenGuards, EVERY_GUARD } from "./guard_filter";
 import { Shapes } from "./Shapes";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
-let page: HTMLElement;
 
-beforeEach(() => {
-  page = document.createElement("div");
-  document.body.append(page);
-});
-afterEach(() => {
-  render(null, page);
-  page.remove();
-});
+freshPage();
 
 function contract(fields: Partial<Record> = {}): Record {
   return { ...tracedRecord().record(), ...fields };

@@ -1,6 +1,7 @@
 /** The state of something asked for: waiting, there, or refused with a sentence. */
 
 import { useEffect, useState } from "preact/hooks";
+import { reasonOf } from "../format";
 
 export type Answer<T> =
   | { kind: "waiting"; slow: boolean }
@@ -23,8 +24,7 @@ export function useAnswer<T>(ask: () => Promise<T>, inputs: readonly unknown[]):
     setAnswer({ kind: "waiting", slow: false });
     ask().then(
       (value) => settle({ kind: "there", value }),
-      (error: unknown) =>
-        settle({ kind: "refused", why: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => settle({ kind: "refused", why: reasonOf(error) }),
     );
     return () => {
       current = false;

@@ -1,9 +1,7 @@
 /** The whole widget: header, panes, the keys that work everywhere, and what a screen reader hears. */
 
-import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { GraphPane } from "../graph/GraphPane";
-import { onThemeChange } from "../graph/palette";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { Columns } from "./Columns";
@@ -16,8 +14,8 @@ import { Outcome } from "./Outcome";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
 import { spoken } from "./spoken";
-import { themeAt } from "./theme";
 import { useBox } from "./useBox";
+import { useTheme } from "./useTheme";
 import { Working } from "./Working";
 
 const LEAST_HEIGHT = 260;
@@ -102,17 +100,4 @@ function Body({ store, program, children }: BodyProps) {
     default:
       return <Detail tab={layout} store={store} program={program} />;
   }
-}
-
-/** Keeps the root's theme that of what surrounds it. */
-function useTheme(element: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
-    const root = element.current?.closest<HTMLElement>(".tx-root");
-    if (!root) return;
-    const update = (): void => {
-      root.dataset.txTheme = themeAt(root);
-    };
-    update();
-    return onThemeChange(update);
-  }, [element]);
 }

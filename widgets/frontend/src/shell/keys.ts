@@ -20,7 +20,8 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
   event.stopPropagation(); // a notebook has keys of its own
 }
 
-const isTyping = (event: KeyboardEvent): boolean =>
+/** Whether a key goes into a field. */
+export const isTyping = (event: KeyboardEvent): boolean =>
   ["INPUT", "TEXTAREA", "SELECT"].includes((event.target as Element).tagName);
 
 /** Moves the focus to what comes first in the next pane, or the one before. */
