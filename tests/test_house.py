@@ -214,7 +214,7 @@ def test_files_that_a_page_names_are_there(page: str) -> None:
         ("class Check", "export_engine/guarantees/__init__.py"),
         ("BUILT_IN", "export_engine/running/registry.py"),
         ("export_explorer.backends", "export_engine/running/registry.py"),
-        ("type Facts", "widgets/frontend/src/store.ts"),
+        ("type Facts", "widgets/frontend/src/looking.ts"),
     ],
 )
 def test_what_contributing_says_to_edit_is_there(name: str, file: str) -> None:
