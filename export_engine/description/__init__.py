@@ -9,7 +9,7 @@ import msgspec
 import torch
 from torch.export import ExportedProgram
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.description.check import describe_check
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
@@ -22,6 +22,7 @@ from export_engine.description.shape_contract import describe_contract
 from export_engine.description.signature import describe_signature, input_paths
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
 from export_engine.record import OPS, Failure, Record, Signature, Timing
 from export_engine.record_contract import Symbol

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import traceback
 
-from export_engine.attempt import Failed
 from export_engine.description.cards import fix_card
 from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.errors import message
+from export_engine.failed import Failed
 from export_engine.record import Failure, Link, Related
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from export_engine.agreement import Agreement
 from export_engine.attempt import Attempt, Exported
 from export_engine.fix import Fix
+from export_engine.progress import Progress
 from export_engine.request import Request
-from export_engine.tracing import Progress, capture
+from export_engine.tracing import capture
 
 
 def try_request(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:

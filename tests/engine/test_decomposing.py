@@ -18,7 +18,7 @@ from export_engine import (
     describe,
     verify,
 )
-from export_engine.tracing import Progress
+from export_engine.progress import Progress
 from tests import models
 
 WHOLE = "core -scaled_dot_product_attention"

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Kind
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.code import others
 from export_engine.fixes.code.arrays import with_torch

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Diagnosis, Kind
 from export_engine.edits import Edit, EditError, combined, text_in_effect, unedited
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.code.rewriting import (
     Rewritten,
@@ -22,9 +23,9 @@ from export_engine.fixes.code.rewriting import (
 )
 from export_engine.fixes.code.tests import Unclear
 from export_engine.fixes.trying import try_request
+from export_engine.progress import Progress
 from export_engine.request import Request
 from export_engine.stacks import Location
-from export_engine.tracing import Progress
 
 _REWRITES: dict[Kind, list[tuple[str, str, Callable[[str, int], Rewritten]]]] = {}
 for _kind in (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.checking.running import run
 from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Diagnosis, Kind
 from export_engine.edits import Edit, EditError, combined, edited, text_in_effect, unedited
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.code.arrays import with_torch
 from export_engine.fixes.code.checks import assumed
@@ -18,9 +19,9 @@ from export_engine.fixes.code.tests import Unclear
 from export_engine.fixes.refusals import refuse
 from export_engine.fixes.trying import try_request
 from export_engine.keeping import module_kept
+from export_engine.progress import Progress
 from export_engine.request import Request
 from export_engine.targets import as_module
-from export_engine.tracing import Progress
 
 _LOOP = (
     "A Python loop is unrolled while tracing, so its length must be known then; as an operator "
