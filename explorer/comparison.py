@@ -177,9 +177,9 @@ def _entry_of(given: Any) -> Entry:
     from explorer.exporting import load
 
     if isinstance(given, str | Path):
-        return load(given)._session.entry
+        return load(given).session.entry
     if isinstance(given, Exploration):
-        return given._session.entry
+        return given.session.entry
     import torch
 
     if isinstance(given, torch.export.ExportedProgram):

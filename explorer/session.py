@@ -158,6 +158,11 @@ class Session:
         """The current attempt."""
         return self._entries[self.current]
 
+    @property
+    def other_verdicts(self) -> list[str]:
+        """A line for each attempt that is not the current one."""
+        return [each.record.verdict for each in self._entries if each is not self.entry]
+
     def state(self) -> dict[str, Any]:
         """What a widget shows without asking."""
         return {

@@ -197,7 +197,7 @@ class Answer:
         from export_engine import Exported
 
         self.exported()
-        attempt = self.exploration._session.entry.attempt
+        attempt = self.exploration.session.entry.attempt
         assert isinstance(attempt, Exported)
         if attempt.request is None:
             raise Wrong("A program from a file has no model beside it. Export the model itself.")
