@@ -23,7 +23,7 @@ from export_engine.inputs import leaf_values, with_size
 from export_engine.progress import Progress
 from export_engine.request import Request
 from export_engine.shapes import Bounds, Named, Shapes, Spec
-from export_engine.shapes.spec import Auto, Dynamic
+from export_engine.shapes.dims import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, size_facts, solve
 from export_engine.sizes.facts import shapes_of
 from export_engine.sizes.problems import name_of, shortened
