@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 import hatch_build
@@ -36,6 +38,14 @@ def test_imports_follow_the_arrows() -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_import_leads_back_to_where_it_starts() -> None:
+    """Imports in functions and for types count, too."""
+    graph = grimp.build_graph(*PACKAGES)
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+
+    TopologicalSorter(imported).prepare()  # a CycleError names the circle
 
 
 @pytest.mark.parametrize("package", PACKAGES)
