@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -90,6 +91,7 @@ def test_private_torch_names_live_in_one_module(path: Path) -> None:
         for line, name in torch_names(path)
         if private(name)
     ]
+    found += [f"{path.relative_to(ROOT)}:{line} .{name}" for line, name in foreign_attributes(path)]
 
     assert not found
 
@@ -104,7 +106,9 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
         "def f(y):\n"
         "    torch._C.thing()\n"
         "    layers.modules._functions\n"
-        "    return torch.export.export(y), y._private, torch.__version__\n"
+        "    import_module('torch._library.utils'), print('torch._check is public')\n"
+        "    y._version, getattr(y, '_schema'), hasattr(y, '__len__'), y._replace()\n"
+        "    return torch.export.export(y), torch.__version__\n"
     )
 
     found = {name for _, name in torch_names(path) if private(name)}
@@ -115,7 +119,10 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
         "torch.export._trace",
         "torch._C.thing",
         "torch.nn.modules._functions",
+        "torch._library.utils",
     }
+    assert {name for _, name in foreign_attributes(path)} >= {"_version", "_schema", "_C"}
+    assert "_replace" not in {name for _, name in foreign_attributes(path)}
 
 
 def test_both_lists_of_sources_agree() -> None:
@@ -168,6 +175,10 @@ def torch_names(path: Path) -> Iterator[tuple[int, str]]:
             for alias in node.names:
                 yield node.lineno, f"{node.module}.{alias.name}"
                 bound[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Call) and dotted(node.func)[-1] in LOADING:
+            for said in ast.walk(node):
+                if isinstance(said, ast.Constant) and isinstance(said.value, str):
+                    yield node.lineno, said.value
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and id(node) not in inner:
@@ -181,6 +192,42 @@ def dotted(node: ast.expr) -> list[str]:
     if isinstance(node, ast.Attribute):
         return [*dotted(node.value), node.attr]
     return [node.id] if isinstance(node, ast.Name) else [""]
+
+
+def foreign_attributes(path: Path) -> Iterator[tuple[int, str]]:
+    """Every attribute with one leading underscore, asked for in any way, that is not our own."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = ""
+        if isinstance(node, ast.Attribute):
+            name = node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ASKING:
+            said = node.args[1]
+            name = str(said.value) if isinstance(said, ast.Constant) else ""
+        hidden = name.startswith("_") and not name.startswith("__")
+        if hidden and name not in our_names() | NOT_OF_TORCH:
+            yield getattr(node, "lineno", 0), name
+
+
+LOADING = ("import_module", "__import__", "find_spec")
+ASKING = ("getattr", "hasattr", "setattr", "delattr")
+NOT_OF_TORCH = {"_filename_map", "_getframe", "_replace", "_repr_html_", "_repr_mimebundle_"}
+"""Of Python's and IPython's own, and what a notebook asks an object for."""
+
+
+@cache
+def our_names() -> set[str]:
+    """The names with a leading underscore that the project itself gives."""
+    names = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    names.add(name)
+                case ast.Attribute(value=ast.Name("self"), attr=name, ctx=ast.Store()):
+                    names.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    names.add(name)
+    return {name for name in names if name.startswith("_")}
 
 
 def private(name: str) -> bool:

@@ -22,7 +22,7 @@ from export_engine.fixes.registering import Unfit
 from export_engine.fixes.trying import try_request
 from export_engine.progress import Progress
 from export_engine.request import Request
-from export_engine.torch_internals import op_signature
+from export_engine.torch_internals import op_signature, register_fake
 
 _FEWEST = 3
 """Runs at other sizes that a rule needs at least, where the op takes tensors with dims."""
@@ -44,12 +44,8 @@ class FakeKernel:
         return f"Give {self.op} a fake kernel"
 
     def install(self) -> Callable[[], None]:
-        """Registers the kernel, in a library of its own that can be taken away."""
-        library = torch.library.Library(  # type: ignore[no-untyped-call]
-            self.op.partition("::")[0], "FRAGMENT"
-        )
-        torch.library.register_fake(self.op, self.kernel, lib=library, allow_override=True)
-        return library._destroy
+        """Registers the kernel; gives what takes that back."""
+        return register_fake(self.op, self.kernel)
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
