@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import torch
 
     from export_engine import Exported, Record
-    from export_engine.record import OutputEntry, ValueType
     from export_engine.record_contract import SizeInput
+    from export_engine.record_graph import ValueType
+    from export_engine.record_signature import OutputEntry
 
 
 class Wrong(Exception):

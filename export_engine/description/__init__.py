@@ -24,9 +24,12 @@ from export_engine.description.symbols import Leaf, Symbols, birth_places, user_
 from export_engine.description.tables import Stacks, Strings
 from export_engine.failed import Failed
 from export_engine.naming import symbol_names
-from export_engine.record import OPS, Failure, Record, Signature, Timing
+from export_engine.record import Record, Timing
 from export_engine.record_contract import Symbol
+from export_engine.record_failure import Failure
+from export_engine.record_graph import OPS
 from export_engine.record_level import LevelRow
+from export_engine.record_signature import Signature
 from export_engine.record_verdicts import Check
 from export_engine.shapes import Shapes, ShapesError
 

@@ -9,7 +9,7 @@ from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.errors import message
 from export_engine.failed import Failed
-from export_engine.record import Failure, Link, Related
+from export_engine.record_failure import Failure, Link, Related
 
 
 def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from export_engine.description.tables import Table
-from export_engine.record import Target
+from export_engine.record_graph import Target
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, op_schema, overload_name
 
 # Ops that only check or compute sizes; a reader of the graph rarely asks for them.
