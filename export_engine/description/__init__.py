@@ -33,7 +33,7 @@ from export_engine.record_signature import Signature
 from export_engine.record_verdicts import Check
 from export_engine.shapes import Shapes, ShapesError
 
-__all__ = ["describe"]
+__all__ = ["count_ops", "describe"]
 
 
 def describe(attempt: Attempt) -> Record:

@@ -17,7 +17,7 @@ from export_engine.guarantees.subject import Subject
 from export_engine.progress import Progress
 from export_engine.record import Record
 
-__all__ = ["verify"]
+__all__ = ["Check", "verify"]
 
 
 class Check(NamedTuple):
