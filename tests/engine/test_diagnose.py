@@ -344,10 +344,6 @@ def looks_up(x: torch.Tensor) -> torch.Tensor:
     return {"a": x}["b"]  # <- looks_up
 
 
-def adds_none(x: torch.Tensor) -> torch.Tensor:
-    return x + None  # type: ignore[operator]  # <- adds_none
-
-
 OWN = {
     refuses: "ValueError: not with me",
     divides: "ZeroDivisionError: integer division or modulo by zero",
