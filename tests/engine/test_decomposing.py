@@ -11,7 +11,6 @@ from export_engine import (
     DecompositionTable,
     Exported,
     Request,
-    Shapes,
     TableError,
     capture,
     decompose,
@@ -25,17 +24,7 @@ WHOLE = "core -scaled_dot_product_attention"
 
 
 def exported(name: str) -> Exported:
-    case = models.CASES[name]()
-    attempt = capture(
-        Request(
-            target=case.model,
-            args=case.args,
-            kwargs=case.kwargs,
-            shapes=Shapes.parse(case.shapes) if case.shapes else None,
-        )
-    )
-    assert isinstance(attempt, Exported), attempt
-    return attempt
+    return models.exported(models.CASES[name]())
 
 
 @pytest.mark.parametrize(
