@@ -268,10 +268,14 @@ def test_files_that_a_page_names_are_there(page: str) -> None:
         ("FAMILIES", "export_engine/diagnose/__init__.py"),
         ("PROVIDERS", "export_engine/fixes/__init__.py"),
         ("PROVIDERS", "export_engine/findings/__init__.py"),
+        ("LAST_RESORTS", "export_engine/fixes/__init__.py"),
+        ("class Kind", "export_engine/finding.py"),
+        ("class Kind", "export_engine/diagnosis.py"),
         ("class Check", "export_engine/guarantees/__init__.py"),
         ("BUILT_IN", "export_engine/running/registry.py"),
         ("export_explorer.backends", "export_engine/running/registry.py"),
         ("type Facts", "widgets/frontend/src/looking.ts"),
+        ("COURSE", "explorer/lessons/course/__init__.py"),
     ],
 )
 def test_what_contributing_says_to_edit_is_there(name: str, file: str) -> None:
