@@ -90,6 +90,7 @@ CALLS: dict[str, tuple[str, Callable[[int], Call]]] = {
 
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 @pytest.mark.parametrize("call", CALLS)
+@pytest.mark.slow
 def test_a_named_dim_of_any_kind_of_input_is_dynamic(call: str, strict: bool) -> None:
     text, make = CALLS[call]
     shapes, model = Shapes.parse(text), Summed()
@@ -109,6 +110,7 @@ def test_the_specs_of_any_kind_of_input_are_read_back(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if "**kwargs" not in call])
+@pytest.mark.slow
 def test_torch_takes_the_specs_as_they_are(call: str) -> None:
     text, make = CALLS[call]
     args, kwargs = make(4)

@@ -184,6 +184,7 @@ def test_open_views_follow() -> None:
     assert widget.record == ex._session.entry.encoded
 
 
+@pytest.mark.slow
 def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     import export_engine
 
