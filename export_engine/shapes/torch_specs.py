@@ -77,7 +77,8 @@ def _leaf_spec(shapes: Shapes, leaf: Leaf, dims: dict[str, Dim]) -> Any:
         if len(specs) != value.dim():
             raise shapes.error(
                 f"{path} has {_count(value.dim())}, {list(value.shape)}, and the spec gives "
-                f"{len(specs)}. Write one for each; `_` keeps one static.",
+                f"{len(specs)}. Write one for each; `_` keeps one static: "
+                f"{_completed(shapes, path, value.dim())}",
                 path,
             )
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
@@ -85,6 +86,12 @@ def _leaf_spec(shapes: Shapes, leaf: Leaf, dims: dict[str, Dim]) -> Any:
         return _int_spec(shapes, path, specs)
     kind = "None" if value is None else f"a {type(value).__name__}"
     raise shapes.error(f"{path} is {kind} and has no dims; leave it out of the spec", path)
+
+
+def _completed(shapes: Shapes, path: str, dims: int) -> str:
+    """The line of an input with as many dims as the tensor has."""
+    specs = [*shapes.leaves[path], *[Static()] * dims][:dims]
+    return str(Shapes({path: tuple(specs)}, shapes.bounds))
 
 
 def _int_spec(shapes: Shapes, path: str, specs: tuple[Spec, ...]) -> Any:

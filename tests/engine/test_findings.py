@@ -91,7 +91,13 @@ def test_a_fix_of_a_finding_mends_it() -> None:
                 kinds = [each.kind for each in find_findings(again, describe(again))]
                 assert plant.kind not in kinds, finding.fix.title
                 mended.append(plant.kind)
-    wanted = {Kind.SHARED_INPUT, Kind.TRAINING_MODE, Kind.FIXED_SIZE, Kind.BAKED_ARGUMENT}
+    wanted = {
+        Kind.SHARED_INPUT,
+        Kind.TRAINING_MODE,
+        Kind.FIXED_SIZE,
+        Kind.BAKED_ARGUMENT,
+        Kind.HIDDEN_CONDITION,
+    }
     assert set(mended) == wanted
 
 

@@ -318,6 +318,25 @@ def test_one_tensor_for_two_inputs_is_caught() -> None:
     assert not found.ok, "with tensors of their own the inputs differ"
 
 
+def traced(target: torch.nn.Module, args: tuple[Any, ...]) -> Exported:
+    attempt = capture(Request(target=target, args=args))
+    assert isinstance(attempt, Exported)
+    return attempt
+
+
+def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
+    x, k = torch.ones(3, 4), torch.ones(3, 4)
+    kept = checked(traced(planted.FillsCache(), (x, {"k": k})))
+    state = next(each for each in kept.guarantees if each.name == "state")
+    assert state.verdict == "holds"
+    assert "What eager puts into `cache.k`, the program returns instead." in state.sentence
+    lost = checked(traced(planted.LosesCache(), (x, {"k": k})))
+    assert verdicts(lost)["sound"] == "holds"
+    state = next(each for each in lost.guarantees if each.name == "state")
+    assert state.verdict == "broken"
+    assert "eager changes what is in `cache.k`" in state.evidence[0]
+
+
 @pytest.mark.parametrize("name", [name for name in models.CASES if name not in ("llama32",)])
 @pytest.mark.slow
 def test_real_programs_keep_what_is_promised(name: str) -> None:

@@ -316,7 +316,7 @@ NO_SUCH_INPUT = {
     "none.left: b, _": (0, "there is no none.left: none is None in this call"),
     "opaque.tensor: b, _": (0, "torch does not look into a Opaque. Register the class"),
     "y: b, _": (0, "this call does not pass y; leave it out"),
-    "x: b": (0, "x has 2 dims, [4, 3], and the spec gives 1. Write one for each"),
+    "x: b": (0, "the spec gives 1. Write one for each; `_` keeps one static: x: b, _"),
     "k.0: b, _, _": (0, "k.0 has 2 dims, [4, 3], and the spec gives 3"),
     "scale: *": (0, "scale is a float and has no dims"),
     "none: b, _": (0, "none is None and has no dims"),
