@@ -15,6 +15,8 @@ PIP := $(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
 NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
   'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
+# A worker for each core, up to four: each holds a torch of its own
+IN_PARALLEL = -n logical --maxprocesses 4 --dist worksteal
 WITH_CHROMIUM = export CHROMIUM="$$(cat $(VENV)/.chromium)";
 # The first Python on PATH that is new enough
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
@@ -38,7 +40,7 @@ test: lint test-frontend test-python ## everything
 
 check: lint setup ## lint and the tests that take seconds
 	@$(NPM) --silent run test:unit
-	@$(BIN)/python -m pytest -q -m "not browser and not slow"
+	@$(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not browser and not slow"
 
 lint: lint-python lint-frontend ## ruff, mypy, tsc, Biome
 
@@ -54,8 +56,10 @@ lint-frontend: $(FRONTEND)/node_modules/.installed
 test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(NPM) --silent test
 
+# The browser's tests by themselves: a page, a server and a kernel fill two cores.
 test-python: setup $(VENV)/.chromium
-	@$(WITH_CHROMIUM) $(BIN)/python -m pytest
+	@failed=; $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser" || failed=1; \
+	  $(WITH_CHROMIUM) $(BIN)/python -m pytest -m browser || failed=1; [ -z "$$failed" ]
 
 bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of ratios, and of real models fixed
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)

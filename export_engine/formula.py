@@ -46,6 +46,7 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
 }
 """Per operator, how many values it takes and what it makes of them, as in Python."""
 
+
 _BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",

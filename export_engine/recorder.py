@@ -79,7 +79,7 @@ class Raised:
     """The frames it was at, the outermost first."""
 
 
-Owner = Literal["attribute", "class attribute", "global", "closure"]
+Owner = Literal["attribute", "class attribute", "global", "closure", "input"]
 """What a name belongs to."""
 
 
@@ -94,10 +94,12 @@ class Change:
     """Whether the name got another value, or a container other content."""
     summary: str
     """`grew from 0 to 1 items`, `was 0, became 1`."""
-    leaked: bool
+    leaked: bool = False
     """Whether torch's stand-in for a tensor got there, of no use to anyone after the trace."""
     where: str = ""
     """The class that the attribute's module is of, or the file whose global it is."""
+    lost: bool = False
+    """Whether nothing but an input holds what was put there: it is not among the results."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,11 @@ class Recording:
 
     on_module: Callable[[object], None] | None = None
     """Called with each module that tracing enters, torch's own helper modules among them."""
+    on_call: Callable[[object, tuple[Any, ...], dict[str, Any]], Callable[[Any], None]] | None = (
+        None
+    )
+    """Called with a module that tracing calls and with the arguments, as it is entered; what it
+    gives is called with the result. Non-strict mode alone calls modules."""
     on_traced: Callable[[], None] | None = None
     """Called when the model's own code has run, before torch puts back what it does itself."""
     guards: list[RecordedGuard] = field(default_factory=list)

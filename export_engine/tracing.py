@@ -14,10 +14,11 @@ import torch
 from export_engine.attempt import Attempt, Exported
 from export_engine.edits import edited
 from export_engine.failed import Failed
+from export_engine.given import given_leaves, listed, refilled
 from export_engine.keeping import attributes_kept, in_eval_mode
 from export_engine.progress import Progress
 from export_engine.quiet import quiet
-from export_engine.recorder import Recording
+from export_engine.recorder import Change, Recording
 from export_engine.request import Request
 from export_engine.setups import installed
 from export_engine.shapes import Shapes
@@ -65,6 +66,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         torch_options(request.options),
         recording(record),
     ):
+        record.on_call = _inputs_watched(module, record.changes)
         record.on_traced = lambda: record.changes.extend(look())
         dynamic_shapes = _dynamic_shapes(request)  # the paths into a container need its setup
         try:
@@ -100,6 +102,33 @@ def run_export(
         strict=request.strict,
         prefer_deferred_runtime_asserts_over_guards=_DEFERRED in request.options,
     )
+
+
+def _inputs_watched(
+    module: torch.nn.Module, changes: list[Change]
+) -> Callable[[object, tuple[Any, ...], dict[str, Any]], Callable[[Any], None]]:
+    """Sees what the module puts into the containers that tracing calls it with; they are copies."""
+    signature = signature_of(module)
+
+    def entered(
+        called: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[Any], None]:
+        if called is not module:
+            return lambda _: None
+        before = given_leaves(signature, args, kwargs)
+
+        def left(result: Any) -> None:
+            found = refilled(before, given_leaves(signature, args, kwargs), result)
+            by_input: dict[str, list[str]] = {}
+            for path in found.paths:
+                by_input.setdefault(path.partition(".")[0], []).append(path)
+            for name, paths in by_input.items():
+                lost = not set(found.lost).isdisjoint(paths)
+                changes.append(Change("input", name, "content", listed(paths), lost=lost))
+
+        return left
+
+    return entered
 
 
 _DEFERRED = "prefer_deferred_runtime_asserts_over_guards"

@@ -97,6 +97,23 @@ class KeepsCache(nn.Module):
         return y
 
 
+class ReadsCache(nn.Module):
+    def forward(self, x: torch.Tensor, cache: dict[str, torch.Tensor]) -> Any:
+        return x * 2, {"k": x + cache["k"]}
+
+
+class FillsCache(nn.Module):
+    def forward(self, x: torch.Tensor, cache: dict[str, torch.Tensor]) -> Any:
+        cache["k"] = x + cache["k"]
+        return x * 2, cache
+
+
+class LosesCache(nn.Module):
+    def forward(self, x: torch.Tensor, cache: dict[str, torch.Tensor]) -> Any:
+        cache["k"] = x + cache["k"]
+        return x * 2
+
+
 class AddsLength(KeepsCache):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.cache.append(x)
@@ -270,6 +287,7 @@ def plants() -> list[Plant]:
     training = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
     norm = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
     x = (torch.ones(3, 4),)
+    cached = (torch.ones(3, 4), {"k": torch.ones(3, 4)})
     return [
         Plant(Kind.BAKED_VALUE, AddsId(), AddsTwo()),
         Plant(Kind.BAKED_VALUE, AddsTime(), AddsTwo()),
@@ -280,6 +298,8 @@ def plants() -> list[Plant]:
         Plant(Kind.BAKED_VALUE, AddsLength(), Relu()),
         Plant(Kind.STATE_CHANGED, Counts(), CountsInBuffer()),
         Plant(Kind.STATE_CHANGED, KeepsCache(), Relu()),
+        Plant(Kind.STATE_CHANGED, FillsCache(), ReadsCache(), cached),
+        Plant(Kind.STATE_CHANGED, LosesCache(), ReadsCache(), cached),
         Plant(Kind.STATE_CHANGED, AppendsToGlobal(), Relu()),
         Plant(Kind.STATE_CHANGED, CountsInGlobal(), Relu()),
         Plant(Kind.STATE_CHANGED, CountsInClass(), Relu()),

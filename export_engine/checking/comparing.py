@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -31,6 +32,19 @@ class Difference(NamedTuple):
     same: bool
     detail: str = ""
     """Where and how they differ, where they do."""
+
+
+def compare_named(
+    ours: Mapping[str, Any], eager: Mapping[str, Any], loose: float | None = None
+) -> Difference:
+    """Compares values that have names, such as inputs after a call; both have the same."""
+    worst = 0.0
+    for name, value in ours.items():
+        found = _compare_leaf(value, eager[name], loose, layout=False)
+        if not found.same:
+            return Difference(found.error, False, f"`{name}`: {found.detail}")
+        worst = max(worst, found.error)
+    return Difference(worst, True)
 
 
 def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = False) -> Difference:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from export_engine.given import Refilled, given_leaves, refilled
 from export_engine.quiet import quiet
 from export_engine.request import Request
+from export_engine.targets import signature_of
 from export_engine.torch_internals import pytree
 
 
@@ -17,8 +19,10 @@ class Call(NamedTuple):
     """A call that ended."""
 
     result: Any
-    inputs: Any
-    """The copies that it was called with, after it."""
+    inputs: dict[str, Any]
+    """The copies of tensors and other values that it was given, by path, after it."""
+    refilled: Refilled
+    """What it put into the containers around them."""
 
 
 def run(called: Callable[..., Any], request: Request, seed: int) -> Any:
@@ -31,6 +35,7 @@ def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
 
     An input that is passed twice is one copy passed twice.
     """
+    signature = signature_of(request.target)
     memo: dict[int, Any] = {}
 
     def copied(value: Any) -> Any:
@@ -42,7 +47,9 @@ def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
     with quiet(), torch.no_grad(), torch.random.fork_rng(devices):
         torch.manual_seed(seed)
-        return Call(called(*args, **kwargs), (args, kwargs))
+        given = given_leaves(signature, args, kwargs)
+        result = called(*args, **kwargs)
+    return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
 
 
 def _copied(value: Any) -> Any:

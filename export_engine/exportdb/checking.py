@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from export_engine.attempt import Exported
-from export_engine.checking.comparing import compare
+from export_engine.checking.comparing import compare, compare_named
 from export_engine.checking.running import call
 from export_engine.diagnose import diagnose
 from export_engine.exportdb.cases import cases
@@ -89,8 +89,7 @@ def _differs(program: Any, request: Request) -> str:
         ours = call(program, request, seed=0)
     except Exception as error:  # noqa: BLE001 - what a case raises is its outcome
         return " ".join(str(error).split())[:300]
-    for one, other in ((ours.result, theirs.result), (ours.inputs, theirs.inputs)):
-        found = compare(one, other, layout=False)
-        if not found.same:
-            return found.detail
-    return ""
+    found = compare(ours.result, theirs.result)
+    if found.same:
+        found = compare_named(ours.inputs, theirs.inputs)
+    return found.detail

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from export_engine.attempt import Exported
 from export_engine.finding import Finding, Kind
 from export_engine.fix import Fix
+from export_engine.formula import sizes_in
 from export_engine.inputs import with_size
 from export_engine.probe import probe_sizes, sizes_of_symbols
 from export_engine.record import Record
-from export_engine.record_contract import SizeInput
+from export_engine.record_contract import Rule, SizeInput
 from export_engine.recorder import Replacement
 from export_engine.request import Request
-from export_engine.shapes import Auto, Dynamic, Named, Shapes
+from export_engine.shapes import Auto, Dynamic, Named, Shapes, Static
 from export_engine.sizes.facts import shapes_of
 from export_engine.sizes.places import InputPlace, birth_dims
 from export_engine.stacks import Stack
@@ -121,8 +122,45 @@ def _hidden(exported: Exported, record: Record) -> Iterator[Finding]:
                 "each call besides, and few sizes fulfil it.",
                 stack=_stack_of(exported, record, rule.guard),
                 guard=rule.guard,
+                fix=_kept(exported, record, rule),
             )
             return  # the others are of the same origin, as a rule
+
+
+def _kept(exported: Exported, record: Record, rule: Rule) -> Fix | None:
+    """Keeps the sizes that a condition is about as they are in the example."""
+    before = shapes_of(exported.request) if exported.request else None
+    if before is None:
+        return None
+    about: dict[str | tuple[str, int], str] = {}
+    for number in sizes_in(rule.formula):
+        size = record.probe.inputs[number]
+        path, dim = record.signature.inputs[size.entry].path, max(size.dim, 0)
+        name = before.dim_name(path, dim)
+        about[name or (path, dim)] = name or size.text
+    kept = Shapes(
+        {
+            path: tuple(
+                Static() if (path, dim) in about or before.dim_name(path, dim) in about else spec
+                for dim, spec in enumerate(specs)
+            )
+            for path, specs in before.leaves.items()
+        },
+        before.bounds,
+    )
+    if kept == before:
+        return None
+    listed = ", ".join(f"`{each}`" for each in about.values())
+    return Fix(
+        kind="shapes",
+        title=f"Keep {listed} as in the example",
+        why="Then the program says what it takes, instead of refusing it call by call.",
+        lossy=True,
+        gives_up="Other sizes that fulfil the condition are refused, too.",
+        change=lambda request: request.with_changes(shapes=kept),
+        before=str(before),
+        after=str(kept),
+    )
 
 
 def _within(record: Record) -> Iterator[list[int]]:

@@ -33,6 +33,9 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
     files = _files(exported) if changes else []
     for change in {(each.owner, each.name): each for each in changes}.values():
         stack = _written(change, files)
+        if change.owner == "input":
+            yield _refilled(change, stack)
+            continue
         leak = (
             " Tracing had put a stand-in for a tensor there, which has been taken out again."
             if change.leaked
@@ -46,6 +49,22 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
             stack=stack,
         )
     yield from _strict(exported)
+
+
+def _refilled(change: Change, stack: Stack) -> Finding:
+    """A write into a container that the call is given: a dict, a list, a cache."""
+    what = (
+        "This is not among the results, so it is lost. Return it, and go on with what is returned."
+        if change.lost
+        else "It is among the results: go on with those."
+    )
+    return Finding(
+        kind=Kind.STATE_CHANGED,
+        severity="wrong" if change.lost else "note",
+        sentence=f"The model changes what is in its input `{change.name}`: {change.summary}.",
+        why=f"The program leaves the containers that it is given as they are. {what}",
+        stack=stack,
+    )
 
 
 def _strict(exported: Exported) -> Iterator[Finding]:

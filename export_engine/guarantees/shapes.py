@@ -55,7 +55,8 @@ def sound(subject: Subject) -> Guarantee:
         parting = first_difference(subject, *failing[0])
         node = parting.node
         evidence.insert(1, parting.sentence)
-    sentence = f"Agrees with eager at {_sizes(agreed)}, off by at most {worst:.1e}."
+    how = f"off by at most {worst:.1e}" if worst else "exactly"
+    sentence = f"Agrees with eager at {_sizes(agreed)}, {how}."
     if failing:
         sentence = f"Disagrees with eager at {len(failing)} of {_sizes(agreed + len(failing))}."
     return Guarantee(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.checking.comparing import compare
-from export_engine.checking.running import call
+from export_engine.checking.comparing import compare, compare_named
+from export_engine.checking.running import Call, call
+from export_engine.given import listed
 from export_engine.guarantee import Guarantee, verdict_of
 from export_engine.guarantees.subject import Subject
 from export_engine.inputs import with_leaves
 from export_engine.request import Request
 from export_engine.targets import as_module
+from export_engine.torch_internals import pytree
 
 STATE = "Buffers and inputs change as they do in eager, call after call."
 _CALLS = 3
@@ -34,13 +37,15 @@ def state(subject: Subject) -> Guarantee:
     problems, changed = [], set()
     before = _buffers(owner)
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
-        for what, one, two in zip(("results", "inputs", "buffers"), mine, other, strict=True):
-            found = compare(one, two, loose=1.0)
-            if not found.same:
-                problems.append(f"call {number}: {what} differ: {_named(what, found.detail, mine)}")
-        changed |= {name for name, value in other[2].items() if not _equal(value, before.get(name))}
+        problems += [f"call {number}: {each}" for each in _problems(mine, other)]
+        changed |= {
+            name for name, value in other.buffers.items() if not _equal(value, before.get(name))
+        }
     names = ", ".join(sorted(changed)) or "nothing"
     sentence = f"Agrees with eager over {_CALLS} calls in a row, which change {names}."
+    instead = dict.fromkeys(path for each in theirs for path in each.call.refilled.paths)
+    if instead:
+        sentence += f" What eager puts into {listed(instead)}, the program returns instead."
     if problems:
         sentence = f"Parts from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
     return Guarantee(
@@ -52,15 +57,35 @@ def state(subject: Subject) -> Guarantee:
     )
 
 
+class _After(NamedTuple):
+    """What there is after a call."""
+
+    call: Call
+    buffers: dict[str, torch.Tensor]
+
+
+def _problems(ours: _After, theirs: _After) -> Iterator[str]:
+    for what, found in (
+        ("results", compare(ours.call.result, theirs.call.result, loose=1.0)),
+        ("inputs", compare_named(ours.call.inputs, theirs.call.inputs, loose=1.0)),
+        ("buffers", compare_named(ours.buffers, theirs.buffers, loose=1.0)),
+    ):
+        if not found.same:
+            yield f"{what} differ: {found.detail}"
+    if theirs.call.refilled.lost:
+        lost = listed(theirs.call.refilled.lost)
+        yield f"eager changes what is in {lost}; the program does not, and returns none of it"
+
+
 def _called(
     subject: Subject, called: Any, requests: list[Request], owner: torch.nn.Module
-) -> list[tuple[Any, Any, dict[str, torch.Tensor]]]:
+) -> list[_After]:
     """Results, inputs and buffers after each call; then all is put back."""
     found = []
     try:
         for seed, request in enumerate(requests):
             made = call(called, request, seed)
-            found.append((_copied(made.result), made.inputs, _buffers(owner)))
+            found.append(_After(made._replace(result=_copied(made.result)), _buffers(owner)))
     finally:
         subject.restore()
     return found
@@ -85,8 +110,6 @@ def _buffers(owner: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def _copied(result: Any) -> Any:
     """Results as they are now: they may be buffers that the next call writes to."""
-    from export_engine.torch_internals import pytree
-
     return pytree.tree_map(
         lambda value: value.detach().clone() if isinstance(value, torch.Tensor) else value, result
     )
@@ -94,12 +117,3 @@ def _copied(result: Any) -> Any:
 
 def _equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:
     return other is not None and one.shape == other.shape and bool(torch.equal(one, other))
-
-
-def _named(what: str, detail: str, mine: tuple[Any, Any, dict[str, torch.Tensor]]) -> str:
-    """`buffer running_mean` where the comparison counts leaves."""
-    if what != "buffers" or not detail.startswith("output "):
-        return detail
-    number, _, rest = detail.removeprefix("output ").partition(":")
-    names = list(mine[2])
-    return f"{names[int(number)]}:{rest}" if int(number) < len(names) else detail

@@ -11,7 +11,7 @@ from typing import Any, Self
 import torch
 
 from export_engine.attempt import Exported
-from export_engine.checking.comparing import Difference, compare
+from export_engine.checking.comparing import Difference, compare, compare_named
 from export_engine.checking.fresh import fresh_request
 from export_engine.checking.running import Call, call
 from export_engine.keeping import in_eval_mode, module_kept
@@ -98,7 +98,7 @@ class Subject:
         found = compare(ours.result, theirs.result, loose=loose, layout=True)
         if not found.same:
             return found
-        written = compare(ours.inputs, theirs.inputs, loose=loose)
+        written = compare_named(ours.inputs, theirs.inputs, loose=loose)
         if not written.same:
             return written._replace(detail=f"inputs after the call, {written.detail}")
         return found

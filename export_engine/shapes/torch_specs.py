@@ -14,7 +14,7 @@ from torch.export import AdditionalInputs, Dim, ShapesCollection
 from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
 from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.inputs import Leaf, check_paths, leaves_of
-from export_engine.shapes.printing import write_bounds, write_dim
+from export_engine.shapes.printing import write, write_bounds, write_dim
 from export_engine.targets import signature_of
 from export_engine.torch_internals import (
     derived_dim,
@@ -48,7 +48,8 @@ def to_torch(
     check_paths(specs, leaves, signature)
     dims = _torch_dims(specs, bounds)
     given = [
-        _leaf_spec(leaf, specs[leaf.path], dims) if leaf.path in specs else None for leaf in leaves
+        _leaf_spec(leaf, specs[leaf.path], bounds, dims) if leaf.path in specs else None
+        for leaf in leaves
     ]
     return dynamic_shapes_tree(signature, args, kwargs, given)
 
@@ -76,13 +77,16 @@ def _torch_dims(given: Specs, bounds: Mapping[str, Bounds]) -> dict[str, Dim]:
     }
 
 
-def _leaf_spec(leaf: Leaf, specs: tuple[Spec, ...], dims: dict[str, Dim]) -> Any:
+def _leaf_spec(
+    leaf: Leaf, specs: tuple[Spec, ...], bounds: Mapping[str, Bounds], dims: dict[str, Dim]
+) -> Any:
     path, value = leaf
     if isinstance(value, torch.Tensor):
         if len(specs) != value.dim():
             raise Misfit(
                 f"{path} has {_count(value.dim())}, {list(value.shape)}, and the spec gives "
-                f"{len(specs)}. Write one for each; `_` keeps one static.",
+                f"{len(specs)}. Write one for each; `_` keeps one static: "
+                f"{_completed(path, specs, value.dim(), bounds)}",
                 path,
             )
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
@@ -90,6 +94,11 @@ def _leaf_spec(leaf: Leaf, specs: tuple[Spec, ...], dims: dict[str, Dim]) -> Any
         return _int_spec(path, specs)
     kind = "None" if value is None else f"a {type(value).__name__}"
     raise Misfit(f"{path} is {kind} and has no dims; leave it out of the spec", path)
+
+
+def _completed(path: str, specs: tuple[Spec, ...], dims: int, bounds: Mapping[str, Bounds]) -> str:
+    """The line of an input with as many dims as the tensor has."""
+    return write({path: (*specs, *[Static()] * dims)[:dims]}, bounds)
 
 
 def _int_spec(path: str, specs: tuple[Spec, ...]) -> Any:

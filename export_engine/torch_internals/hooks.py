@@ -93,16 +93,18 @@ def _modules(into: Recording) -> Iterator[None]:
 
     Non-strict tracing calls modules; strict tracing interprets their bytecode.
     """
-    told = into.on_module
-    if told is None:
-        yield
-        return
+    told = into.on_module or (lambda _: None)
     from torch._dynamo.variables import nn_module
 
     def called(original: Any) -> Any:
-        def call_module(self: Any, m: Any, *args: Any, **kwargs: Any) -> Any:
-            told(m.get_base() if hasattr(m, "get_base") else m)
-            return original(self, m, *args, **kwargs)
+        def call_module(self: Any, m: Any, forward: Any, args: Any, kwargs: Any) -> Any:
+            module = m.get_base() if hasattr(m, "get_base") else m
+            told(module)
+            left = into.on_call(module, args, kwargs) if into.on_call else None
+            result = original(self, m, forward, args, kwargs)
+            if left is not None:
+                left(result)
+            return result
 
         return call_module
 

@@ -32,6 +32,7 @@ def test_a_saved_program_shows_its_graph_signature_and_lines(saved: Path) -> Non
     assert any(file.name == "models.py" for file in record.files)
 
 
+@pytest.mark.slow
 def test_loading_keeps_what_a_fresh_export_shows(saved: Path) -> None:
     case = branching()
     fresh = describe(capture(Request(target=case.model, args=case.args)))

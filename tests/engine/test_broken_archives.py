@@ -67,6 +67,7 @@ def test_truncated_anywhere(good: bytes, tmp_path: Path, table: dict[str, Counte
     assert counts["refused"] == TRUNCATIONS
 
 
+@pytest.mark.slow
 def test_with_bytes_flipped(good: bytes, tmp_path: Path, table: dict[str, Counter[str]]) -> None:
     numbers = random.Random(1)
     counts = table["bytes flipped"] = Counter()
@@ -105,6 +106,7 @@ class Runs:
         return RAN.append, ("it ran",)
 
 
+@pytest.mark.slow
 def test_with_a_pickle_that_would_run_code(
     good: bytes, tmp_path: Path, table: dict[str, Counter[str]]
 ) -> None:
@@ -139,6 +141,7 @@ def test_with_names_that_leave_the_folder(
     assert not Path(OUTSIDE).exists()
 
 
+@pytest.mark.slow
 def test_that_unpack_to_far_more(
     good: bytes, tmp_path: Path, table: dict[str, Counter[str]]
 ) -> None:

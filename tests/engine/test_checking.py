@@ -63,6 +63,7 @@ class Momentum(nn.Module):
         return x - self.mean
 
 
+@pytest.mark.slow
 def test_clean_models_agree_at_other_sizes() -> None:
     for case in (bert2(), branching()):
         attempt = exported(case.model, case.args, case.shapes, dict(case.kwargs))

@@ -286,6 +286,7 @@ def test_an_interrupt_puts_all_back() -> None:
     assert pgo._CODE_STATE is state
 
 
+@pytest.mark.slow
 def test_the_model_its_inputs_and_the_random_numbers_are_as_before() -> None:
     gate, x = Gate(), torch.ones(2, 4)
     torch.manual_seed(5)

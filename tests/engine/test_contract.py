@@ -173,6 +173,7 @@ def table() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("case", list(shown_cases()), ids=lambda case: case.name)
+@pytest.mark.slow
 def test_the_founding_cases_keep_their_contract(case: SeedCase, table: list[str]) -> None:
     """A9 to A16 and B; C4 to C7 are the guarantees themselves. Those that fail are fixed first."""
     shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes

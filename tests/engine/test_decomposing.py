@@ -102,6 +102,7 @@ def ties() -> Iterator[list[str]]:
 @pytest.mark.parametrize(
     ("name", "table"), [("bert2", "core"), ("gpt2_12", WHOLE), ("llama32", "core")]
 )
+@pytest.mark.slow
 def test_every_core_op_is_tied_to_its_origin(name: str, table: str, ties: list[str]) -> None:
     made = decompose(exported(name), DecompositionTable.parse(table))
     assert made.level is not None
@@ -116,6 +117,7 @@ def test_every_core_op_is_tied_to_its_origin(name: str, table: str, ties: list[s
     assert share > 0.95
 
 
+@pytest.mark.slow
 def test_what_torch_cannot_decompose_is_explained_with_a_way_out() -> None:
     """torch 2.13 takes another layout for granted than its own attention kernel on a CPU gives."""
     if not torch.__version__.startswith("2.13"):
@@ -124,6 +126,7 @@ def test_what_torch_cannot_decompose_is_explained_with_a_way_out() -> None:
         decompose(exported("gpt2_12"), DecompositionTable.parse("core"))
 
 
+@pytest.mark.slow
 def test_a_decomposed_program_keeps_its_guarantees() -> None:
     made = decompose(exported("bert2"), DecompositionTable.parse("core"))
     found = verify(made, describe(made), 3)
@@ -147,6 +150,7 @@ def test_a_table_of_ones_own_is_used_as_it_is() -> None:
         DecompositionTable.of(3)
 
 
+@pytest.mark.slow
 def test_ops_of_branches_are_not_counted_twice() -> None:
     seen: list[Progress] = []
     decompose(exported("branching"), DecompositionTable.parse("core"), seen.append)

@@ -186,6 +186,7 @@ def scores() -> Iterator[dict[str, list[Score]]]:
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.slow
 def test_a_known_edit_is_what_the_diff_says(
     name: str, edit: Edit, scores: dict[str, list[Score]]
 ) -> None:
@@ -205,6 +206,7 @@ def test_a_known_edit_is_what_the_diff_says(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.slow
 def test_a_program_does_not_differ_from_itself_or_its_copy(name: str) -> None:
     before = recorded(name)
     attempt = exported(name)
@@ -218,6 +220,7 @@ def test_a_program_does_not_differ_from_itself_or_its_copy(name: str) -> None:
         assert found(diff, before, after) == (set(), set())
 
 
+@pytest.mark.slow
 def test_strict_and_non_strict_trace_the_same_ops() -> None:
     attempt, before = exported("vision"), recorded("vision")
     assert attempt.request is not None

@@ -84,6 +84,7 @@ def test_an_unknown_case_is_answered_with_the_nearest_name() -> None:
 
 
 @pytest.mark.skipif(not ON_2_13, reason="what other torches do is not written down here")
+@pytest.mark.slow
 def test_all_36_cases_do_what_is_declared_of_them_in_both_modes() -> None:
     seen: list[str] = []
     found = check_all(lambda progress: seen.append(progress.label))
@@ -110,6 +111,7 @@ def test_a_case_that_is_declared_wrongly_is_found(monkeypatch: pytest.MonkeyPatc
     assert found.outcomes[0].outcome == "failed"
 
 
+@pytest.mark.slow
 def test_a_program_that_differs_from_eager_is_found() -> None:
     import msgspec
 

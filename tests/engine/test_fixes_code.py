@@ -135,6 +135,7 @@ FORMS = {
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.slow
 def test_every_form_of_branch_is_fixed_and_agrees_either_way(form: str, strict: bool) -> None:
     model, source = defined(FORMS[form], form)
     report = autofix(Request(target=model, args=(torch.rand(4, 3),), strict=strict))
@@ -264,6 +265,7 @@ def outer(x: torch.Tensor, times: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_a_function_inside_a_function_is_fixed_with_the_one_around_it(strict: bool) -> None:
     report = autofix(Request(target=outer, args=(torch.rand(3), 2), strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence

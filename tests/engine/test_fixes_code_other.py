@@ -48,6 +48,7 @@ def many_or_few(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
 
 @both_modes
 @pytest.mark.parametrize(("example", "condition"), [(7, "k > 5"), (3, "k <= 5")])
+@pytest.mark.slow
 def test_a_branch_is_taken_the_way_of_the_example(
     example: int, condition: str, strict: bool
 ) -> None:

@@ -258,6 +258,7 @@ class TestCaches:
         return LlamaForCausalLM(config).eval()
 
     @both_modes
+    @pytest.mark.slow
     def test_a_dynamic_cache_that_comes_out(self, strict: bool) -> None:
         ids = torch.arange(12).reshape(2, 6)
         shapes = Shapes.parse("input_ids: batch, seq")
@@ -269,6 +270,7 @@ class TestCaches:
         assert "register_dynamic_cache_export_support" in fix.after
         assert exported.program.range_constraints
 
+    @pytest.mark.slow
     def test_a_dynamic_cache_that_goes_in(self) -> None:
         from transformers import DynamicCache
 

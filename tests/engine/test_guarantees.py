@@ -228,6 +228,7 @@ def clean() -> Exported:
     return small()
 
 
+@pytest.mark.slow
 def test_the_clean_program_breaks_nothing(clean: Exported) -> None:
     found = checked(clean)
     assert found.ok, str(found)
@@ -235,6 +236,7 @@ def test_the_clean_program_breaks_nothing(clean: Exported) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.slow
 def test_a_planted_fault_breaks_the_right_guarantee(clean: Exported, fault: Fault) -> None:
     program = copied_program(clean.program)
     program._state_dict = dict(program.state_dict)
@@ -251,6 +253,7 @@ def test_a_planted_fault_breaks_the_right_guarantee(clean: Exported, fault: Faul
     assert verdicts(checked(clean, 1))[fault.caught_by] == "holds", "the clean one is as it was"
 
 
+@pytest.mark.slow
 def test_a_decomposed_program_may_not_write(clean: Exported) -> None:
     program = clean.program.run_decompositions()
     assert verdicts(checked(replace(clean, program=program), 1))["functional"] == "holds"
@@ -259,6 +262,7 @@ def test_a_decomposed_program_may_not_write(clean: Exported) -> None:
     assert verdicts(checked(replace(clean, program=program), 1))["functional"] == "broken"
 
 
+@pytest.mark.slow
 def test_a_wrong_value_is_traced_to_its_op(clean: Exported) -> None:
     program = copied_program(clean.program)
     becomes("aten.sin", A.tanh.default)(program)
@@ -290,6 +294,7 @@ def test_a_corrupted_archive_is_refused() -> None:
     ("name", "caught_by"),
     [("AddsTime", "sound"), ("Counts", "state"), ("AddsRandom", "sound")],
 )
+@pytest.mark.slow
 def test_verify_catches_what_a_model_bakes_in(name: str, caught_by: str) -> None:
     attempt = capture(Request(target=getattr(planted, name)(), args=(torch.ones(3, 4),)))
     assert isinstance(attempt, Exported)
@@ -305,7 +310,27 @@ def test_one_tensor_for_two_inputs_is_caught() -> None:
     assert not found.ok, "with tensors of their own the inputs differ"
 
 
+def traced(target: torch.nn.Module, args: tuple[Any, ...]) -> Exported:
+    attempt = capture(Request(target=target, args=args))
+    assert isinstance(attempt, Exported)
+    return attempt
+
+
+def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
+    x, k = torch.ones(3, 4), torch.ones(3, 4)
+    kept = checked(traced(planted.FillsCache(), (x, {"k": k})))
+    state = next(each for each in kept.guarantees if each.name == "state")
+    assert state.verdict == "holds"
+    assert "What eager puts into `cache.k`, the program returns instead." in state.sentence
+    lost = checked(traced(planted.LosesCache(), (x, {"k": k})))
+    assert verdicts(lost)["sound"] == "holds"
+    state = next(each for each in lost.guarantees if each.name == "state")
+    assert state.verdict == "broken"
+    assert "eager changes what is in `cache.k`" in state.evidence[0]
+
+
 @pytest.mark.parametrize("name", [name for name in models.CASES if name not in ("llama32",)])
+@pytest.mark.slow
 def test_real_programs_keep_what_is_promised(name: str) -> None:
     case = models.CASES[name]()
     attempt = models.exported(case)
@@ -320,6 +345,7 @@ def test_real_programs_keep_what_is_promised(name: str) -> None:
         assert torch.equal(value, state[key])
 
 
+@pytest.mark.slow
 def test_a_program_from_a_file_is_checked_as_far_as_it_goes() -> None:
     file = io.BytesIO()
     torch.export.save(small().program, file)

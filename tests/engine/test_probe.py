@@ -126,6 +126,7 @@ def outcomes() -> Iterator[Counter[tuple[str, str]]]:
         print(f"  {said:<10} {done:<10} {count:>5}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
 def test_probe_agrees_with_the_call(case: Case, outcomes: Counter[tuple[str, str]]) -> None:
     shapes = Shapes.parse(case.shapes) if case.shapes else None

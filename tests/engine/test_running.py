@@ -155,6 +155,7 @@ def test_a_missing_device_is_said_in_a_sentence(vision: Exported, rows: Runner) 
     assert cuda.sentence.startswith("There is no cuda:0 here: torch")
 
 
+@pytest.mark.slow
 def test_eager_and_the_program_give_the_same_and_change_nothing(
     vision: Exported, rows: Runner
 ) -> None:
@@ -175,6 +176,7 @@ def test_eager_and_the_program_give_the_same_and_change_nothing(
     assert (threads, grad) == (torch.get_num_threads(), torch.is_grad_enabled())
 
 
+@pytest.mark.slow
 def test_a_program_from_a_file_is_held_against_itself(
     vision: Exported, rows: Runner, tmp_path: Path
 ) -> None:
@@ -208,6 +210,7 @@ def test_what_the_user_compiled_stays_compiled(vision: Exported, rows: Runner) -
 # Inputs
 
 
+@pytest.mark.slow
 def test_sizes_by_name_several_and_drawn(vision: Exported, rows: Runner) -> None:
     several = rows(vision, "program", sizes=[{"batch": 3}, {"batch": 5}])
     drawn = rows(vision, "program", sizes=3)
@@ -217,6 +220,7 @@ def test_sizes_by_name_several_and_drawn(vision: Exported, rows: Runner) -> None
     assert all(row.outcome == "agrees" for row in [*several, *drawn])
 
 
+@pytest.mark.slow
 def test_inputs_of_ones_own(vision: Exported, rows: Runner) -> None:
     by_path = rows(vision, "program", inputs={"x": torch.randn(7, 3, 8, 8)})
     by_place = rows(vision, "program", inputs=(torch.randn(9, 3, 8, 8),))
@@ -302,6 +306,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     return add
 
 
+@pytest.mark.slow
 def test_others_add_backends_by_an_entry_point(
     vision: Exported, rows: Runner, added: Callable[[Any], None]
 ) -> None:
@@ -313,6 +318,7 @@ def test_others_add_backends_by_an_entry_point(
 
 
 @pytest.mark.parametrize("make", [ImportError("no theirs"), lambda: 3])
+@pytest.mark.slow
 def test_a_broken_backend_of_others_says_so_and_breaks_nothing(
     vision: Exported, rows: Runner, added: Callable[[Any], None], make: Any
 ) -> None:
@@ -343,6 +349,7 @@ OPS = ("linear", "relu", "sigmoid", "log", "exp", "sqrt", "tanh", "softmax")
 
 
 @pytest.mark.parametrize("op", OPS)
+@pytest.mark.slow
 def test_a_planted_fault_in_a_backend_is_located_to_its_op(
     rows: Runner, added: Callable[[Any], None], op: str
 ) -> None:
@@ -372,6 +379,7 @@ class Hiding(nn.Module):
         return (z + y.relu()).tanh()
 
 
+@pytest.mark.slow
 def test_a_fault_that_is_hidden_for_a_while_is_located_all_the_same(
     rows: Runner, added: Callable[[Any], None]
 ) -> None:
@@ -384,6 +392,7 @@ def test_a_fault_that_is_hidden_for_a_while_is_located_all_the_same(
 
 
 @pytest.mark.parametrize("op", OPS)
+@pytest.mark.slow
 def test_a_planted_fault_in_the_program_is_located_to_its_op(rows: Runner, op: str) -> None:
     attempt = exported(Deep().eval(), "x: batch, _, _, _")
     broken = copied_program(attempt.program)
@@ -423,6 +432,7 @@ class Exhausted(Wrapped):
         (ImportError("libx.so"), "wrapped is only partly installed: libx.so."),
     ],
 )
+@pytest.mark.slow
 def test_a_failure_is_a_row_and_the_others_run(
     vision: Exported,
     rows: Runner,
@@ -457,6 +467,7 @@ def test_a_lost_device_is_said_to_be_lost() -> None:
     assert sentence_of(error, "AOTInductor", "cuda:0", "run").startswith("cuda:0 has failed")
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_rows_so_far_and_changes_nothing(
     vision: Exported, added: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -513,6 +524,7 @@ def test_a_shortened_program_gives_the_value_of_its_last_op(vision: Exported) ->
             assert torch.equal(value, whole["scores"])
 
 
+@pytest.mark.slow
 def test_away_from_home_copies_run_and_the_model_stays(
     vision: Exported,
     rows: Runner,
@@ -556,6 +568,7 @@ def test_errors_in_representable_floats() -> None:
     assert error_of(half + 2**-7, half).ulps == 1  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_peak_memory_sees_what_a_call_allocates() -> None:
     def call() -> None:
         torch.ones(32 << 20, dtype=torch.uint8).add(1)
@@ -584,6 +597,7 @@ def test_the_profile_has_every_op_and_adds_up(vision: Exported) -> None:
     assert isinstance(found, Profile)
 
 
+@pytest.mark.slow
 def test_a_record_with_runs_goes_over_the_wire(vision: Exported, rows: Runner) -> None:
     from export_engine import with_runs
 
@@ -622,6 +636,7 @@ assert Telemetry().consent is False
 """
 
 
+@pytest.mark.slow
 def test_openvino_reports_nothing_over_the_network(tmp_path: Path) -> None:
     pytest.importorskip("openvino_telemetry")
     plain = {name: value for name, value in os.environ.items() if name != "CI"}

@@ -55,6 +55,7 @@ def custom() -> models.Case:
     "make",
     [models.bert2, models.gpt2_12, models.llama32, models.branching, derived, custom],
 )
+@pytest.mark.slow
 def test_what_is_saved_is_what_is_loaded(make: Callable[[], Any], tmp_path: Path) -> None:
     attempt, record = exported(make())
     path = save(attempt, record, tmp_path / "model.pt2")

@@ -63,6 +63,7 @@ def all_shapes(draw: st.DrawFn) -> Shapes:
 
 @given(all_shapes())
 @settings(max_examples=400, deadline=None)
+@pytest.mark.slow
 def test_parse_is_the_inverse_of_print(shapes: Shapes) -> None:
     read = Shapes.parse(str(shapes))
     assert read == shapes

@@ -44,6 +44,7 @@ def test_a_range_is_solved(texts: list[str], example: int, expected: Progression
     step=st.integers(1, 12),
     at=st.integers(0, 59),
 )
+@pytest.mark.slow
 def test_every_size_of_what_is_found_holds_and_the_next_does_not(
     low: int, length: int, step: int, at: int
 ) -> None:
@@ -120,6 +121,7 @@ def solved(model: nn.Module, args: tuple[Any, ...], shapes: str, strict: bool) -
         (nn.Linear(4, 4), [(1, 4)], "input: batch, _", "input: _, _"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_the_shapes_that_the_trace_allows(
     model: nn.Module, sizes: list[tuple[int, ...]], shapes: str, expected: str, strict: bool
 ) -> None:

@@ -65,6 +65,7 @@ FILES = [__file__, seed_cases.__file__, inspect.getsourcefile(ast) or ""]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: Path(file).name)
+@pytest.mark.slow
 def test_every_instruction_of_a_file_has_an_answer(file: str) -> None:
     code = code_of(file)
     assert code is not None

@@ -45,6 +45,7 @@ class Slow(nn.Module):
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_a_module_exports_in_both_modes(strict: bool) -> None:
     attempt = capture(Request(target=nn.Linear(3, 2), args=(torch.randn(4, 3),), strict=strict))
     assert isinstance(attempt, Exported)
@@ -95,6 +96,7 @@ CALLABLES = {
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("kind", CALLABLES)
+@pytest.mark.slow
 def test_parameters_of_a_plain_callable_stay_parameters(kind: str, strict: bool) -> None:
     target, kwargs, weight = CALLABLES[kind]
     x = torch.randn(2, 3)
@@ -110,6 +112,7 @@ def test_what_cannot_be_called_is_refused_in_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_progress_grows_to_the_number_of_modules(strict: bool) -> None:
     seen: list[Progress] = []
     case = bert2()

@@ -108,6 +108,7 @@ def test_a_golden_file_is_written_kept_and_defended(
     assert_same_export(net(nn.GELU()).program, golden)
 
 
+@pytest.mark.slow
 def test_pytest_has_the_flag(tmp_path: Path) -> None:
     test = tmp_path / "test_golden.py"
     test.write_text(
@@ -171,6 +172,7 @@ def test_the_command_line_exports_saves_and_opens(
     assert "loaded, 4 ops" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_line_verifies_and_compares(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,6 +220,7 @@ def test_the_record_follows_its_schema(here: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.slow
 def test_text_is_as_wide_as_the_terminal(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:

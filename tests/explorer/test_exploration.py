@@ -96,6 +96,7 @@ def test_arguments_that_are_no_tuple_are_refused(given: Any) -> None:
         explorer.explore(Undecided(), given)
 
 
+@pytest.mark.slow
 def test_the_text_names_the_other_mode_too() -> None:
     text = repr(explorer.explore(Undecided(), (torch.ones(2),), both=True))
     assert "not exported, non-strict" in text
@@ -258,6 +259,7 @@ def test_the_page_is_answered() -> None:
         ("nonsense", {"attempt": 0}),
     ],
 )
+@pytest.mark.slow
 def test_questions_that_make_no_sense_are_refused(ask: str, request_: dict[str, object]) -> None:
     with pytest.raises(Refusal):
         answers()(ask, request_)
@@ -273,6 +275,7 @@ class Slow(torch.nn.Module):
 """
 
 
+@pytest.mark.slow
 def test_a_notebook_run_without_a_page_keeps_a_picture_and_a_text() -> None:
     fast, slow, stopped = executed(
         SLOW,

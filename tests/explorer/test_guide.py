@@ -93,6 +93,7 @@ def test_what_may_vary_exports_as_it_is_written() -> None:
     assert guided.steps[1].kind == "wrong"
 
 
+@pytest.mark.slow
 def test_a_model_that_needs_a_fix_gets_it_and_stays_as_it_was() -> None:
     guided = explorer.guide(Undecided(), (torch.randn(4, 4),))
 
@@ -158,6 +159,7 @@ def test_each_step_is_told_of_as_it_begins_and_ends() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_report_never_replaces_a_file_that_is_not_ours() -> None:
     Path("undecided-export.html").write_text("mine")
     for _ in range(2):
@@ -166,6 +168,7 @@ def test_a_report_never_replaces_a_file_that_is_not_ours() -> None:
     assert Path("undecided-export.html").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_said_and_the_rest_stands() -> None:
     guided = explorer.guide(Undecided(), (torch.randn(4, 4),), report="no/folder/report.html")
 
@@ -197,6 +200,7 @@ def test_a_number_is_no_size_that_may_vary() -> None:
     assert found.fixed == ("`x` stays 3",)
 
 
+@pytest.mark.slow
 def test_the_text_of_a_model_is_escaped() -> None:
     guided = explorer.guide(Undecided(), (torch.randn(4, 4),), title="model(x['<img src=x>'])")
 

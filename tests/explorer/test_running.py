@@ -49,6 +49,7 @@ def file(explored: explorer.Exploration, tmp_path: Path) -> Path:
     return explored.save(tmp_path / "small.pt2")
 
 
+@pytest.mark.slow
 def test_runs_are_kept_with_the_attempt_and_shown(explored: explorer.Exploration) -> None:
     found = explored.run()
     explored.run(sizes={"batch": 8})
@@ -62,6 +63,7 @@ def test_runs_are_kept_with_the_attempt_and_shown(explored: explorer.Exploration
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_a_run_again_replaces_the_one_before(explored: explorer.Exploration) -> None:
     explored.run(backend="program")
     last = explored.run(backend="program")
@@ -129,6 +131,7 @@ class Stopped:
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_had_ended(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +163,7 @@ def test_numbers_read_well() -> None:
 # The command line
 
 
+@pytest.mark.slow
 def test_the_command_line_runs_and_profiles(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(file), "--run", "--profile"]) == OK
 
@@ -184,6 +188,7 @@ class Wrong(Stopped):
         return Ready(call=lambda: module(*job.args) + 1)
 
 
+@pytest.mark.slow
 def test_a_run_that_differs_is_an_exit_code(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +222,7 @@ def test_the_page_is_told_what_there_is(explored: explorer.Exploration) -> None:
     assert named["tensorrt"]["missing"][0]
 
 
+@pytest.mark.slow
 def test_the_page_runs_and_profiles(explored: explorer.Exploration) -> None:
     answers = Answers(explored.session)
     told: list[str] = []
@@ -249,6 +255,7 @@ def test_the_page_is_refused_what_cannot_be(
         Answers(explored.session)("run", {"attempt": 0, **asked})
 
 
+@pytest.mark.slow
 def test_the_page_is_shown_what_had_ended_before_an_interrupt(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,6 +353,7 @@ def test_the_readme_lists_every_backend_and_how_to_get_it() -> None:
         assert extra in extras
 
 
+@pytest.mark.slow
 def test_the_readme_s_calls_work(explored: explorer.Exploration, tmp_path: Path) -> None:
     (tmp_path / "compiled").mkdir()
 

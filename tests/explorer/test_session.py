@@ -185,6 +185,7 @@ def test_open_views_follow() -> None:
     assert widget.record == ex.session.entry.encoded
 
 
+@pytest.mark.slow
 def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     import export_engine
 

@@ -43,6 +43,7 @@ def test_an_option_that_is_none_is_answered(shell: InteractiveShell) -> None:
 
 
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="counts are of torch 2.13")
+@pytest.mark.slow
 def test_check_prints_every_case_beside_what_is_declared(shell: InteractiveShell) -> None:
     text = shown(shell, "%exportdb --check")
     assert "36 cases, 36 do what is declared of them, in both modes" in text

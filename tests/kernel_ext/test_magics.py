@@ -349,6 +349,7 @@ def test_two_results_are_compared(shell: InteractiveShell, tmp_path: Path) -> No
         assert "Traceback" not in plain(text)
 
 
+@pytest.mark.slow
 def test_a_program_is_decomposed_and_verified(shell: InteractiveShell) -> None:
     result, text = run(shell, "%export --decompose core --verify --as c model(x)")
     assert result.success
@@ -365,6 +366,7 @@ def test_a_program_is_decomposed_and_verified(shell: InteractiveShell) -> None:
     assert "'everything' is no table" in plain(text)
 
 
+@pytest.mark.slow
 def test_a_program_is_run_and_profiled(shell: InteractiveShell) -> None:
     result, text = run(shell, "%export --run cpu --profile --as r model(x)")
     assert result.success
@@ -383,6 +385,7 @@ def test_a_program_is_run_and_profiled(shell: InteractiveShell) -> None:
     assert "Traceback" not in plain(text)
 
 
+@pytest.mark.slow
 def test_a_guide_goes_step_by_step_and_leaves_a_report(
     shell: InteractiveShell, tmp_path: Path
 ) -> None:

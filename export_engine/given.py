@@ -1,0 +1,54 @@
+"""The values that a call is given, and what the call puts into the containers around them.
+
+torch.export keeps what a model writes into tensors that it is given. It does not keep what the
+model puts into a dict, a list or a cache that it is given: the program leaves those as they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from export_engine.torch_internals import call_leaves, pytree
+
+
+class Refilled(NamedTuple):
+    """What a call put into containers that it was given."""
+
+    paths: tuple[str, ...]
+    """Where: `cache.k`. A value that was taken out, put in, or replaced by another."""
+    lost: tuple[str, ...]
+    """Those of `paths` that are not among the call's results: nobody has them but the container."""
+
+
+def given_leaves(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The leaves of a call's inputs, by path; by number, where a container has no names."""
+    try:
+        return dict(call_leaves(signature, args, kwargs))
+    except (TypeError, ValueError):
+        leaves = pytree.tree_leaves((args, dict(kwargs)))
+        return {str(number): leaf for number, leaf in enumerate(leaves)}
+
+
+def refilled(before: Mapping[str, Any], after: Mapping[str, Any], result: Any) -> Refilled:
+    """What differs between the leaves of the same inputs before a call and after it."""
+    returned = {id(leaf) for leaf in pytree.tree_leaves(result)}
+    none = object()
+    paths = [
+        path for path in {**before, **after} if before.get(path, none) is not after.get(path, none)
+    ]
+    lost = [path for path in paths if path not in after or id(after[path]) not in returned]
+    return Refilled(tuple(paths), tuple(lost))
+
+
+_SHOWN = 3
+
+
+def listed(paths: Iterable[str]) -> str:
+    """Paths in a sentence: the first few, and how many more."""
+    each = list(dict.fromkeys(paths))
+    more = f" and {len(each) - _SHOWN:,} more" if len(each) > _SHOWN else ""
+    return ", ".join(f"`{path}`" for path in each[:_SHOWN]) + more
