@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.entry import Entry
 from explorer.escape import escaped, harmless
-from explorer.session import Entry, Session
+from explorer.session import Session
 from explorer.text import counted, cut, width
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from nbclient import NotebookClient
 import explorer
 from explorer.answers import Answers
 from explorer.dot import DotMissing
+from explorer.entry import Entry
 from explorer.picture import static_html
-from explorer.session import Entry, Session
+from explorer.session import Session
 from export_engine import Request, ShapesError, capture
 from widgets import FrontEndMissing, Refusal
 
