@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from explorer.entry import Entry
-from explorer.exportdb.pages import page_answer
+from explorer.linked_pages import page_answer
 from explorer.main_thread import in_main_thread
 from explorer.session import FixError, Session
 from widgets import Answer, Refusal

@@ -18,7 +18,6 @@ from export_engine.checking.running import run
 from export_engine.diagnosis import Kind
 from export_engine.failed import Failed
 from export_engine.fix import Fix
-from export_engine.fixes.refusals import refuse
 from export_engine.fixes.registering import (
     Registered,
     Unfit,
@@ -28,11 +27,12 @@ from export_engine.fixes.registering import (
     transformers_registers,
 )
 from export_engine.keeping import module_kept
+from export_engine.paths import join_path
 from export_engine.progress import Progress
+from export_engine.refusals import refuse
 from export_engine.request import Request
 from export_engine.shapes import Auto, Shapes, ShapesError
 from export_engine.shapes.inputs import leaves_of
-from export_engine.shapes.paths import join_path
 from export_engine.sizes.facts import shapes_of
 from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals import is_container, is_input_type, key_text, pytree

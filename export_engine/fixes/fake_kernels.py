@@ -17,10 +17,10 @@ from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.op_rules import ResultRule, rules_of
 from export_engine.fixes.op_runs import OpRuns, runs_of
-from export_engine.fixes.refusals import refuse
 from export_engine.fixes.registering import Unfit
 from export_engine.fixes.trying import try_request
 from export_engine.progress import Progress
+from export_engine.refusals import refuse
 from export_engine.request import Request
 from export_engine.torch_internals import op_signature, register_fake
 

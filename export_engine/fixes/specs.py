@@ -12,8 +12,8 @@ from torch.export import Dim
 from export_engine.diagnosis import Kind
 from export_engine.failed import Failed
 from export_engine.fix import Fix
-from export_engine.fixes.refusals import refuse
 from export_engine.progress import Progress
+from export_engine.refusals import refuse
 from export_engine.request import Request
 from export_engine.shapes import Shapes, ShapesError, join_path, split_path
 from export_engine.shapes.inputs import Leaf, leaves_of

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from export_engine.paths import split_path
 from export_engine.shapes.errors import Misfit, ShapesError
-from export_engine.shapes.paths import split_path
 from export_engine.torch_internals import call_leaves
 
 _SHOWN = 12

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn, TypeVar
 
+from export_engine.paths import join_path, unquoted
 from export_engine.shapes.dims import (
     Auto,
     Bounds,
@@ -30,7 +31,6 @@ from export_engine.shapes.dims import (
     normal_bounds,
 )
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.paths import join_path, unquoted
 from export_engine.shapes.printing import write_bounds
 from export_engine.shapes.tokens import Token, tokens
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from export_engine.paths import split_path
 from export_engine.shapes.dims import Bounds, Named, Spec, normal_bounds
 from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.language import Parsed, parse
-from export_engine.shapes.paths import split_path
 from export_engine.shapes.printing import write
 
 

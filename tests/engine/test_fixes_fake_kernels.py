@@ -16,8 +16,8 @@ from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Kind
 from export_engine.failed import Failed
 from export_engine.fixes import fake_kernels
-from export_engine.fixes.refusals import refusals
 from export_engine.fixes.trying import apply_fixes
+from export_engine.refusals import refusals
 from export_engine.request import Request
 from export_engine.shapes import Shapes
 from export_engine.tracing import capture

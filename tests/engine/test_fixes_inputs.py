@@ -18,9 +18,9 @@ from export_engine.diagnosis import Kind
 from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes import containers, specs
-from export_engine.fixes.refusals import refusals
 from export_engine.fixes.registering import Registered
 from export_engine.fixes.trying import apply_fixes
+from export_engine.refusals import refusals
 from export_engine.request import Request
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import deregister_container

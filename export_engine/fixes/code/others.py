@@ -16,9 +16,9 @@ from export_engine.fixes.code.checks import assumed
 from export_engine.fixes.code.rewriting import Rewritten
 from export_engine.fixes.code.tests import Unclear
 from export_engine.fixes.code.trying import leads_on, tried, with_edit
-from export_engine.fixes.refusals import refuse
 from export_engine.keeping import module_kept
 from export_engine.progress import Progress
+from export_engine.refusals import refuse
 from export_engine.request import Request
 from export_engine.targets import as_module
 
