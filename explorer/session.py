@@ -17,11 +17,10 @@ if TYPE_CHECKING:
         AutofixReport,
         DecompositionTable,
         Exported,
-        Progress,
         Verified,
     )
+    from export_engine.progress import Report
 
-    Report = Callable[[Progress], None]
     Table = str | Mapping[Any, Callable[..., Any]]
 
 

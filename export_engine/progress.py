@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -16,3 +17,7 @@ class Progress(NamedTuple):
     """Path of the module being entered, empty for the root; or what is being tried."""
     what: str = "module"
     """What is counted: `module`, `op`, `fix` or `guarantee`."""
+
+
+Report = Callable[[Progress], None]
+"""Called now and then while something is under way, in the thread that does it: keep it short."""

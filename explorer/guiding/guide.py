@@ -21,9 +21,7 @@ from explorer.reply import Reply
 from explorer.report import GENERATOR, write_report
 
 if TYPE_CHECKING:
-    from export_engine import Progress
-
-    Report = Callable[[Progress], None]
+    from export_engine.progress import Report
 
 
 @dataclass

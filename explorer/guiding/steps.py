@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
@@ -11,10 +10,9 @@ from explorer.reply import Line, Reply
 from explorer.text import failing_place
 
 if TYPE_CHECKING:
-    from export_engine import Progress
     from export_engine.fixes.autofix import Step
+    from export_engine.progress import Report
 
-    Report = Callable[[Progress], None]
 
 _MOST = 6
 """Lines of a kind that a step lists; the view has them all."""

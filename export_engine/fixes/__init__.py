@@ -22,11 +22,10 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import others
-from export_engine.progress import Progress
+from export_engine.progress import Report
 
 __all__ = ["explain", "find_fixes"]
 
-Report = Callable[[Progress], None]
 Provider = Callable[[Failed, Report | None], Iterable[Fix]]
 """Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
 

@@ -7,7 +7,7 @@ the dim is left to torch (`*`), which keeps the condition as a check of the prog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.trying import try_request
 from export_engine.inputs import leaf_values, with_size
-from export_engine.progress import Progress
+from export_engine.progress import Progress, Report
 from export_engine.request import Request
 from export_engine.shapes import Bounds, Named, Shapes, Spec
 from export_engine.shapes.dims import Auto, Dynamic
@@ -29,7 +29,6 @@ from export_engine.sizes.facts import shapes_of
 from export_engine.sizes.problems import name_of, shortened
 from export_engine.torch_internals import is_constraint_violation, violated_dims
 
-Report = Callable[[Progress], None]
 _MOST_ROUNDS = 5
 _SHOWN = 3
 
