@@ -128,8 +128,7 @@ class Exploration:
         """
         from export_engine.opset import outside
 
-        if not self.ok:
-            raise self._no("program")
+        self._need("program")
         return dict(outside(self.record.graphs, self.record.targets, opset).most_common())
 
     def verify(
@@ -145,8 +144,7 @@ class Exploration:
             ExportFailed: there is no program, since the export failed.
             KeyboardInterrupt: interrupted; everything is as it was.
         """
-        if not self.ok:
-            raise self._no("program")
+        self._need("program")
         return self.session.verify(self.session.current, sizes, progress)
 
     def run(
@@ -182,8 +180,7 @@ class Exploration:
         from explorer.running import run
         from export_engine import Plan
 
-        if not self.ok:
-            raise self._no("program")
+        self._need("program")
         plan = Plan(
             devices=[device] if isinstance(device, str) else list(device),
             backends=backend,
@@ -216,8 +213,7 @@ class Exploration:
         """
         from explorer.running import profile
 
-        if not self.ok:
-            raise self._no("program")
+        self._need("program")
         return profile(self.session, self.session.current, device, inputs, sizes, progress)
 
     def probe(self, **sizes: int) -> ProbeResult:
@@ -233,8 +229,7 @@ class Exploration:
         """
         from export_engine.probe import probe_named
 
-        if not self.ok:
-            raise self._no("program")
+        self._need("program")
         return probe_named(self.record, sizes)
 
     @property
@@ -321,8 +316,7 @@ class Exploration:
         """
         from explorer.dot import dot_graph
 
-        if not self.ok:
-            raise self._no("graph")
+        self._need("graph")
         return dot_graph(self.record, full)
 
     def save_graph(self, path: str | Path, *, full: bool = False) -> Path:
@@ -335,8 +329,7 @@ class Exploration:
         """
         from explorer.dot import save_graph
 
-        if not self.ok:
-            raise self._no("graph")
+        self._need("graph")
         return save_graph(self.record, path, full)
 
     def save(self, path: str | Path) -> Path:
@@ -383,6 +376,11 @@ class Exploration:
 
     def __repr__(self) -> str:
         return repr(View(self.session, "all"))
+
+    def _need(self, what: str) -> None:
+        """Raises ExportFailed where there is no program, and so no such thing."""
+        if not self.ok:
+            raise self._no(what)
 
     def _no(self, what: str) -> ExportFailed:
         """The error that says that there is no such thing."""
