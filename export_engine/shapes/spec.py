@@ -8,7 +8,7 @@ here knows torch, nor the inputs of a call: whether a Shapes fits one, `to_torch
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -178,6 +178,24 @@ class Shapes:
         specs = self.leaves.get(path, ())
         spec = specs[position] if position < len(specs) else None
         return spec.name if isinstance(spec, Named) else None
+
+    def static(self, places: Collection[tuple[str, int]]) -> Shapes:
+        """These Shapes with some dims as in the example, and with them all dims of the same Dim.
+
+        Args:
+            places: paths of leaves and positions of their dims.
+        """
+        names = {self.dim_name(*place) for place in places} - {None}
+        leaves = {
+            path: tuple(
+                Static()
+                if (path, position) in places or self.dim_name(path, position) in names
+                else spec
+                for position, spec in enumerate(specs)
+            )
+            for path, specs in self.leaves.items()
+        }
+        return Shapes(leaves, self.bounds)
 
     def error(self, message: str, path: str, position: int | None = None) -> ShapesError:
         """An error about a leaf or one of its dims, pointing at it where the text is known."""
