@@ -75,6 +75,8 @@ export class Store {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  /** Whether the last action came to nothing; `ended` says why. */
+  readonly refused: Signal<boolean> = signal(false);
   readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
@@ -213,11 +215,13 @@ export class Store {
     batch(() => {
       this.working.value = { what, since: performance.now(), progress: null };
       this.ended.value = "";
+      this.refused.value = false;
     });
     try {
       await action();
     } catch (error) {
       this.ended.value = reasonOf(error);
+      this.refused.value = true;
     } finally {
       this.working.value = null;
     }
