@@ -43,7 +43,7 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
   if (active) classes.push("tx-active");
   const select = counts && ops > 0 ? `Select the ops of line ${number}: ${ops}` : undefined;
   const hint = cost ? `${cost}\n${select}` : select;
-  const warm = heat ? { background: heatColour(heat) } : undefined;
+  const warm = heat ? { background: heatColour(heat), color: "var(--tx-fg)" } : undefined;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, this line is named by it

@@ -18,7 +18,8 @@ export function Working({ store }: { store: Pick<Store, "working" | "host"> }) {
     <div class="tx-working" role="status" data-testid="working">
       <progress {...share} aria-label={capped(working.what, 200)} />
       <span class="tx-clip" title={capped([working.what, step].filter(Boolean).join(": "))}>
-        <b>{capped(working.what, 200)}</b> {capped(step, 200)}
+        <b>{capped(working.what, 200)}</b>
+        {step && ` · ${capped(step, 200)}`}
       </span>
       <span class="tx-lead">{seconds} s</span>
       {stop ? (
