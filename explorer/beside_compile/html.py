@@ -30,7 +30,7 @@ _GOOD, _BAD, _GAP, _GRAPH = (
 _CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal"
 _TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
 _PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"
-_MARKS = {"takes": ("✓", _GOOD), "refuses": ("✕", _BAD), "no program": ("✕", _BAD)}
+_MARKS = {"takes": ("✓", _GOOD), "refuses": ("✗", _BAD), "no program": ("✗", _BAD)}
 _MOST_STEPS = 40
 _LONGEST = 1000
 """Characters of a sentence of torch's."""

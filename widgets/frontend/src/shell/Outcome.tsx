@@ -43,7 +43,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
   );
 }
 
-const MARKS = { good: "✓", bad: "✕", warn: "⚠", note: "•" };
+const MARKS = { good: "✓", bad: "✗", warn: "⚠", note: "•" };
 
 /** A sentence behind a mark that says at a glance how it went. */
 function Line({ mark, children }: { mark: keyof typeof MARKS; children: ComponentChildren }) {
