@@ -182,6 +182,7 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
         lab.set_theme(theme)
         for cell, state in states.items():
             expect(lab.cell(cell).locator(".tx-root").first).to_be_visible()
+            assert lab.page.evaluate(_SIZES, list(_SCALE)) == [], state
             axe.check(lab.page, f"{state}, {theme}", _of(cell))
         expect(lab.cell(5)).to_contain_text("torch.compile beside torch.export")
         axe.check(lab.page, f"compile view, {theme}", _of(5), _of(5, HTML))
@@ -201,6 +202,18 @@ _OUTSIDE = """() => {
         .filter(each => each.getBoundingClientRect().right > edge && !held(each))
         .map(each => each.outerHTML.slice(0, 160));
 }"""
+
+
+_SCALE = {size * 0.95**depth for size in (11, 12, 12.5, 15) for depth in range(3)}
+"""Pixels of text: those of tokens.css, and what is set in mono within them."""
+
+# Text of a size that is none of the scale's: a host's style sheet may set its own.
+_SIZES = """scale => [...document.querySelectorAll(".tx-root *")]
+    .filter(each => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+    .filter(each => !scale.some(size =>
+        Math.abs(parseFloat(getComputedStyle(each).fontSize) - size) < 0.02))
+    .map(each => `${getComputedStyle(each).fontSize}: ${each.outerHTML.slice(0, 120)}`)
+    .slice(0, 20)"""
 
 
 def _of(cell: int, what: str = ".tx-root") -> str:
