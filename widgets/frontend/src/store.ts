@@ -126,7 +126,8 @@ export class Store {
     return this.act("Fixing", async () => {
       const reply = await this.host.ask("autofix", { attempt });
       await this.show(reply.attempt);
-      this.ended.value = reply.report;
+      // Where it exports now, the view says by which fixes and whether it is right.
+      if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
     });
   }
 

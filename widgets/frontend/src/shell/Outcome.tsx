@@ -19,6 +19,17 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
       {ended && (
         <Line mark={store.refused.value ? "bad" : "note"}>
           <span>{capped(ended, 1000)}</span>
+          <button
+            type="button"
+            class="tx-more"
+            aria-label="Dismiss"
+            title="Dismiss"
+            onClick={() => {
+              store.ended.value = "";
+            }}
+          >
+            ×
+          </button>
         </Line>
       )}
       {applied && (
