@@ -19,11 +19,16 @@ export function useFresh(
     before.current = results;
     const found = [...(pane.current?.querySelectorAll<HTMLElement>("[data-result]") ?? [])];
     const element = found.find((each) => each.dataset.result === fresh);
-    if (!pane.current || !element) return;
-    // Not scrollIntoView: that would move the notebook around the pane, too.
-    const { top } = pane.current.getBoundingClientRect();
-    pane.current.scrollTop += element.getBoundingClientRect().top - top;
+    if (element) bringToTop(element);
   });
+}
+
+/** Scrolls the pane that an element is in until the element is at its top, or as near as can be. */
+export function bringToTop(element: HTMLElement): void {
+  const pane = element.closest(".tx-scroll");
+  if (!pane) return;
+  // Not scrollIntoView: that would move the notebook around the pane, too.
+  pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top;
 }
 
 /** The first result that is new or another than before. Pure. */
