@@ -75,6 +75,8 @@ export class Store {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  /** Whether the last action came to nothing; `ended` says why. */
+  readonly refused: Signal<boolean> = signal(false);
   readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
@@ -124,7 +126,8 @@ export class Store {
     return this.act("Fixing", async () => {
       const reply = await this.host.ask("autofix", { attempt });
       await this.show(reply.attempt);
-      this.ended.value = reply.report;
+      // Where it exports now, the view says by which fixes and whether it is right.
+      if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
     });
   }
 
@@ -213,11 +216,13 @@ export class Store {
     batch(() => {
       this.working.value = { what, since: performance.now(), progress: null };
       this.ended.value = "";
+      this.refused.value = false;
     });
     try {
       await action();
     } catch (error) {
       this.ended.value = reasonOf(error);
+      this.refused.value = true;
     } finally {
       this.working.value = null;
     }

@@ -1,6 +1,6 @@
 /** Running the program: what by, on which device, at which sizes; and what came of it. */
 
-import { useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { bytesText, capped, durationText, symbolColour } from "../format";
 import type { Setups } from "../host";
 import { exampleSizes, symbolValue } from "../probe";
@@ -11,6 +11,7 @@ import { Costs } from "./Costs";
 import { Empty, LongText, Prose, Sentence } from "./parts";
 import { SizeBox } from "./SizeBox";
 import { useAnswer } from "./useAnswer";
+import { useFresh } from "./useFresh";
 
 interface Props {
   store: Store;
@@ -19,11 +20,17 @@ interface Props {
 
 export function Runs({ store, program }: Props) {
   const { profile, runs } = program.record;
+  const pane = useRef<HTMLDivElement>(null);
+  const groups = groupsOf(runs);
+  useFresh(
+    pane,
+    useMemo(() => resultsOf(program), [program]),
+  );
   return (
     <section class="tx-panel" aria-label="Runs" data-testid="runs" data-pane>
-      <div class="tx-scroll">
+      <div ref={pane} class="tx-scroll">
         {store.host.live && <Form store={store} program={program} />}
-        {groupsOf(runs).map(([title, rows]) => (
+        {groups.map(([title, rows]) => (
           <Table key={title} store={store} program={program} title={title} rows={rows} />
         ))}
         {profile && <Costs store={store} program={program} profile={profile} />}
@@ -37,6 +44,13 @@ export function Runs({ store, program }: Props) {
       </div>
     </section>
   );
+}
+
+/** Each table of runs and the profile, as texts that change with them. */
+function resultsOf({ record: { profile, runs } }: Program): Map<string, string> {
+  const results = groupsOf(runs).map(([title, rows]) => [title, JSON.stringify(rows)] as const);
+  if (!profile) return new Map(results);
+  return new Map([...results, ["profile", profile.microseconds.join()]]);
 }
 
 function Form({ store, program }: Props) {
@@ -90,6 +104,7 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
       <div class="tx-filters">
         {setups.devices.length > 1 && (
           <select
+            class="tx-input"
             aria-label="Device"
             value={device}
             onChange={(event) => setDevice(event.currentTarget.value)}
@@ -208,7 +223,7 @@ function Table({ store, program, title, rows }: Props & { title: string; rows: R
   const base = baseOf(rows);
   const most = Math.max(...rows.map((row) => row.times?.median ?? 0));
   return (
-    <table class="tx-table tx-runs">
+    <table class="tx-table tx-runs" data-result={title}>
       <caption>{capped(title, 200)}</caption>
       <thead>
         <tr>
