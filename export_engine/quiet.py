@@ -74,6 +74,10 @@ class _Bounded(io.StringIO):
         return len(text)
 
 
+_ABOUT_ITSELF = ("Unable to find user code corresponding to",)
+"""What torch logs that says nothing of the model: that it found no line, where we know it."""
+
+
 @contextmanager
 def _logs_into(messages: list[str]) -> Iterator[None]:
     """Warnings and errors of torch's loggers go to `messages` instead of to their own handlers."""
@@ -82,8 +86,9 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
         return
 
     def keep(record: logging.LogRecord) -> bool:
-        if record.levelno >= logging.WARNING:
-            messages.append(record.getMessage().strip())
+        said = record.getMessage().strip()
+        if record.levelno >= logging.WARNING and not said.startswith(_ABOUT_ITSELF):
+            messages.append(said)
         return False
 
     handlers = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -40,12 +41,19 @@ def difference(
     ]
     for one, other in ((specs[0], specs[2]), (specs[1], specs[3])):
         if [kind for kind, _ in one] != [kind for kind, _ in other]:
-            return GraphDifference(f"signature: {_kinds(other)} instead of {_kinds(one)}", "")
+            return GraphDifference(f"signature: {_kinds(one, other)}", "")
     return _graphs(first.graph_module, second.graph_module)
 
 
-def _kinds(specs: list[tuple[str, str]]) -> str:
-    return ", ".join(kind.lower() for kind, _ in specs) or "nothing"
+def _kinds(specs: list[tuple[str, str]], others: list[tuple[str, str]]) -> str:
+    """`2 constant_tensor instead of 1`: the kinds that there are more or fewer of."""
+    one, other = (Counter(kind.lower() for kind, _ in side) for side in (specs, others))
+    said = [
+        f"{other[kind]:,} {kind} instead of {one[kind]:,}"
+        for kind in dict.fromkeys([*one, *other])
+        if one[kind] != other[kind]
+    ]
+    return ", ".join(said) or "the same kinds in another order"
 
 
 def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphDifference | None:

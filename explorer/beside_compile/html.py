@@ -27,10 +27,10 @@ _GOOD, _BAD, _GAP, _GRAPH = (
     for each in ("#2b9a58", "#d6453d", "#b8720a", "#4a76b8")
 )
 """Readable on white and on black, for what the text's own colour adds."""
-_CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal"
+_CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal;line-height:1.6"
 _TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
 _PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"
-_MARKS = {"takes": ("✓", _GOOD), "refuses": ("✕", _BAD), "no program": ("✕", _BAD)}
+_MARKS = {"takes": ("✓", _GOOD), "refuses": ("✗", _BAD), "no program": ("✗", _BAD)}
 _MOST_STEPS = 40
 _LONGEST = 1000
 """Characters of a sentence of torch's."""
@@ -125,10 +125,8 @@ def _graphs(graphs: list[CompiledGraph]) -> str:
     names = ("Graph", "Inputs", "Sizes", "Ops", "From")
     heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
     rows = "".join(_graph(number, each) for number, each in enumerate(graphs, 1))
-    return (
-        f"<details><summary>Graphs that torch.compile cut ({len(graphs):,})</summary>"
-        f'<table style="{_TABLE}"><tr>{heads}</tr>{rows}</table></details>'
-    )
+    table = f'<table style="{_TABLE}"><tr>{heads}</tr>{rows}</table>'
+    return _folded(f"Graphs that torch.compile cut ({len(graphs):,})", table)
 
 
 def _graph(number: int, given: CompiledGraph) -> str:
@@ -137,8 +135,7 @@ def _graph(number: int, given: CompiledGraph) -> str:
         str(number),
         "<br>".join(_code(each) for each in given.inputs),
         "<br>".join(_code(each) for each in given.sizes) or "these alone",
-        f"<details><summary>{escaped(ops_text(given))}</summary>"
-        f"<pre>{escaped(given.code, 40_000)}</pre></details>",
+        _folded(escaped(ops_text(given)), f"<pre>{escaped(given.code, 40_000)}</pre>"),
         escaped(f"{place.file}, line {place.line}") if place else "",
     )
     return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
@@ -154,10 +151,13 @@ def _gap(gap: Gap) -> str:
     page = f" · <code>%graph_breaks {escaped(gap.page)}</code>" if gap.page else ""
     hints = "".join(f"<li>{marked(each, _LONGEST)}</li>" for each in gap.hints)
     listed = f"<ul>{hints}</ul>" if hints else ""
-    return (
-        f"<details><summary>Why the interpreter: {escaped(gap.reason)}{page}</summary>"
-        f"<p>{marked(gap.explanation, _LONGEST)}</p>{listed}</details>"
-    )
+    why = f"<p>{marked(gap.explanation, _LONGEST)}</p>{listed}"
+    return _folded(f"Why the interpreter: {escaped(gap.reason)}{page}", why)
+
+
+def _folded(title: str, inner: str) -> str:
+    """A title as high as what a finger hits, and what it opens."""
+    return f'<details><summary style="padding:2px 0">{title}</summary>{inner}</details>'
 
 
 def _td(inner: str) -> str:

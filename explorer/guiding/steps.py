@@ -134,7 +134,8 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
     findings = exploration.record.findings
     grave = [each for each in findings if each.severity != "note"]
     if not grave:
-        more = f" {len(findings)} notes are under Findings." if findings else ""
+        notes = "1 note is" if len(findings) == 1 else f"{len(findings)} notes are"
+        more = f" {notes} under Findings." if findings else ""
         return Reply(
             kind="right",
             title="Look for what is wrong",

@@ -15,7 +15,7 @@ from export_engine.record import Record
 from export_engine.record_contract import Rule, SizeInput
 from export_engine.recorder import Replacement
 from export_engine.request import Request
-from export_engine.shapes import Auto, Dynamic, Named, Shapes, Static
+from export_engine.shapes import Auto, Dynamic, Named, Shapes
 from export_engine.sizes.facts import shapes_of
 from export_engine.sizes.places import InputPlace, birth_dims
 from export_engine.stacks import Stack
@@ -132,25 +132,15 @@ def _kept(exported: Exported, record: Record, rule: Rule) -> Fix | None:
     before = shapes_of(exported.request) if exported.request else None
     if before is None:
         return None
-    about: dict[str | tuple[str, int], str] = {}
+    about: dict[tuple[str, int], str] = {}
     for number in sizes_in(rule.formula):
         size = record.probe.inputs[number]
-        path, dim = record.signature.inputs[size.entry].path, max(size.dim, 0)
-        name = before.dim_name(path, dim)
-        about[name or (path, dim)] = name or size.text
-    kept = Shapes(
-        {
-            path: tuple(
-                Static() if (path, dim) in about or before.dim_name(path, dim) in about else spec
-                for dim, spec in enumerate(specs)
-            )
-            for path, specs in before.leaves.items()
-        },
-        before.bounds,
-    )
+        place = record.signature.inputs[size.entry].path, max(size.dim, 0)
+        about[place] = before.dim_name(*place) or size.text
+    kept = before.static(about)
     if kept == before:
         return None
-    listed = ", ".join(f"`{each}`" for each in about.values())
+    listed = ", ".join(f"`{each}`" for each in dict.fromkeys(about.values()))
     return Fix(
         kind="shapes",
         title=f"Keep {listed} as in the example",

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from export_engine.agreement import Trial
 from export_engine.attempt import Attempt, Exported
 from export_engine.diagnose.place import chain
 from export_engine.diagnosis import Kind
@@ -73,6 +74,37 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
         stack=next((each.stack for each in (*lost, *answer.problems) if each.stack), ()),
         leads_to=exported,
     )
+    tied = [dim for each in answer.problems if each.kind == "tied" for dim in each.dims]
+    if tied and _refused_by_the_model(answer):
+        yield _kept(before, tied)
+
+
+def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
+    """Sizes that the model takes hardly any other of, as they are in the example."""
+    shapes = before.static({(each.place.path, max(each.place.position, 0)) for each in dims})
+    return Fix(
+        kind="shapes",
+        title=f"Keep {', '.join(dict.fromkeys(map(name_of, dims)))} at the size of the example",
+        why="Then the program says which sizes it takes, instead of refusing nearly all of them "
+        "when it runs.",
+        lossy=True,
+        gives_up="The few other sizes that the model takes.",
+        change=lambda request: request.with_changes(shapes=shapes),
+        before=str(before),
+        after=str(shapes),
+    )
+
+
+def _refused_by_the_model(answer: _Answer) -> Trial | None:
+    """A call with other sizes that the model itself does not take, where it takes few."""
+    exported = answer.attempt if isinstance(answer.attempt, Exported) else None
+    trials = (
+        [each for each in exported.agreement.trials if each.sizes]
+        if exported and (exported.agreement)
+        else []
+    )
+    failed = [each for each in trials if each.outcome == "eager-fails"]
+    return failed[0] if 2 * len(failed) > len(trials) else None
 
 
 def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
@@ -185,13 +217,21 @@ def _given_up(answer: _Answer, lost: list[Problem]) -> str:
     if tied:
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")
         said.append(f"The program checks when it runs: {shown}")
+        trial = _refused_by_the_model(answer)
+        if trial is not None:
+            sizes = _sizes(trial)
+            said.append(f"The model takes few other sizes. With {sizes} it raises: {trial.detail}")
     agreement = answer.attempt.agreement if isinstance(answer.attempt, Exported) else None
     if agreement is not None and agreement.verdict in ("differs", "refused"):
         trial = next(each for each in agreement.trials if each.outcome == agreement.verdict)
         verb = "differs from eager" if trial.outcome == "differs" else "is refused by the program"
-        sizes = ", ".join(f"{name} = {size}" for name, size in trial.sizes.items())
+        sizes = _sizes(trial)
         said.append(f"{sizes} {verb}: {trial.detail}" if trial.detail else f"{sizes} {verb}")
     return ". ".join(said)
+
+
+def _sizes(trial: Trial) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in trial.sizes.items())
 
 
 def _widened(attempt: Failed) -> Iterator[Fix]:

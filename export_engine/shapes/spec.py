@@ -7,13 +7,13 @@ here knows torch, nor the inputs of a call: whether a Shapes fits one, `to_torch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from export_engine.paths import split_path
-from export_engine.shapes.dims import Bounds, Named, Spec, normal_bounds
+from export_engine.shapes.dims import Bounds, Named, Spec, Static, normal_bounds
 from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.language import Parsed, parse
 from export_engine.shapes.printing import write
@@ -107,6 +107,24 @@ class Shapes:
         specs = self.leaves.get(path, ())
         spec = specs[position] if position < len(specs) else None
         return spec.name if isinstance(spec, Named) else None
+
+    def static(self, places: Collection[tuple[str, int]]) -> Shapes:
+        """These Shapes with some dims as in the example, and with them all dims of the same Dim.
+
+        Args:
+            places: paths of leaves and positions of their dims.
+        """
+        names = {self.dim_name(*place) for place in places} - {None}
+        leaves = {
+            path: tuple(
+                Static()
+                if (path, position) in places or self.dim_name(path, position) in names
+                else spec
+                for position, spec in enumerate(specs)
+            )
+            for path, specs in self.leaves.items()
+        }
+        return Shapes(leaves, self.bounds)
 
     def _pointed(self, misfit: Misfit) -> ShapesError:
         """The error, pointing at what it is about where the text is known."""

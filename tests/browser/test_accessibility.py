@@ -83,11 +83,61 @@ def test_a_failure_and_a_comparison(context: BrowserContext, tmp_path: Path, axe
     failed = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
     page = _opened(context, failed.to_html(tmp_path / "failed.html"))
     axe.check_both(page, "failure")
+    for tab in ("Graph up to there", "Source", "What went wrong"):
+        page.get_by_role("tab", name=tab).first.click()
+        axe.check_both(page, f"failure, {tab}")
+    for folded in page.locator("summary").all():
+        folded.click()
+    axe.check_both(page, "failure, unfolded")
     acts = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
     page = _opened(context, explorer.diff(*acts).to_html(tmp_path / "both.html"))
     expect(page.get_by_test_id("graph-before")).to_be_visible()
     page.get_by_text("Printed graph: main").click()
     axe.check_both(page, "comparison")
+    page.get_by_role("button", name="Overlay").click()
+    axe.check_both(page, "overlay")
+
+
+def test_what_there_is_nothing_to_show_of(
+    context: BrowserContext, tmp_path: Path, axe: Axe
+) -> None:
+    ex = explorer.explore(torch.nn.Identity(), (torch.ones(3),))
+    page = _opened(context, ex.to_html(tmp_path / "empty.html"))
+    page.get_by_role("searchbox").first.fill("nothing of that name")
+    said = {
+        "Source": "no op",
+        "Shapes": "Every size is fixed",
+        "Findings": "Nothing wrong",
+        "Verify": "Not verified yet",
+        "Runs": "Not run yet",
+    }
+    for tab, text in said.items():
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_text(text)).to_be_visible()
+        axe.check_both(page, f"empty, {tab}")
+
+
+@pytest.mark.parametrize("width", [1200, 700])
+def test_long_names_keep_to_their_places(
+    context: BrowserContext, tmp_path: Path, axe: Axe, width: int
+) -> None:
+    name = "a_submodule_of_a_rather_long_name_and_then_some_more"
+    dim = "a_size_that_goes_by_a_name_of_sixty_characters_all_in_all_yes"
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4))
+    for _ in range(4):
+        outer = torch.nn.Sequential()
+        outer.add_module(name, net)
+        net = outer
+    ex = explorer.explore(net, (torch.ones(2, 4),), dynamic_shapes=f"input: {dim}, _")
+    page = _opened(context, ex.to_html(tmp_path / "long.html"), width)
+    if width < 820:
+        page.get_by_role("tab", name="Outline").click()
+    page.get_by_role("searchbox").first.fill("linear")
+    page.get_by_role("treeitem").last.click()
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        assert page.evaluate(_OUTSIDE) == [], tab
+    axe.check_both(page, "long names")
 
 
 def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
@@ -109,6 +159,12 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
     program.get_by_role("tab", name="Verify").click()
     program.get_by_test_id("verify").click()
     expect(program.locator(".tx-guarantee-holds").first).to_be_visible(timeout=60_000)
+    program.get_by_role("spinbutton", name="How many sizes").fill("1000")
+    program.get_by_test_id("verify").click()
+    expect(program.get_by_test_id("working")).to_be_visible()
+    axe.check(lab.page, "verifying", _of(1))
+    program.get_by_role("button", name="Stop").click()
+    expect(program.get_by_test_id("outcome")).to_contain_text("Interrupted", timeout=60_000)
     failure = lab.cell(2)
     axe.check(lab.page, "failure, live", _of(2))
     failure.get_by_role("button", name="Apply").first.click()
@@ -118,16 +174,46 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
     expect(library).to_contain_text("36 cases", timeout=30_000)
     library.get_by_role("button", name="slicing").first.click()
     expect(library.get_by_test_id("case-page")).to_be_visible()
-    states = {1: "verified", 2: "fixed, with its history", 3: "comparison", 4: "ExportDB"}
+    library.get_by_role("searchbox").fill("nothing of that name")
+    axe.check(lab.page, "nothing found", _of(4))
+    library.get_by_role("searchbox").fill("")
+    states = {1: "interrupted", 2: "fixed, with its history", 3: "comparison", 4: "ExportDB"}
     for theme in ("light", "dark"):
         lab.set_theme(theme)
         for cell, state in states.items():
             expect(lab.cell(cell).locator(".tx-root").first).to_be_visible()
+            assert lab.page.evaluate(_SIZES, list(_SCALE)) == [], state
             axe.check(lab.page, f"{state}, {theme}", _of(cell))
         expect(lab.cell(5)).to_contain_text("torch.compile beside torch.export")
         axe.check(lab.page, f"compile view, {theme}", _of(5), _of(5, HTML))
         expect(lab.cell(6)).to_contain_text("Exercise 2: not yet")
         axe.check(lab.page, f"lesson, {theme}", _of(6, HTML))
+
+
+# What sticks out of the view to the right, though nothing that holds it scrolls or cuts it off.
+_OUTSIDE = """() => {
+    const edge = document.querySelector(".tx-root").getBoundingClientRect().right + 1;
+    const held = each => {
+        for (let at = each.parentElement; !at.matches(".tx-root"); at = at.parentElement)
+            if (getComputedStyle(at).overflowX !== "visible") return true;
+        return false;
+    };
+    return [...document.querySelectorAll(".tx-root *")]
+        .filter(each => each.getBoundingClientRect().right > edge && !held(each))
+        .map(each => each.outerHTML.slice(0, 160));
+}"""
+
+
+_SCALE = {size * 0.95**depth for size in (11, 12, 12.5, 15) for depth in range(3)}
+"""Pixels of text: those of tokens.css, and what is set in mono within them."""
+
+# Text of a size that is none of the scale's: a host's style sheet may set its own.
+_SIZES = """scale => [...document.querySelectorAll(".tx-root *")]
+    .filter(each => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+    .filter(each => !scale.some(size =>
+        Math.abs(parseFloat(getComputedStyle(each).fontSize) - size) < 0.02))
+    .map(each => `${getComputedStyle(each).fontSize}: ${each.outerHTML.slice(0, 120)}`)
+    .slice(0, 20)"""
 
 
 def _of(cell: int, what: str = ".tx-root") -> str:

@@ -86,7 +86,7 @@ def test_a_branch_on_data_is_rewritten_and_the_cell_stays(lab: Lab) -> None:
     expect(failure.locator(".tx-diff-added").first).to_be_visible()
     root.get_by_role("button", name="Fix automatically").click()
     expect(root.get_by_test_id("verdict")).to_contain_text("exported", timeout=60_000)
-    expect(root.get_by_test_id("outcome")).to_contain_text("It exports with one fix")
+    expect(root.get_by_test_id("outcome")).to_contain_text("Fixed by Write the branch")
     assert "torch.cond" in lab.value("list(ex.fixed_source.values())[0]")
     assert "torch.cond" not in lab.value("__import__('inspect').getsource(Fork.forward)")
 

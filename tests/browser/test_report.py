@@ -77,6 +77,27 @@ def test_a_report_is_used_by_keys_and_read_aloud(context: BrowserContext, tmp_pa
     assert page.evaluate(unnamed) == []
 
 
+def test_the_graph_keeps_the_colours_of_what_surrounds_it(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
+    page = context.new_page()
+    page.emulate_media(color_scheme="dark")
+    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    graph = page.locator(".tx-canvas")
+    expect(graph).to_be_visible()
+    corner = """canvas => canvas.getContext("2d").getImageData(2, 2, 1, 1).data[0]"""
+    page.wait_for_function("document.querySelector('.tx-root').dataset.txTheme === 'dark'")
+    page.set_viewport_size({"width": 700, "height": 900})  # another graph, made while it changes
+    page.emulate_media(color_scheme="light")
+    expect(page.get_by_role("tab", name="Outline")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert graph.evaluate(corner) > 128
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(300)
+    assert graph.evaluate(corner) < 128
+
+
 def test_a_report_of_two_programs_compares_them(
     context: BrowserContext, watch: Watch, tmp_path: Path
 ) -> None:

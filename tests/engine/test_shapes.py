@@ -265,3 +265,10 @@ def test_the_language_needs_no_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_dim_that_stays_takes_all_of_its_name_along() -> None:
+    shapes = Shapes.parse("x: batch, seq[2..64]; y: 2*seq, *, batch")
+    assert str(shapes.static({("x", 1)})) == "x: batch, _; y: _, *, batch"
+    assert str(shapes.static({("y", 1)})) == "x: batch, seq[2..64]; y: 2*seq, _, batch"
+    assert shapes.static(()) == shapes

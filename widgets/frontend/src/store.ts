@@ -33,6 +33,8 @@ export class Store extends Looking {
   readonly working: Signal<Working | null> = signal(null);
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
+  /** Whether the last action came to nothing; `ended` says why. */
+  readonly refused: Signal<boolean> = signal(false);
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
@@ -82,7 +84,8 @@ export class Store extends Looking {
     return this.act("Fixing", async () => {
       const reply = await this.host.ask("autofix", { attempt });
       await this.show(reply.attempt);
-      this.ended.value = reply.report;
+      // Where it exports now, the view says by which fixes and whether it is right.
+      if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
     });
   }
 
@@ -171,11 +174,13 @@ export class Store extends Looking {
     batch(() => {
       this.working.value = { what, since: performance.now(), progress: null };
       this.ended.value = "";
+      this.refused.value = false;
     });
     try {
       await action();
     } catch (error) {
       this.ended.value = reasonOf(error);
+      this.refused.value = true;
     } finally {
       this.working.value = null;
     }

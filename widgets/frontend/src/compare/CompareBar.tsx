@@ -36,7 +36,7 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
       <button
         type="button"
         class="tx-button"
-        title="Only what differs, and what it reads or is read by"
+        title={filterTitle(count, alone)}
         aria-label="Filter: only differences"
         aria-pressed={store.onlyDifferent.value}
         disabled={alone || count === 0}
@@ -83,6 +83,12 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
       </button>
     </div>
   );
+}
+
+function filterTitle(count: number, alone: boolean): string {
+  if (count === 0) return "Nothing differs";
+  if (alone) return "Only where both programs are shown";
+  return "Only what differs, and what it reads or is read by";
 }
 
 /** What stands over a half: which of the two programs it is. */

@@ -134,3 +134,19 @@ export function onThemeChange(callback: () => void): () => void {
     for (const query of queries) query.removeEventListener("change", callback);
   };
 }
+
+/**
+ * Calls back when the palette at an element may be another: when the theme changes, and when the
+ * root above has taken it over, which may be after that, or after a canvas came between the two.
+ */
+export function onPaletteChange(element: Element, callback: () => void): () => void {
+  const stop = onThemeChange(callback);
+  const root = element.closest(".tx-root");
+  if (!root) return stop;
+  const observer = new MutationObserver(callback);
+  observer.observe(root, { attributes: true, attributeFilter: ["data-tx-theme"] });
+  return () => {
+    observer.disconnect();
+    stop();
+  };
+}

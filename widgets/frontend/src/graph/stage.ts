@@ -19,7 +19,7 @@ import type { Marks } from "./marks";
 import { minimapScale, needsMinimap, paintMinimap } from "./minimap";
 import { LEAST_HEADER, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
-import { onThemeChange, type Palette, readPalette } from "./palette";
+import { onPaletteChange, type Palette, readPalette } from "./palette";
 import { boxesAt, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
 import { CanvasSurface } from "./surface";
 
@@ -69,7 +69,7 @@ export class Stage {
     this.palette = readPalette(canvas);
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(canvas);
-    this.stops = [() => observer.disconnect(), onThemeChange(() => this.retheme())];
+    this.stops = [() => observer.disconnect(), onPaletteChange(canvas, () => this.retheme())];
   }
 
   dispose(): void {

@@ -1,5 +1,6 @@
 /** The Code pane: a graph as torch prints it, each line tied to its node. */
 
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Asks } from "../host";
 import { graphOf, indexOf, nodeId, type Program } from "../program";
@@ -20,8 +21,10 @@ export function Code({ store, program }: Props) {
   const graph = shownGraph(store, graphs.length, chosen);
   return (
     <section class="tx-panel" aria-label="Code" data-pane>
-      {graphs.length > 1 && (
-        <div class="tx-code-bar">
+      {graph < 0 ? (
+        <Empty>There is no graph to print.</Empty>
+      ) : (
+        <GraphText store={store} program={program} graph={graph}>
           <select
             aria-label="Graph"
             value={String(graph)}
@@ -35,12 +38,7 @@ export function Code({ store, program }: Props) {
               </option>
             ))}
           </select>
-        </div>
-      )}
-      {graph < 0 ? (
-        <Empty>There is no graph to print.</Empty>
-      ) : (
-        <GraphText store={store} program={program} graph={graph} />
+        </GraphText>
       )}
     </section>
   );
@@ -59,17 +57,37 @@ function graphName(program: Program, graph: number, title: string): string {
   return parent ? `${title} (${parent.argument} of ${program.name(parent.node)})` : title;
 }
 
-function GraphText({ store, program, graph }: Props & { graph: number }) {
-  const answer = useAnswer(() => store.code(graph), [store, program, graph]);
-  if (answer.kind === "waiting") return <Waiting what="the graph" slow={answer.slow} />;
-  if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
-  return <Printed store={store} graph={graph} printed={answer.value} />;
+interface GraphTextProps extends Props {
+  graph: number;
+  /** What chooses the graph: it stays, whatever comes of the text. */
+  children: ComponentChildren;
 }
+
+function GraphText({ store, program, graph, children }: GraphTextProps) {
+  const answer = useAnswer(() => store.code(graph), [store, program, graph]);
+  const printed = answer.kind === "there" ? answer.value : null;
+  return (
+    <>
+      <div class="tx-code-bar">
+        {children}
+        {printed && <CopyButton text={() => plain(printed)} />}
+      </div>
+      {answer.kind === "waiting" && <Waiting what="the graph" slow={answer.slow} />}
+      {answer.kind === "refused" && <Empty>{answer.why}</Empty>}
+      {printed && <Printed store={store} graph={graph} printed={printed} />}
+    </>
+  );
+}
+
+type Reply = Asks["code"]["reply"];
+
+const plain = ({ lines }: Reply): string =>
+  lines.map((line) => line.map(([, part]) => part).join("")).join("\n");
 
 interface PrintedProps {
   store: Store;
   graph: number;
-  printed: Asks["code"]["reply"];
+  printed: Reply;
 }
 
 function Printed({ store, graph, printed }: PrintedProps) {
@@ -78,25 +96,20 @@ function Printed({ store, graph, printed }: PrintedProps) {
   const lit = store.lit.value.nodes;
   const nodeAt = (line: number): number => nodes[line] ?? -1;
   return (
-    <>
-      <CopyButton
-        text={() => lines.map((line) => line.map(([, part]) => part).join("")).join("\n")}
-      />
-      <CodeLines
-        lines={lines}
-        label="The graph as code"
-        focus={store.origin.value === "code" ? -1 : firstLine(lit, graph, lineOf)}
-        cause={store.selection.value}
-        counts={false}
-        marks={(line) => ({
-          lit: nodeAt(line) >= 0 && lit.has(nodeId(graph, nodeAt(line))),
-          ops: nodeAt(line) >= 0 ? 1 : 0,
-        })}
-        press={(line) =>
-          store.select({ kind: "nodes", nodes: [nodeId(graph, nodeAt(line))] }, "code")
-        }
-      />
-    </>
+    <CodeLines
+      lines={lines}
+      label="The graph as code"
+      focus={store.origin.value === "code" ? -1 : firstLine(lit, graph, lineOf)}
+      cause={store.selection.value}
+      counts={false}
+      marks={(line) => ({
+        lit: nodeAt(line) >= 0 && lit.has(nodeId(graph, nodeAt(line))),
+        ops: nodeAt(line) >= 0 ? 1 : 0,
+      })}
+      press={(line) =>
+        store.select({ kind: "nodes", nodes: [nodeId(graph, nodeAt(line))] }, "code")
+      }
+    />
   );
 }
 

@@ -11,6 +11,8 @@ export interface LineMarks {
   lit: boolean;
   /** The line that was asked to be shown. */
   here?: boolean;
+  /** The line at which an export failed. */
+  failing?: boolean;
   /** How many ops the line made; 0 for a line that cannot be selected. */
   ops: number;
   /** With a heat map, how much it costs of what the dearest line does, and in words. */
@@ -32,15 +34,16 @@ interface CodeLineProps {
 
 /** A line to select, in a list of lines. */
 export function CodeLine({ id, line, number, marks, active, counts, press }: CodeLineProps) {
-  const { ops, lit, here, heat, cost } = marks;
+  const { ops, lit, here, failing, heat, cost } = marks;
   const classes = ["tx-line"];
   if (ops > 0) classes.push("tx-has-ops");
   if (lit) classes.push("tx-lit");
   if (here) classes.push("tx-here");
+  if (failing) classes.push("tx-failing");
   if (active) classes.push("tx-active");
   const select = counts && ops > 0 ? `Select the ops of line ${number}: ${ops}` : undefined;
   const hint = cost ? `${cost}\n${select}` : select;
-  const warm = heat ? { background: heatColour(heat) } : undefined;
+  const warm = heat ? { background: heatColour(heat), color: "var(--tx-fg)" } : undefined;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, this line is named by it

@@ -15,6 +15,8 @@ interface CodeLinesProps {
   marks: (index: number) => LineMarks;
   /** Called with the line's index. */
   press: (index: number) => void;
+  /** The line to begin at where there is none to bring into view. */
+  start?: number;
   /** The line to bring into view; -1 for none. */
   focus: number;
   /** Whenever this is another one, the line is brought into view again. */
@@ -24,15 +26,25 @@ interface CodeLinesProps {
   counts: boolean;
 }
 
-export function CodeLines({ lines, marks, press, focus, cause, label, counts }: CodeLinesProps) {
+export function CodeLines(props: CodeLinesProps) {
+  const { lines, marks, press, start = 0, focus, cause, label, counts } = props;
   const { element, range, scrollTo } = useVirtual(LINE_HEIGHT, lines.length);
   const [active, setActive] = useState(0);
   const columns = useMemo(() => widest(lines), [lines]);
+  useEffect(() => {
+    if (focus < 0) begin(start);
+  }, [lines]);
   useEffect(() => {
     if (focus < 0) return;
     setActive(focus);
     scrollTo(focus);
   }, [cause, focus, lines]);
+  /** Another text: not where the one before was left. */
+  const begin = (line: number): void => {
+    setActive(line);
+    if (element.current) element.current.scrollTop = 0;
+    scrollTo(line);
+  };
   const go = (index: number): void => {
     const at = Math.min(Math.max(index, 0), lines.length - 1);
     setActive(at);

@@ -34,7 +34,7 @@ export function Costs({ store, program, profile }: CostsProps) {
   const totals = useMemo(() => totalsBy(program, costs, by), [program, costs, by]);
   const whole = costs.reduce((sum, each) => sum + Math.max(each, 0), 0);
   return (
-    <section aria-label="Profile" data-testid="costs">
+    <section aria-label="Profile" data-testid="costs" data-result="profile">
       <h3 class="tx-pane-title">Profile</h3>
       <p class="tx-lead">
         {durationText(profile.total / 1e6)} op by op on {profile.device}, {profile.inputs}; medians
@@ -44,6 +44,7 @@ export function Costs({ store, program, profile }: CostsProps) {
         <label>
           Most of{" "}
           <select
+            class="tx-input"
             value={by}
             data-testid="costs-by"
             onChange={(event) => setBy(event.currentTarget.value as GroupBy)}
@@ -58,6 +59,7 @@ export function Costs({ store, program, profile }: CostsProps) {
         <label>
           Colour by{" "}
           <select
+            class="tx-input"
             value={store.heat.value}
             data-testid="heat"
             onChange={(event) => {

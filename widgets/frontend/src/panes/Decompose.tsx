@@ -1,12 +1,13 @@
 /** Decomposing a program: by which table, and what became of which ops. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { LevelRow, ReplacedOp } from "../record.gen";
 import type { Store } from "../store";
 import { More } from "./parts";
 import { PRESETS, TableEditor } from "./TableEditor";
+import { bringToTop } from "./useFresh";
 
 interface Props {
   store: Store;
@@ -30,9 +31,14 @@ function Form({ store, program }: Props) {
   const [table, setTable] = useState<string>("core");
   const [choosing, setChoosing] = useState(false);
   const busy = store.working.value !== null;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (choosing && form.current) bringToTop(form.current);
+  }, [choosing]);
   return (
     <>
       <form
+        ref={form}
         class="tx-filters"
         onSubmit={(event) => {
           event.preventDefault();

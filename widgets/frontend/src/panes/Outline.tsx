@@ -96,40 +96,46 @@ export function Outline({ store, program }: { store: Store; program: Program }) 
           store.select({ kind: "nodes", nodes: found.flatMap(nodesBelow) }, "outline");
         }}
       />
-      <div
-        ref={element}
-        class="tx-tree"
-        role="tree"
-        aria-label="Modules and ops"
-        tabIndex={0}
-        data-focus
-        aria-activedescendant={
-          rows[active] && isDrawn(range, active) ? rowId(store, rows[active].item) : undefined
-        }
-        onKeyDown={(event) => onKeyDown.current(event, { rows, active, go, toggle })}
-        onPointerLeave={() => {
-          store.hovered.value = null;
-        }}
-      >
-        <div style={{ height: `${rows.length * ROW}px` }}>
-          {rows.slice(range.first, range.last).map((row, offset) => (
-            <OutlineRow
-              key={row.item.key}
-              store={store}
-              row={row}
-              top={(range.first + offset) * ROW}
-              place={searching && row.depth === 0 ? placeOf(row.item) : ""}
-              repeats={repeats.get(row.item) ?? 1}
-              isLit={lit.has(row.item)}
-              holdsLit={!row.open && holding.has(row.item)}
-              isActive={range.first + offset === active}
-              press={() => go(range.first + offset)}
-              toggle={() => toggle(row.item)}
-            />
-          ))}
+      {rows.length === 0 ? (
+        // Not in the tree: one without an item would be an error to what reads it aloud.
+        <div class="tx-tree">
+          <NoRows searching={searching} />
         </div>
-        {rows.length === 0 && <NoRows searching={searching} />}
-      </div>
+      ) : (
+        <div
+          ref={element}
+          class="tx-tree"
+          role="tree"
+          aria-label="Modules and ops"
+          tabIndex={0}
+          data-focus
+          aria-activedescendant={
+            rows[active] && isDrawn(range, active) ? rowId(store, rows[active].item) : undefined
+          }
+          onKeyDown={(event) => onKeyDown.current(event, { rows, active, go, toggle })}
+          onPointerLeave={() => {
+            store.hovered.value = null;
+          }}
+        >
+          <div style={{ height: `${rows.length * ROW}px` }}>
+            {rows.slice(range.first, range.last).map((row, offset) => (
+              <OutlineRow
+                key={row.item.key}
+                store={store}
+                row={row}
+                top={(range.first + offset) * ROW}
+                place={searching && row.depth === 0 ? placeOf(row.item) : ""}
+                repeats={repeats.get(row.item) ?? 1}
+                isLit={lit.has(row.item)}
+                holdsLit={!row.open && holding.has(row.item)}
+                isActive={range.first + offset === active}
+                press={() => go(range.first + offset)}
+                toggle={() => toggle(row.item)}
+              />
+            ))}
+          </div>
+        </div>
+      )}
     </section>
   );
 }

@@ -65,6 +65,7 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
       <div class="tx-filters">
         {setups.devices.length > 1 && (
           <select
+            class="tx-input"
             aria-label="Device"
             value={device}
             onChange={(event) => setDevice(event.currentTarget.value)}

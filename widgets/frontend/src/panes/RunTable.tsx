@@ -18,7 +18,7 @@ export function RunTable({ store, program, title, rows }: Props) {
   const base = baseOf(rows);
   const most = Math.max(...rows.map((row) => row.times?.median ?? 0));
   return (
-    <table class="tx-table tx-runs">
+    <table class="tx-table tx-runs" data-result={title}>
       <caption>{capped(title, 200)}</caption>
       <thead>
         <tr>

@@ -1,12 +1,14 @@
 /** Running the program: what to run it by, and what came of it. */
 
+import { useMemo, useRef } from "preact/hooks";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { Costs } from "./Costs";
 import { Empty } from "./parts";
 import { RunForm } from "./RunForm";
 import { RunTable } from "./RunTable";
-import { groupsOf } from "./run_facts";
+import { groupsOf, resultsOf } from "./run_facts";
+import { useFresh } from "./useFresh";
 
 interface Props {
   store: Store;
@@ -15,9 +17,14 @@ interface Props {
 
 export function Runs({ store, program }: Props) {
   const { profile, runs } = program.record;
+  const pane = useRef<HTMLDivElement>(null);
+  useFresh(
+    pane,
+    useMemo(() => resultsOf(program.record), [program]),
+  );
   return (
     <section class="tx-panel" aria-label="Runs" data-testid="runs" data-pane>
-      <div class="tx-scroll">
+      <div ref={pane} class="tx-scroll">
         {store.host.live && <RunForm store={store} program={program} />}
         {groupsOf(runs).map(([title, rows]) => (
           <RunTable key={title} store={store} program={program} title={title} rows={rows} />

@@ -9,6 +9,7 @@ import type { Store } from "../store";
 import { CodeLines } from "./CodeLines";
 import { lineOf } from "./calls";
 import { Empty, Waiting } from "./parts";
+import { firstLineOf, startOf } from "./source_start";
 import { Trail } from "./Trail";
 import { useAnswer } from "./useAnswer";
 
@@ -27,11 +28,12 @@ interface Props {
 
 export function Source({ store, program }: Props) {
   const groups = useMemo(() => fileGroups(program), [program]);
-  const file = shownFile(store, program) ?? fullest(program, groups[0]?.files ?? []);
+  const start = useMemo(() => startOf(program), [program]);
+  const file = shownFile(store, program) ?? start?.file ?? groups[0]?.files[0];
   if (file === undefined) {
     return (
       <section class="tx-panel" aria-label="Source" data-pane>
-        <Empty>No op knows its line. A program that was saved without stack traces has none.</Empty>
+        <Empty>{whyEmpty(program)}</Empty>
       </section>
     );
   }
@@ -56,12 +58,26 @@ export function Source({ store, program }: Props) {
         </select>
         <Trail store={store} program={program} file={file} />
       </div>
-      <FileText store={store} program={program} file={file} />
+      <FileText
+        store={store}
+        program={program}
+        file={file}
+        start={file === start?.file ? start.line : firstLineOf(program, file)}
+        failing={program.record.failure !== null && file === start?.file}
+      />
     </section>
   );
 }
 
-function FileText({ store, program, file }: Props & { file: number }) {
+interface FileTextProps extends Props {
+  file: number;
+  /** The line to begin at where nothing is selected, 1-based. */
+  start: number;
+  /** Whether that line is where the export failed. */
+  failing: boolean;
+}
+
+function FileText({ store, program, file, start, failing }: FileTextProps) {
   const answer = useAnswer(() => store.source(file), [store, program, file]);
   const housekeeping = store.housekeeping.value;
   const counts = useMemo(
@@ -78,12 +94,14 @@ function FileText({ store, program, file }: Props & { file: number }) {
     <CodeLines
       lines={answer.value}
       label={`Lines of ${program.record.files[file]?.name ?? "the file"}`}
+      start={start - 1}
       focus={lineToShow(store, program, file) - 1}
       cause={place ?? store.selection.value}
       counts
       marks={(index) => ({
         lit: lit?.has(index + 1) ?? false,
         here: place?.file === file && place.line === index + 1,
+        failing: failing && index + 1 === start,
         ops: counts.get(index + 1) ?? 0,
         ...heat.get(index + 1),
       })}
@@ -110,9 +128,13 @@ function optionText(program: Program, file: number): string {
 const opsOf = (program: Program, file: number): number =>
   new Set([...program.linesOf(file).values()].flat()).size;
 
-/** The file that made the most ops: a good one to begin with. */
-function fullest(program: Program, files: readonly number[]): number | undefined {
-  return files.toSorted((a, b) => opsOf(program, b) - opsOf(program, a))[0];
+function whyEmpty(program: Program): string {
+  for (const node of program.allNodes()) {
+    if (program.op(node) === "call_function") {
+      return "No op knows its line. A program that was saved without stack traces has none.";
+    }
+  }
+  return "The program has no op, so no line of source made one.";
 }
 
 /** The file asked for; else the one that the selection is best looked at in. */

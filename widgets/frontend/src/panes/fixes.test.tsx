@@ -199,9 +199,29 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
   store.current.value = 1;
   await act(() => render(<Outcome store={store} program={program} />, page));
   expect(page.textContent).toContain("Fixed by Say so");
-  expect(page.querySelector(".tx-check-bad")?.textContent).toContain("Refuses b = 7.");
+  expect(page.querySelector(".tx-outcome-warn")?.textContent).toContain("Refuses b = 7.");
   await act(() => buttons("show the runs")[0]?.click());
   expect(page.querySelector("table")?.textContent).toContain("refused: b == 4");
+  await act(() => buttons("Undo")[0]?.click());
+  expect((store.host as FakeHost).requests[0]).toEqual({ attempt: 0 });
+});
+
+test("an attempt that still fails says which fix it came by, and goes back", async () => {
+  const record: Record = {
+    ...plain(),
+    outcome: "failed",
+    fixed_by: ["Say so"],
+    fixed_code: ["+x"],
+  };
+  const heads: AttemptHead[] = [
+    { label: "", outcome: "failed", verdict: "", parent: -1, step: "" },
+    { label: "", outcome: "failed", verdict: "", parent: 0, step: "Say so" },
+  ];
+  const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
+  store.current.value = 1;
+  await act(() => render(<Outcome store={store} program={program} />, page));
+  expect(page.textContent).toContain("Applied Say so. It still does not export");
+  expect(page.textContent).toContain("Changed code: 1 file");
   await act(() => buttons("Undo")[0]?.click());
   expect((store.host as FakeHost).requests[0]).toEqual({ attempt: 0 });
 });

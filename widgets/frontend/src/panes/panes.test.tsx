@@ -115,7 +115,7 @@ test("source walks by keys and selects with Enter", async () => {
   const list = page.querySelector("[role=listbox]");
   const key = (name: string): Promise<void> =>
     act(() => void list?.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true })));
-  for (const name of ["ArrowDown", "ArrowDown", "Enter"]) await key(name);
+  for (const name of ["ArrowDown", "ArrowUp", "Enter"]) await key(name);
   expect(store.selection.value).toEqual({ kind: "line", file: 0, line: 3 });
 });
 

@@ -2,7 +2,7 @@
 
 import { bytesText, durationText } from "../format";
 import { ensure } from "../maps";
-import type { RunRow, RunTimes } from "../record.gen";
+import type { Record, RunRow, RunTimes } from "../record.gen";
 
 /** Backends that have nothing to compile: they start at once. */
 export const QUICK: readonly string[] = ["eager", "program"];
@@ -14,6 +14,13 @@ export function groupsOf(rows: readonly RunRow[]): [string, RunRow[]][] {
     ensure(groups, `${row.device}, ${row.inputs}`, (): RunRow[] => []).push(row);
   }
   return [...groups];
+}
+
+/** Each table of runs and the profile, as texts that change with them. */
+export function resultsOf({ profile, runs }: Record): Map<string, string> {
+  const results = groupsOf(runs).map(([title, rows]) => [title, JSON.stringify(rows)] as const);
+  if (!profile) return new Map(results);
+  return new Map([...results, ["profile", profile.microseconds.join()]]);
 }
 
 /** What others are held against: eager's time, else the program's. */

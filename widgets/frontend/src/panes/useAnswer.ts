@@ -16,19 +16,22 @@ export function useAnswer<T>(ask: () => Promise<T>, inputs: readonly unknown[]):
   const [answer, setAnswer] = useState<Answer<T>>({ kind: "waiting", slow: false });
   useEffect(() => {
     let current = true;
+    const wait = (slow: boolean, after: number): number =>
+      window.setTimeout(() => setAnswer({ kind: "waiting", slow }), after);
+    // What is known already comes at once: without a flicker, and what is scrolled stays so.
+    const timers = [wait(false, 0), wait(true, SLOW_MS)];
+    const stop = (): void => timers.forEach(clearTimeout);
     const settle = (next: Answer<T>): void => {
-      clearTimeout(timer);
+      stop();
       if (current) setAnswer(next);
     };
-    const timer = setTimeout(() => settle({ kind: "waiting", slow: true }), SLOW_MS);
-    setAnswer({ kind: "waiting", slow: false });
     ask().then(
       (value) => settle({ kind: "there", value }),
       (error: unknown) => settle({ kind: "refused", why: reasonOf(error) }),
     );
     return () => {
       current = false;
-      clearTimeout(timer);
+      stop();
     };
   }, inputs);
   return answer;

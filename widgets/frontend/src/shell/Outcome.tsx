@@ -1,5 +1,6 @@
-/** How a program came about that did not export at first, whether it is right, and how to undo it. */
+/** How the last action went; which fixes an attempt came by, whether it is right, and how to undo it. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
 import { Diff } from "../panes/Diff";
@@ -8,36 +9,40 @@ import type { Check } from "../record.gen";
 import type { Store } from "../store";
 
 export function Outcome({ store, program }: { store: Store; program: Program }) {
-  const { fixed_by: fixedBy, fixed_code: code, check } = program.record;
+  const { fixed_by: fixedBy, fixed_code: code, check, outcome } = program.record;
   const ended = store.ended.value;
-  const attempt = store.attempts.value[store.current.value];
-  const parent = attempt?.parent ?? -1;
-  const fixed = fixedBy.length > 0 && program.record.outcome === "exported";
-  if (!ended && !fixed) return null;
+  const applied = fixedBy.length > 0;
+  const fixed = applied && outcome === "exported";
+  if (!ended && !applied) return null;
   return (
     <div class="tx-outcome" role="status" data-testid="outcome">
-      {ended && <p>{capped(ended, 1000)}</p>}
-      {fixed && (
-        <p>
-          <strong>Fixed by</strong> {capped(fixedBy.join(", then "), 600)}
-          {store.host.live && parent >= 0 && (
-            <>
-              {" "}
-              <button
-                type="button"
-                class="tx-button"
-                disabled={store.working.value !== null}
-                title="Go back to the attempt before"
-                onClick={() => void store.use(parent)}
-              >
-                Undo
-              </button>
-            </>
-          )}
-        </p>
+      {ended && (
+        <Line mark={store.refused.value ? "bad" : "note"}>
+          <span>{capped(ended, 1000)}</span>
+          <button
+            type="button"
+            class="tx-more"
+            aria-label="Dismiss"
+            title="Dismiss"
+            onClick={() => {
+              store.ended.value = "";
+            }}
+          >
+            ×
+          </button>
+        </Line>
+      )}
+      {applied && (
+        <Line mark={fixed ? "good" : "note"}>
+          <span>
+            <strong>{fixed ? "Fixed by" : "Applied"}</strong> {capped(fixedBy.join(", then "), 600)}
+            {!fixed && ". It still does not export: below is what stands in its way now."}
+          </span>
+          <Undo store={store} />
+        </Line>
       )}
       {fixed && check && <Checked check={check} />}
-      {fixed && code.length > 0 && (
+      {applied && code.length > 0 && (
         <details>
           <summary>Changed code: {counted(code.length, "file")}</summary>
           {code.map((text, index) => (
@@ -49,29 +54,50 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
   );
 }
 
+const MARKS = { good: "✓", bad: "✗", warn: "⚠", note: "•" };
+
+/** A sentence behind a mark that says at a glance how it went. */
+function Line({ mark, children }: { mark: keyof typeof MARKS; children: ComponentChildren }) {
+  return (
+    <p class={`tx-outcome-line tx-outcome-${mark}`}>
+      <span class="tx-outcome-mark" aria-hidden="true">
+        {MARKS[mark]}
+      </span>
+      {children}
+    </p>
+  );
+}
+
+function Undo({ store }: { store: Store }) {
+  const parent = store.attempts.value[store.current.value]?.parent ?? -1;
+  if (!store.host.live || parent < 0) return null;
+  return (
+    <button
+      type="button"
+      class="tx-button"
+      disabled={store.working.value !== null}
+      title="Go back to the attempt before"
+      onClick={() => void store.use(parent)}
+    >
+      Undo
+    </button>
+  );
+}
+
 function Checked({ check }: { check: Check }) {
   const [open, setOpen] = useState(false);
   const good = check.verdict === "agrees";
   const bad = check.verdict === "differs" || check.verdict === "refused";
   return (
-    <div class={bad ? "tx-check tx-check-bad" : "tx-check"} data-testid="check">
-      <p>
-        {good ? "✓ " : bad ? "⚠ " : ""}
-        {capped(check.sentence, 600)}
+    <div data-testid="check">
+      <Line mark={good ? "good" : bad ? "warn" : "note"}>
+        <span>{capped(check.sentence, 600)}</span>
         {check.trials.length > 0 && (
-          <>
-            {" "}
-            <button
-              type="button"
-              class="tx-more"
-              aria-expanded={open}
-              onClick={() => setOpen(!open)}
-            >
-              {open ? "hide the runs" : "show the runs"}
-            </button>
-          </>
+          <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? "hide the runs" : "show the runs"}
+          </button>
         )}
-      </p>
+      </Line>
       {open && (
         <table class="tx-table">
           <thead>

@@ -1,7 +1,6 @@
-/** A row of tabs, of which one is open: arrows move along it, Tab leaves it. */
+/** A row of tabs, two where they need it, of which one is open: arrows move along, Tab leaves. */
 
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { useBox } from "./useBox";
+import { useRef } from "preact/hooks";
 
 interface TabsProps<T extends string> {
   label: string;
@@ -12,13 +11,6 @@ interface TabsProps<T extends string> {
 
 export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<T>) {
   const row = useRef<HTMLDivElement>(null);
-  const { width } = useBox(row);
-  const over = (row.current?.scrollWidth ?? 0) > width;
-  // Where the row is too narrow for all, the open one and some of its neighbours are in view.
-  useLayoutEffect(() => {
-    const tab = row.current?.querySelector<HTMLElement>(`[data-tab="${open}"]`);
-    if (row.current && tab) row.current.scrollLeft += beyond(row.current, tab);
-  }, [open, tabs.length, width]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = neighbour(
       tabs.map(([tab]) => tab),
@@ -32,13 +24,7 @@ export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<
     row.current?.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
   };
   return (
-    <div
-      ref={row}
-      class={over ? "tx-tabs tx-tabs-over" : "tx-tabs"}
-      role="tablist"
-      aria-label={label}
-      onKeyDown={onKeyDown}
-    >
+    <div ref={row} class="tx-tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
       {tabs.map(([tab, name]) => (
         <button
           key={tab}
@@ -54,16 +40,6 @@ export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<
         </button>
       ))}
     </div>
-  );
-}
-
-const PEEK = 32;
-
-/** How far to scroll a row to the right for a tab, and a bit of what stands beside it, to be in view. */
-function beyond(row: HTMLElement, tab: HTMLElement): number {
-  const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()];
-  return (
-    Math.max(inner.right + PEEK - outer.right, 0) || Math.min(inner.left - PEEK - outer.left, 0)
   );
 }
 

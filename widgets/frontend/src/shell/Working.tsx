@@ -13,12 +13,13 @@ export function Working({ store }: { store: Pick<Store, "working" | "host"> }) {
   const { progress } = working;
   const stop = store.host.interrupt;
   const share = progress && progress.total > 0 ? { max: progress.total, value: progress.done } : {};
-  const label = progress?.label || working.what;
+  const step = progress?.label ?? "";
   return (
     <div class="tx-working" role="status" data-testid="working">
       <progress {...share} aria-label={capped(working.what, 200)} />
-      <span class="tx-clip" title={capped(label)}>
-        {capped(label, 200)}
+      <span class="tx-clip" title={capped([working.what, step].filter(Boolean).join(": "))}>
+        <b>{capped(working.what, 200)}</b>
+        {step && ` · ${capped(step, 200)}`}
       </span>
       <span class="tx-lead">{seconds} s</span>
       {stop ? (

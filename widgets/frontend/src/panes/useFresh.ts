@@ -1,0 +1,40 @@
+/** Scrolls a pane to what has just come of an action, which may stand below what is in view. */
+
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+/**
+ * Whenever one of the results is another than before, or is new, brings its element to the top.
+ *
+ * @param pane what scrolls.
+ * @param results what each element with `data-result` shows, by that attribute, told apart by text.
+ */
+export function useFresh(
+  pane: RefObject<HTMLElement | null>,
+  results: ReadonlyMap<string, string>,
+): void {
+  const before = useRef(results);
+  useLayoutEffect(() => {
+    const fresh = changed(before.current, results);
+    before.current = results;
+    const found = [...(pane.current?.querySelectorAll<HTMLElement>("[data-result]") ?? [])];
+    const element = found.find((each) => each.dataset.result === fresh);
+    if (element) bringToTop(element);
+  });
+}
+
+/** Scrolls the pane that an element is in until the element is at its top, or as near as can be. */
+export function bringToTop(element: HTMLElement): void {
+  const pane = element.closest(".tx-scroll");
+  if (!pane) return;
+  // Not scrollIntoView: that would move the notebook around the pane, too.
+  pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top;
+}
+
+/** The first result that is new or another than before. Pure. */
+export function changed(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): string | undefined {
+  return [...now.keys()].find((key) => now.get(key) !== before.get(key));
+}
