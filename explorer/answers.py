@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from explorer.exportdb.pages import page_answer
+from explorer.entry import Entry
+from explorer.linked_pages import page_answer
 from explorer.main_thread import in_main_thread
-from explorer.session import Entry, FixError, Session
+from explorer.session import FixError, Session
 from widgets import Answer, Refusal
 
 if TYPE_CHECKING:

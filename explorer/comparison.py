@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.entry import Entry
 from explorer.escape import escaped, harmless
-from explorer.session import Entry, Session
+from explorer.session import Session
 from explorer.text import counted, cut, width
 
 if TYPE_CHECKING:
@@ -177,9 +178,9 @@ def _entry_of(given: Any) -> Entry:
     from explorer.exporting import load
 
     if isinstance(given, str | Path):
-        return load(given)._session.entry
+        return load(given).session.entry
     if isinstance(given, Exploration):
-        return given._session.entry
+        return given.session.entry
     import torch
 
     if isinstance(given, torch.export.ExportedProgram):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -48,9 +48,9 @@ class Exploration:
         """Make one.
 
         Args:
-            session: the attempts behind it.
+            session: the attempts behind it; `session.entry` is the current one.
         """
-        self._session = session
+        self.session = session
 
     @property
     def program(self) -> torch.export.ExportedProgram:
@@ -61,7 +61,7 @@ class Exploration:
         """
         from export_engine import Exported
 
-        attempt = self._session.entry.attempt
+        attempt = self.session.entry.attempt
         if isinstance(attempt, Exported):
             return attempt.program
         raise self._no("program")
@@ -74,36 +74,30 @@ class Exploration:
     @property
     def record(self) -> Record:
         """All that a view shows, as plain data."""
-        return self._session.entry.record
+        return self.session.entry.record
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every attempt, the oldest first; with `--both`, one per mode."""
-        return tuple(entry.attempt for entry in self._session.entries)
-
-    @property
-    def other_verdicts(self) -> list[str]:
-        """A line for each attempt that is not the one shown."""
-        shown = self._session.entry
-        return [each.record.verdict for each in self._session.entries if each is not shown]
+        return tuple(entry.attempt for entry in self.session.entries)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Why the export failed; None if it did not."""
         from export_engine import Failed
 
-        attempt = self._session.entry.attempt
+        attempt = self.session.entry.attempt
         return attempt.diagnosis if isinstance(attempt, Failed) else None
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """What may help, lossless fixes first; of an export, the fixes of its findings."""
-        return self._session.entry.fixes
+        return self.session.entry.fixes
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong or surprising about an export that succeeded, the gravest first."""
-        return self._session.entry.findings
+        return self.session.entry.findings
 
     def decompose(
         self, table: Table = "core", progress: Callable[[Progress], None] | None = None
@@ -119,7 +113,7 @@ class Exploration:
             FixError: there is no program, the table means nothing, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        self._session.decompose(self._session.current, table, progress)
+        self.session.decompose(self.session.current, table, progress)
         return self
 
     def outside(self, opset: Collection[str] | None = None) -> dict[str, int]:
@@ -153,7 +147,7 @@ class Exploration:
         """
         if not self.ok:
             raise self._no("program")
-        return self._session.verify(self._session.current, sizes, progress)
+        return self.session.verify(self.session.current, sizes, progress)
 
     def run(
         self,
@@ -197,7 +191,7 @@ class Exploration:
             sizes=sizes,
             folder=Path(folder or ""),
         )
-        return run(self._session, self._session.current, plan, on, progress)
+        return run(self.session, self.session.current, plan, on, progress)
 
     def profile(
         self,
@@ -224,7 +218,7 @@ class Exploration:
 
         if not self.ok:
             raise self._no("program")
-        return profile(self._session, self._session.current, device, inputs, sizes, progress)
+        return profile(self.session, self.session.current, device, inputs, sizes, progress)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program takes sizes, and what it gives back for them, without running it.
@@ -249,7 +243,7 @@ class Exploration:
 
         The files themselves are as they were.
         """
-        request = self._session.entry.attempt.request
+        request = self.session.entry.attempt.request
         return {edit.file: edit.after for edit in request.edits} if request else {}
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
@@ -271,7 +265,7 @@ class Exploration:
             if not isinstance(fix, int) and fix not in offered:
                 raise FixError(f"{fix.title} is not among the fixes of this attempt: ex.fixes.")
             numbers.append(fix if isinstance(fix, int) else offered.index(fix))
-        self._session.apply(self._session.current, numbers, progress)
+        self.session.apply(self.session.current, numbers, progress)
         return self
 
     def autofix(self, progress: Callable[[Progress], None] | None = None) -> AutofixReport:
@@ -280,7 +274,7 @@ class Exploration:
         Raises:
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        return self._session.autofix(self._session.current, progress)
+        return self.session.autofix(self.session.current, progress)
 
     def undo(self) -> Self:
         """Goes back to the attempt that the current one was made from.
@@ -288,36 +282,36 @@ class Exploration:
         Raises:
             FixError: it is the first.
         """
-        parent = self._session.entry.parent
+        parent = self.session.entry.parent
         if parent < 0:
             raise FixError("There is nothing to undo: this is the first attempt.")
-        self._session.use(parent)
+        self.session.use(parent)
         return self
 
     @property
     def graph(self) -> View:
         """The graph alone."""
-        return View(self, "graph")
+        return View(self.session, "graph")
 
     @property
     def signature(self) -> View:
         """The inputs and outputs alone."""
-        return View(self, "signature")
+        return View(self.session, "signature")
 
     @property
     def source(self) -> View:
         """The source files alone."""
-        return View(self, "source")
+        return View(self.session, "source")
 
     @property
     def shapes(self) -> View:
         """The symbols, ranges and guards alone."""
-        return View(self, "shapes")
+        return View(self.session, "shapes")
 
     @property
     def code(self) -> View:
         """The printed graph alone."""
-        return View(self, "code")
+        return View(self.session, "code")
 
     def dot(self, *, full: bool = False) -> graphviz.Digraph:
         """The graph for Graphviz: its top-level scopes, or with `full` every op.
@@ -356,7 +350,7 @@ class Exploration:
         """
         from export_engine import Exported, save
 
-        attempt = self._session.entry.attempt
+        attempt = self.session.entry.attempt
         if not isinstance(attempt, Exported):
             raise self._no("program")
         return save(attempt, self.record, path)
@@ -370,7 +364,7 @@ class Exploration:
         """
         from explorer.report import write_report
 
-        return write_report(self._session, path)
+        return write_report(self.session, path)
 
     def to_json(self, path: str | Path) -> Path:
         """Writes the Record as JSON, for other tools; `export-explorer --schema` explains it.
@@ -384,23 +378,17 @@ class Exploration:
         file.write_bytes(to_json(self.record))
         return file
 
-    def widget(self, pane: str, fallback: Mapping[str, str]) -> Any:
-        """A widget of the current attempt. `fallback` is shown where no widget runs."""
-        from explorer.showing import widget_of
-
-        return widget_of(self._session, fallback, pane)
-
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        return View(self, "all")._repr_mimebundle_(**options)
+        return View(self.session, "all")._repr_mimebundle_(**options)
 
     def __repr__(self) -> str:
-        return repr(View(self, "all"))
+        return repr(View(self.session, "all"))
 
     def _no(self, what: str) -> ExportFailed:
         """The error that says that there is no such thing."""
         from export_engine import Failed
 
-        attempt, failure = self._session.entry.attempt, self.record.failure
+        attempt, failure = self.session.entry.attempt, self.record.failure
         sentence = harmless(failure.sentence) if failure else ""
         raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
         raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None

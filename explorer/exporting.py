@@ -7,8 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.entry import Entry
 from explorer.exploration import Exploration
-from explorer.session import Entry, Session
+from explorer.session import Session
 
 if TYPE_CHECKING:
     from export_engine import Attempt, Progress, Request

@@ -9,8 +9,9 @@ from explorer.escape import harmless
 from explorer.outline import Block, few_blocks
 from explorer.text import counted, held_rows, input_rows, output_rows
 from export_engine.printed import printed_graph
-from export_engine.record import OPS, Record
+from export_engine.record import Record
 from export_engine.record_contract import Guard
+from export_engine.record_graph import OPS
 from export_engine.source import innermost, source_line
 
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.entry import Entry
 from explorer.escape import escaped
 from explorer.picture import static_html
-from explorer.session import Entry, Session
+from explorer.session import Session
 
 if TYPE_CHECKING:
     from export_engine import Record

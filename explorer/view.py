@@ -1,33 +1,33 @@
-"""One pane of an exploration, or all of them, to stand in a cell."""
+"""One pane of a session, or all of them, to stand in a cell."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from explorer.escape import harmless
-
-if TYPE_CHECKING:
-    from explorer.exploration import Exploration
+from explorer.session import Session
 
 
 class View:
-    """One pane of an exploration, to stand in a cell of its own."""
+    """One pane of the current attempt, to stand in a cell of its own."""
 
-    def __init__(self, exploration: Exploration, pane: str) -> None:
+    def __init__(self, session: Session, pane: str) -> None:
         """Make one.
 
         Args:
-            exploration: whose pane.
+            session: whose current attempt.
             pane: `all`, graph, signature, source, shapes or code.
         """
-        self._exploration = exploration
+        self._session = session
         self._pane = pane
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
+        from explorer.showing import widget_of
         from widgets import FrontEndMissing
 
         try:
-            return self._exploration.widget(self._pane, self._static())._repr_mimebundle_(**options)
+            widget = widget_of(self._session, self._static(), self._pane)
+            return widget._repr_mimebundle_(**options)
         except FrontEndMissing as missing:
             return self._static(note=str(missing))
 
@@ -35,9 +35,9 @@ class View:
         from explorer.pane_text import pane_text
         from explorer.text import summary
 
-        record = self._exploration.record
+        record = self._session.entry.record
         if self._pane == "all" or record.failure:
-            return summary(record, self._exploration.other_verdicts)
+            return summary(record, self._session.other_verdicts)
         title = harmless(f"{record.title}: {record.verdict}")
         return "\n".join([title, *pane_text(record, self._pane)])
 
@@ -45,6 +45,6 @@ class View:
         """What is shown where no widget runs."""
         from explorer.picture import static_html
 
-        exploration = self._exploration
-        page = static_html(exploration.record, self._pane, exploration.other_verdicts, **options)
+        record, others = self._session.entry.record, self._session.other_verdicts
+        page = static_html(record, self._pane, others, **options)
         return {"text/plain": repr(self), "text/html": page}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from export_engine.archive import ArchiveError, load, save
-    from export_engine.attempt import Attempt, Exported, Failed
+    from export_engine.attempt import Attempt, Exported
     from export_engine.decomposing import DecomposeError, decompose
     from export_engine.decomposition_table import DecompositionTable, TableError
     from export_engine.description import describe
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from export_engine.description.verification import with_verification
     from export_engine.diagnosis import Diagnosis
     from export_engine.diff import diff_records
+    from export_engine.failed import Failed
     from export_engine.finding import Finding
     from export_engine.findings import find_findings
     from export_engine.fix import Fix
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from export_engine.guarantee import Guarantee, Verified
     from export_engine.guarantees import verify
     from export_engine.probe import ProbeResult
+    from export_engine.progress import Progress
     from export_engine.record import Record
     from export_engine.record_diff import ProgramDiff
     from export_engine.record_runs import Profile, RunRow
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from export_engine.running import Plan, backends, devices, run
     from export_engine.running.profiling import profile
     from export_engine.shapes import Shapes, ShapesError
-    from export_engine.tracing import Progress, capture
+    from export_engine.tracing import capture
     from export_engine.wire import decode, encode
 
 __all__ = [
@@ -92,7 +94,7 @@ _HOMES = {
     "DecompositionTable": "decomposition_table",
     "Diagnosis": "diagnosis",
     "Exported": "attempt",
-    "Failed": "attempt",
+    "Failed": "failed",
     "Finding": "finding",
     "Fix": "fix",
     "Guarantee": "guarantee",
@@ -100,7 +102,7 @@ _HOMES = {
     "ProbeResult": "probe",
     "Profile": "record_runs",
     "ProgramDiff": "record_diff",
-    "Progress": "tracing",
+    "Progress": "progress",
     "Record": "record",
     "Request": "request",
     "RunRow": "record_runs",

@@ -17,8 +17,9 @@ import torch
 
 from export_engine.attempt import Exported
 from export_engine.quiet import quiet
-from export_engine.record import OPS, Record
+from export_engine.record import Record
 from export_engine.record_check import check_record
+from export_engine.record_graph import OPS
 from export_engine.recorder import Recording
 from export_engine.source import with_sources
 from export_engine.wire import from_json, to_json

@@ -1,26 +1,21 @@
-"""The Attempt: one run of a Request, and its outcome: Exported or Failed."""
+"""The Attempt: one run of a Request, whether Exported, here, or Failed, in `failed.py`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import torch
 
 from export_engine.agreement import Agreement
-from export_engine.diagnosis import Diagnosis
-from export_engine.fix import Fix
+from export_engine.level import Level
 from export_engine.record import Record
 from export_engine.recorder import Recording
 from export_engine.request import Request
 
-if TYPE_CHECKING:
-    from export_engine.decomposing import Level
-
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What every attempt has. Use Exported or Failed."""
+    """What every attempt has: Exported or Failed."""
 
     request: Request | None
     """None for a program that was loaded from a file."""
@@ -50,14 +45,3 @@ class Exported(Attempt):
     """How it came from another by decomposition."""
     kept: Record | None = None
     """Of a program from a file: what was known of it when it was saved."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failed(Attempt):
-    """An attempt that torch gave up on."""
-
-    error: Exception
-    diagnosis: Diagnosis | None = None
-    """Why, where that has been looked at: `diagnose`."""
-    fixes: tuple[Fix, ...] = ()
-    """What may help, the least that helps first: `find_fixes`."""

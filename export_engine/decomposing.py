@@ -6,18 +6,19 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 
 from export_engine.attempt import Exported
 from export_engine.decomposition_table import DecompositionTable
+from export_engine.level import Level, Origin, Replaced
+from export_engine.progress import Progress
 from export_engine.quiet import quiet
 from export_engine.recorder import Recording
 from export_engine.torch_internals import counted_nodes, origins
-from export_engine.tracing import Progress
 
 _PICK = "<built-in function getitem>"
 """What takes one of several results; it comes with any op that has them."""
@@ -26,45 +27,6 @@ _ATTENTION = "scaled_dot_product_attention"
 
 class DecomposeError(RuntimeError):
     """torch cannot decompose a program. Its text can be shown as it is."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The op that a decomposed op comes from."""
-
-    node: str
-    """Its name in the program before."""
-    how: Literal["provenance", "fallback"]
-    """By torch's own record of it; or, where that is missing, by the same op on the same input, the
-    same size, or the op that a size is computed for."""
-
-
-@dataclass(frozen=True)
-class Replaced:
-    """What became of one kind of op."""
-
-    op: str
-    """`aten.linear.default`."""
-    count: int
-    """How many there were."""
-    into: dict[str, int]
-    """What came of all of them: ops and how many of each."""
-    function: str = ""
-    """The decomposition's qualified name; empty for one that is built into torch."""
-    file: str = ""
-    line: int = 0
-
-
-@dataclass(frozen=True)
-class Level:
-    """How a program came from another by decomposition."""
-
-    table: DecompositionTable
-    origins: dict[str, Origin] = field(default_factory=dict)
-    """Per op of the program, by name."""
-    untied: tuple[str, ...] = ()
-    """Ops whose origin is not known."""
-    replaced: tuple[Replaced, ...] = ()
 
 
 def decompose(

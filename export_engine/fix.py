@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from export_engine.attempt import Exported
 from export_engine.edits import Edit
 from export_engine.request import Request
 from export_engine.stacks import Stack
-
-if TYPE_CHECKING:
-    from export_engine.attempt import Exported
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from export_engine.request import Request
+from export_engine.shapes.dims import Named
 from export_engine.shapes.inputs import leaves_of
-from export_engine.shapes.spec import Named
 from export_engine.sizes.facts import shapes_of
 from export_engine.targets import signature_of
 from export_engine.torch_internals import map_call_leaves

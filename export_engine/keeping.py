@@ -14,6 +14,7 @@ import torch
 
 from export_engine.changes import missing, rebound, refilled
 from export_engine.recorder import Change
+from export_engine.torch_internals import times_written
 
 _MOST_COPIED = 2**31
 """Bytes."""
@@ -57,16 +58,16 @@ def module_kept(module: torch.nn.Module) -> Iterator[Callable[[], None]]:
     small = sum(each.numel() * each.element_size() for each in parameters) <= _MOST_COPIED
     tensors = [*(parameters if small else ()), *module.buffers()]
     values = [tensor.detach().clone() for tensor in tensors]
-    versions = [tensor._version for tensor in tensors]
+    versions = [times_written(tensor) for tensor in tensors]
     _, restore_attributes = _attributes_of(module)
 
     def restore() -> None:
         restore_attributes()
         with torch.no_grad():
             for number, tensor in enumerate(tensors):
-                if tensor._version != versions[number]:
+                if times_written(tensor) != versions[number]:
                     tensor.copy_(values[number])
-                    versions[number] = tensor._version
+                    versions[number] = times_written(tensor)
 
     try:
         yield restore

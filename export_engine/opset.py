@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from export_engine.record import Graph, Target
+from export_engine.record_graph import Graph, Target
 
 
 def outside(

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from export_engine.record import OPS, Graph, Ragged, Record
+from export_engine.record import Record
+from export_engine.record_graph import OPS, Graph, Ragged
 from export_engine.source import source_line
 
 _HOLE = re.compile(r"\{(\d+)\}|\{\{|\}\}")

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from export_engine.formula import OPERATORS
-from export_engine.record import OPS, Graph, InputEntry, OutputEntry, Ragged, Record
+from export_engine.record import Record
 from export_engine.record_contract import Formula
+from export_engine.record_graph import OPS, Graph, Ragged
+from export_engine.record_signature import InputEntry, OutputEntry
 
 
 class BrokenRecord(ValueError):

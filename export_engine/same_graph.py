@@ -13,6 +13,7 @@ import torch
 from export_engine.torch_internals import (
     OpOverload,
     expression_of,
+    op_schema,
     returns_its_first,
     writes_to_arguments,
 )
@@ -162,7 +163,7 @@ def _arguments(node: torch.fx.Node) -> dict[str, Any]:
 
     torch writes the same call in several ways.
     """
-    schema = getattr(node.target, "_schema", None)
+    schema = op_schema(node.target)
     if schema is None:
         return {str(number): each for number, each in enumerate(node.args)} | node.kwargs
     named = dict(zip((each.name for each in schema.arguments), node.args, strict=False))

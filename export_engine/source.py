@@ -9,7 +9,8 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.coloured import Token, python_lines
-from export_engine.record import Record, SourceFile
+from export_engine.record import Record
+from export_engine.record_graph import SourceFile
 
 LONGEST_FILE = 5_000_000
 """Characters; a longer file is not shown."""

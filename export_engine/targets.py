@@ -53,7 +53,7 @@ def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
     wrapper_class.__module__ = getattr(target, "__module__", None) or type(target).__module__
     wrapper: torch.nn.Module = wrapper_class()
     for key, module in _reached_modules(target):
-        if key not in wrapper._modules and not hasattr(wrapper, key):
+        if not hasattr(wrapper, key):
             wrapper.add_module(key, module)
     training = any(module.training for module in wrapper.children())
     wrapper.training = training

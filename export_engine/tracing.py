@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.edits import edited
+from export_engine.failed import Failed
 from export_engine.given import given_leaves, listed, refilled
 from export_engine.keeping import attributes_kept, in_eval_mode
+from export_engine.progress import Progress
 from export_engine.quiet import quiet
 from export_engine.recorder import Change, Recording
 from export_engine.request import Request
@@ -31,19 +33,6 @@ _CONTAINERS = (
     torch.nn.ParameterList,
     torch.nn.ParameterDict,
 )
-
-
-class Progress(NamedTuple):
-    """How far tracing, or a search for fixes, is."""
-
-    done: int
-    """Modules entered so far, each counted once; or steps of a search."""
-    total: int
-    """Modules that a call can enter; or steps at most. 0: not known."""
-    label: str
-    """Path of the module being entered, empty for the root; or what is being tried."""
-    what: str = "module"
-    """What is counted: `module`, `op`, `fix` or `guarantee`."""
 
 
 def capture(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:

@@ -11,9 +11,10 @@ from array import array
 
 from msgspec import inspect
 
-from export_engine.record import OPS, SCHEMA_VERSION, Record
+from export_engine.record import SCHEMA_VERSION, Record
 from export_engine.record_diff import ProgramDiff, TextDiff
 from export_engine.record_exportdb import ExportCase, GraphBreakPage
+from export_engine.record_graph import OPS
 from export_engine.schema import structs_of
 
 _HEADER = """\

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from export_engine import Exported, Request, Shapes, capture
+
 
 class Case(NamedTuple):
     """A call to export."""
@@ -159,6 +161,21 @@ CASES: dict[str, Callable[[], Case]] = {
     "gpt2_12": gpt2_12,
     "llama32": llama32,
 }
+
+
+def exported(case: Case) -> Exported:
+    """The case, exported with its shapes."""
+    attempt = capture(
+        Request(
+            target=case.model,
+            args=case.args,
+            kwargs=dict(case.kwargs),
+            shapes=Shapes.parse(case.shapes) if case.shapes else None,
+            title="model(…)",
+        )
+    )
+    assert isinstance(attempt, Exported), attempt
+    return attempt
 
 
 def _tokens(batch: int, length: int) -> torch.Tensor:

@@ -7,9 +7,13 @@ import json
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 import hatch_build
@@ -36,6 +40,23 @@ def test_imports_follow_the_arrows() -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_import_leads_back_to_where_it_starts() -> None:
+    """Imports in functions and for types count, too."""
+    graph = grimp.build_graph(*PACKAGES)
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+
+    TopologicalSorter(imported).prepare()  # a CycleError names the circle
+    packages: defaultdict[str, set[str]] = defaultdict(set)
+    for name, others in imported.items():
+        packages[part_of(name)] |= {part_of(each) for each in others} - {part_of(name)}
+    TopologicalSorter({**packages, **dict.fromkeys(PACKAGES, ())}).prepare()
+
+
+def part_of(module: str) -> str:
+    """The file or the folder of a package that a module is, or is in."""
+    return ".".join(module.split(".")[:2])
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -80,6 +101,7 @@ def test_private_torch_names_live_in_one_module(path: Path) -> None:
         for line, name in torch_names(path)
         if private(name)
     ]
+    found += [f"{path.relative_to(ROOT)}:{line} .{name}" for line, name in foreign_attributes(path)]
 
     assert not found
 
@@ -94,7 +116,9 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
         "def f(y):\n"
         "    torch._C.thing()\n"
         "    layers.modules._functions\n"
-        "    return torch.export.export(y), y._private, torch.__version__\n"
+        "    import_module('torch._library.utils'), print('torch._check is public')\n"
+        "    y._version, getattr(y, '_schema'), hasattr(y, '__len__'), y._replace()\n"
+        "    return torch.export.export(y), torch.__version__\n"
     )
 
     found = {name for _, name in torch_names(path) if private(name)}
@@ -105,7 +129,10 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
         "torch.export._trace",
         "torch._C.thing",
         "torch.nn.modules._functions",
+        "torch._library.utils",
     }
+    assert {name for _, name in foreign_attributes(path)} >= {"_version", "_schema", "_C"}
+    assert "_replace" not in {name for _, name in foreign_attributes(path)}
 
 
 def test_both_lists_of_sources_agree() -> None:
@@ -158,6 +185,10 @@ def torch_names(path: Path) -> Iterator[tuple[int, str]]:
             for alias in node.names:
                 yield node.lineno, f"{node.module}.{alias.name}"
                 bound[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Call) and dotted(node.func)[-1] in LOADING:
+            for said in ast.walk(node):
+                if isinstance(said, ast.Constant) and isinstance(said.value, str):
+                    yield node.lineno, said.value
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and id(node) not in inner:
@@ -171,6 +202,42 @@ def dotted(node: ast.expr) -> list[str]:
     if isinstance(node, ast.Attribute):
         return [*dotted(node.value), node.attr]
     return [node.id] if isinstance(node, ast.Name) else [""]
+
+
+def foreign_attributes(path: Path) -> Iterator[tuple[int, str]]:
+    """Every attribute with one leading underscore, asked for in any way, that is not our own."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = ""
+        if isinstance(node, ast.Attribute):
+            name = node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ASKING:
+            said = node.args[1]
+            name = str(said.value) if isinstance(said, ast.Constant) else ""
+        hidden = name.startswith("_") and not name.startswith("__")
+        if hidden and name not in our_names() | NOT_OF_TORCH:
+            yield getattr(node, "lineno", 0), name
+
+
+LOADING = ("import_module", "__import__", "find_spec")
+ASKING = ("getattr", "hasattr", "setattr", "delattr")
+NOT_OF_TORCH = {"_filename_map", "_getframe", "_replace", "_repr_html_", "_repr_mimebundle_"}
+"""Of Python's and IPython's own, and what a notebook asks an object for."""
+
+
+@cache
+def our_names() -> set[str]:
+    """The names with a leading underscore that the project itself gives."""
+    names = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    names.add(name)
+                case ast.Attribute(value=ast.Name("self"), attr=name, ctx=ast.Store()):
+                    names.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    names.add(name)
+    return {name for name in names if name.startswith("_")}
 
 
 def private(name: str) -> bool:
@@ -211,10 +278,14 @@ def test_files_that_a_page_names_are_there(page: str) -> None:
         ("FAMILIES", "export_engine/diagnose/__init__.py"),
         ("PROVIDERS", "export_engine/fixes/__init__.py"),
         ("PROVIDERS", "export_engine/findings/__init__.py"),
+        ("LAST_RESORTS", "export_engine/fixes/__init__.py"),
+        ("class Kind", "export_engine/finding.py"),
+        ("class Kind", "export_engine/diagnosis.py"),
         ("class Check", "export_engine/guarantees/__init__.py"),
         ("BUILT_IN", "export_engine/running/registry.py"),
         ("export_explorer.backends", "export_engine/running/registry.py"),
-        ("type Facts", "widgets/frontend/src/store.ts"),
+        ("type Facts", "widgets/frontend/src/looking.ts"),
+        ("COURSE", "explorer/lessons/course/__init__.py"),
     ],
 )
 def test_what_contributing_says_to_edit_is_there(name: str, file: str) -> None:

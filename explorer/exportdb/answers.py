@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from explorer.answers import Answers
@@ -10,7 +11,7 @@ from explorer.session import Session
 from widgets import Answer, LibraryWidget, Refusal
 
 if TYPE_CHECKING:
-    from explorer.exportdb.library import Library
+    from explorer.exploration import Exploration
     from export_engine import Progress
 
 LONGEST_SOURCE = 100_000
@@ -20,13 +21,15 @@ LONGEST_SOURCE = 100_000
 class LibraryAnswers:
     """Answers for one browser; what is asked of a tried case goes to the session of that."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, keep: Callable[[Exploration], None]) -> None:
         """Make one.
 
         Args:
-            library: where the exploration of a tried case is kept.
+            keep: called with what became of a case that was tried.
         """
-        self._library = library
+        self._keep = keep
+        self._session: Session | None = None
+        """Of the case that was tried last."""
         self._answers: Answers | None = None
         self.show: LibraryWidget | None = None
         """The widget that shows what is tried."""
@@ -66,8 +69,8 @@ class LibraryAnswers:
             return {"problem": str(error), "line": 0, "lookouts": []}, []
         except KeyboardInterrupt as interrupt:
             raise Refusal("Interrupted. Nothing has changed.") from interrupt
-        self._library.exploration = exploration
-        session = exploration._session
+        self._keep(exploration)
+        self._session = session = exploration.session
         self._answers = Answers(session)
         self._put(session)
         session.watch(lambda: self._put(session))
@@ -75,8 +78,7 @@ class LibraryAnswers:
 
     def _put(self, session: Session) -> None:
         """Shows a session, unless another was tried since."""
-        exploration = self._library.exploration
-        if self.show is None or exploration is None or exploration._session is not session:
+        if self.show is None or self._session is not session:
             return
         if self._answers is not None:
             self._answers.progress = self.show.progress

@@ -55,12 +55,15 @@ class Library:
         from explorer.exportdb.answers import LibraryAnswers
         from widgets import LibraryWidget
 
-        answers = LibraryAnswers(self)
+        answers = LibraryAnswers(self._tried)
         widget = LibraryWidget(
             section=self.section, query=self.query, answer=answers, fallback=self._static
         )
         answers.show = widget
         return widget
+
+    def _tried(self, exploration: Exploration) -> None:
+        self.exploration = exploration
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         from widgets import FrontEndMissing

@@ -44,7 +44,7 @@ def free_sizes(
     """
     from export_engine import Exported, Shapes, capture, describe
 
-    request = exploration._session.entry.attempt.request
+    request = exploration.session.entry.attempt.request
     record = exploration.record
     if request is None or not record.probe.inputs:
         return None

@@ -185,7 +185,7 @@ def _reported(walk: _Walk, path: str | Path | None) -> Reply:
     guided, exploration = walk.guided, walk.explored
     heading = f'<h1 style="font-size: 1.2em">{escaped(guided.title)}, step by step</h1>'
     preface = heading + "".join(each.html() for each in guided.steps[:-1])  # all but this one
-    session = exploration._session
+    session = exploration.session
     file = Path(path) if path is not None else _free_name(guided.title)
     try:
         written = write_report(session, file, preface=preface)

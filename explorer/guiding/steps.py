@@ -52,7 +52,7 @@ def explained(exploration: Exploration) -> Reply:
 
 def _lesson_on(kind: str) -> str:
     """The notebook of the lesson that is about a kind of failure; empty where none is."""
-    from explorer.lessons.opening import COURSE
+    from explorer.lessons.course import COURSE
     from export_engine.diagnosis import Kind
 
     lessons = {

@@ -10,7 +10,8 @@ A lesson of your own is one Python file, or a cell: `notebooks/TEACHING.md` says
 from __future__ import annotations
 
 from explorer.lessons.answer import Answer, Wrong
+from explorer.lessons.course import COURSE
 from explorer.lessons.lesson import Lesson, LessonError
-from explorer.lessons.opening import COURSE, lesson
+from explorer.lessons.opening import lesson
 
 __all__ = ["COURSE", "Answer", "Lesson", "LessonError", "Wrong", "lesson"]

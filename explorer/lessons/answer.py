@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import torch
 
     from export_engine import Exported, Record
-    from export_engine.record import OutputEntry, ValueType
     from export_engine.record_contract import SizeInput
+    from export_engine.record_graph import ValueType
+    from export_engine.record_signature import OutputEntry
 
 
 class Wrong(Exception):
@@ -197,7 +198,7 @@ class Answer:
         from export_engine import Exported
 
         self.exported()
-        attempt = self.exploration._session.entry.attempt
+        attempt = self.exploration.session.entry.attempt
         assert isinstance(attempt, Exported)
         if attempt.request is None:
             raise Wrong("A program from a file has no model beside it. Export the model itself.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from explorer.lessons.answer import Answer, Wrong
+from explorer.lessons.course import course_line
 from explorer.lessons.kept import forget, keep, kept
 from explorer.reply import Line, Reply
 
@@ -170,8 +171,6 @@ class Lesson:
             tries = f" ({_counted(known['tries'], 'try', 'tries')})" if known["tries"] else ""
             text = f"{exercise.number}. {exercise.title}{tries}"
             lines.append(Line("right" if known["done"] else "open", text))
-        from explorer.lessons.opening import course_line
-
         done = all(line.kind == "right" for line in lines)
         return Reply(
             kind="right" if done else "note",

@@ -9,24 +9,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from explorer.lessons.kept import kept
+from explorer.lessons.course import COURSE
 from explorer.lessons.lesson import Lesson, LessonError
-
-COURSE = (
-    "a_first_export",
-    "reading_a_graph_and_a_signature",
-    "strict_and_non_strict",
-    "graph_breaks_and_cond",
-    "static_and_dynamic_dims",
-    "relations_and_derived_dims",
-    "data_dependent_shapes",
-    "custom_ops",
-    "decompositions",
-    "diffing",
-    "running_and_packaging",
-    "soundness",
-)
-"""The lessons of the course, in order. `notebooks/01_a_first_export.ipynb` is the first."""
 
 
 def lesson(name: str | Path) -> Lesson:
@@ -54,18 +38,6 @@ def lesson(name: str | Path) -> Lesson:
     if not isinstance(found, Lesson):
         raise LessonError(f'{name} has no `lesson = explorer.Lesson("its title")` in it.')
     return found
-
-
-def course_line() -> str:
-    """How much of the course is done."""
-    done = sum(bool(_done(name)) for name in COURSE)
-    return f"{done} of the {len(COURSE)} lessons of the course are done."
-
-
-def _done(name: str) -> bool:
-    """Whether all exercises of a lesson are done."""
-    found = lesson(name)
-    return all(kept(found.name, number)["done"] for number in found.exercises)
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -19,9 +19,9 @@ from export_engine.checking.running import run
 from export_engine.checking.sizes import Sizes, choices, evaluated, shown, sizes_of
 from export_engine.checking.words import refusal
 from export_engine.keeping import in_eval_mode, module_kept
+from export_engine.progress import Progress
 from export_engine.request import Request
 from export_engine.targets import as_module
-from export_engine.tracing import Progress
 
 __all__ = ["check"]
 

@@ -16,6 +16,7 @@ from export_engine.compiling.sizes_to_try import SizesToTry
 from export_engine.compiling.steps import steps_of
 from export_engine.compiling.words import gap, graph, recompiles
 from export_engine.keeping import in_eval_mode, module_kept
+from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.record_compile import CompiledCall, CompileReport
 from export_engine.request import Request
@@ -23,7 +24,6 @@ from export_engine.shapes import Named
 from export_engine.sizes.facts import shapes_of
 from export_engine.targets import as_module, signature_of
 from export_engine.torch_internals.compiling import compile_watched
-from export_engine.tracing import Progress
 
 
 def compare_with_compile(

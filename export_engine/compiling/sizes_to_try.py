@@ -11,7 +11,7 @@ import torch
 from export_engine.inputs import leaf_values, with_size
 from export_engine.request import Request
 from export_engine.shapes import Auto, Shapes, Spec, Static
-from export_engine.shapes.spec import Named, Pinned
+from export_engine.shapes.dims import Named, Pinned
 from export_engine.sizes.facts import shapes_of
 
 _PLACE = re.compile(r"(?P<path>.+)\.shape\[(?P<position>\d+)\]")

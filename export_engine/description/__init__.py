@@ -9,7 +9,7 @@ import msgspec
 import torch
 from torch.export import ExportedProgram
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.description.check import describe_check
 from export_engine.description.failure import describe_failure
 from export_engine.description.files import FileNames
@@ -22,14 +22,18 @@ from export_engine.description.shape_contract import describe_contract
 from export_engine.description.signature import describe_signature, input_paths
 from export_engine.description.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.description.tables import Stacks, Strings
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
-from export_engine.record import OPS, Failure, Record, Signature, Timing
+from export_engine.record import Record, Timing
 from export_engine.record_contract import Symbol
+from export_engine.record_failure import Failure
+from export_engine.record_graph import OPS
 from export_engine.record_level import LevelRow
+from export_engine.record_signature import Signature
 from export_engine.record_verdicts import Check
 from export_engine.shapes import Shapes, ShapesError
 
-__all__ = ["describe"]
+__all__ = ["count_ops", "describe"]
 
 
 def describe(attempt: Attempt) -> Record:

@@ -13,8 +13,8 @@ from export_engine.description.bounds import bounds_of
 from export_engine.description.symbols import Symbols
 from export_engine.description.tables import Stacks
 from export_engine.description.values import Values
-from export_engine.record import Signature
 from export_engine.record_contract import Guard, Place, Symbol
+from export_engine.record_signature import Signature
 from export_engine.recorder import Narrowing, RecordedGuard, Recording, Replacement
 from export_engine.shapes import Shapes
 from export_engine.sizes.places import InputPlace

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import traceback
 
-from export_engine.attempt import Failed
 from export_engine.description.cards import fix_card
 from export_engine.description.tables import Stacks
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.errors import message
-from export_engine.record import Failure, Link, Related
+from export_engine.failed import Failed
+from export_engine.record_failure import Failure, Link, Related
+from export_engine.refusals import refusals
 
 
 def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
     """What a view shows of a failure."""
-    from export_engine.fixes.refusals import refusals  # late: fixes are checked, checks describe
-
     error = attempt.error
     diagnosis = attempt.diagnosis or diagnose(attempt)
     return Failure(

@@ -8,7 +8,7 @@ from typing import Literal
 
 from export_engine.edits import unedited
 from export_engine.files import LIBRARIES, MADE_UP, TORCH
-from export_engine.record import SourceFile
+from export_engine.record_graph import SourceFile
 
 Origin = Literal["cell", "user", "library", "torch", "generated"]
 

@@ -16,7 +16,7 @@ from export_engine.description.scopes import Scopes
 from export_engine.description.symbols import Symbols
 from export_engine.description.tables import Stacks, Strings, ragged
 from export_engine.description.values import Values
-from export_engine.record import OPS, Column, Graph, NestedGraph
+from export_engine.record_graph import OPS, Column, Graph, NestedGraph
 from export_engine.recorder import PartialGraph
 from export_engine.stacks import Stack, parse_stack_trace, without_repeats
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from export_engine.decomposing import Level
 from export_engine.description.tables import Stacks, Strings
+from export_engine.level import Level
 from export_engine.opset import outside
-from export_engine.record import Graph, Target
+from export_engine.record_graph import Graph, Target
 from export_engine.record_level import LevelRow, ReplacedOp
 
 

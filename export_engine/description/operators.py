@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from export_engine.description.tables import Table
-from export_engine.record import Target
-from export_engine.torch_internals import HigherOrderOperator, OpOverload
+from export_engine.record_graph import Target
+from export_engine.torch_internals import HigherOrderOperator, OpOverload, op_schema, overload_name
 
 # Ops that only check or compute sizes; a reader of the graph rarely asks for them.
 _HOUSEKEEPING = frozenset(
@@ -79,7 +79,7 @@ def _describe(target: Any) -> Target:
 
 
 def _overload(target: Any) -> Target:
-    schema = target._schema
+    schema = op_schema(target)
     namespace, _, rest = str(target).partition(".")
     label = rest.rpartition(".")[0]
     writes = [a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write]
@@ -89,7 +89,7 @@ def _overload(target: Any) -> Target:
         label,
         _kind(namespace),
         schema=str(schema),
-        overload=target._overloadname,
+        overload=overload_name(target),
         mutates=writes,
         aliases=shares,
         core=torch.Tag.core in target.tags,

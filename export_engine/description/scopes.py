@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from export_engine.description.tables import Table
-from export_engine.record import Scope
+from export_engine.record_graph import Scope
 
 
 class Scopes:

@@ -20,8 +20,8 @@ from export_engine.description.symbols import Symbols
 from export_engine.description.tables import Stacks
 from export_engine.description.timeline import describe_timeline
 from export_engine.description.values import Values
-from export_engine.record import Signature
 from export_engine.record_contract import Event, Guard, Probe, Symbol
+from export_engine.record_signature import Signature
 from export_engine.shapes import Shapes
 from export_engine.sizes.places import birth_dims
 

@@ -16,7 +16,8 @@ from torch.export.graph_signature import (
 )
 
 from export_engine.description.values import Values
-from export_engine.record import Graph, InputEntry, OutputEntry, Signature
+from export_engine.record_graph import Graph
+from export_engine.record_signature import InputEntry, OutputEntry, Signature
 from export_engine.request import Request
 from export_engine.shapes import join_path
 from export_engine.targets import signature_of

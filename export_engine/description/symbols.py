@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from export_engine.description.tables import Table
-from export_engine.record import Expression
 from export_engine.record_contract import Size
+from export_engine.record_graph import Expression
 from export_engine.recorder import SymbolBirth
 from export_engine.sizes.places import birth_dims
 from export_engine.torch_internals import expression_of, symbol_printer

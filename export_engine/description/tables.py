@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 from export_engine.description.files import FileNames
-from export_engine.record import Column, Frames, Ragged
+from export_engine.record_graph import Column, Frames, Ragged
 from export_engine.stacks import Location, Stack
 
 _T = TypeVar("_T")

@@ -9,8 +9,8 @@ import torch
 
 from export_engine.description.symbols import Symbols
 from export_engine.description.tables import Table
-from export_engine.record import ValueType
 from export_engine.record_contract import Size
+from export_engine.record_graph import ValueType
 from export_engine.torch_internals import expression_of, short_dtype
 
 _LONGEST_TEXT = 80

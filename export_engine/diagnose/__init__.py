@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.containers import not_a_module, unknown_input, unknown_result
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data import data
@@ -20,6 +19,7 @@ from export_engine.diagnose.sizes import sizes
 from export_engine.diagnose.specs import mismatched_specs
 from export_engine.diagnose.unknown import unknown
 from export_engine.diagnosis import Diagnosis
+from export_engine.failed import Failed
 
 __all__ = ["diagnose"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import cause
 from export_engine.diagnose.links import exportdb
 from export_engine.diagnosis import Diagnosis, Kind, Span
+from export_engine.failed import Failed
 from export_engine.shapes.inputs import leaves_of
 from export_engine.stacks import Location, Stack
 from export_engine.syntax import Code, code_of

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import break_type, cause, find, message, operator_of
 from export_engine.diagnose.links import exportdb, graph_break_page
 from export_engine.diagnose.origin import origin_of_symbol, origin_of_tensor
 from export_engine.diagnose.place import Place, failing_place
 from export_engine.diagnose.words import ITEM_IN_VMAP
 from export_engine.diagnosis import Diagnosis, Kind, Link
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
 from export_engine.syntax import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer

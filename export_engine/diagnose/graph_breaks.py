@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import break_type, find, message
 from export_engine.diagnose.links import graph_break_page
 from export_engine.diagnose.origin import traced_last
 from export_engine.diagnose.place import failing_place
 from export_engine.diagnose.words import explanation, hints, plain
 from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import (
     break_type,
     cause,
@@ -15,6 +14,7 @@ from export_engine.diagnose.links import graph_break_page
 from export_engine.diagnose.place import Place, failing_place
 from export_engine.diagnose.words import plain
 from export_engine.diagnosis import Diagnosis, Kind, Link
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
 from export_engine.torch_internals import operator_without_fake
 

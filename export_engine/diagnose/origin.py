@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import find, message
 from export_engine.diagnose.place import Place
 from export_engine.diagnose.words import deciding_node
 from export_engine.diagnosis import Related
+from export_engine.failed import Failed
 from export_engine.recorder import SymbolBirth
 from export_engine.stacks import Stack, parse_stack_trace
 from export_engine.syntax import code_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import traceback
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import break_type, cause, find, is_a, message, passed_through
 from export_engine.diagnose.place import Place, chain, failing_place, interpreted_place, is_torch
 from export_engine.diagnose.words import explanation, observed, plain
 from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
 from export_engine.stacks import is_shown
 from export_engine.torch_internals import raised_in

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.links import exportdb, graph_break_page
 from export_engine.diagnose.place import Place, failing_place
 from export_engine.diagnose.words import FORMATTED, LEAKED, NO_MEMORY, NUMPY_REFUSED, leaked_names
 from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.failed import Failed
 from export_engine.stacks import Stack, parse_stack_trace
 from export_engine.torch_internals import raised_in
 

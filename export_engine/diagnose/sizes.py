@@ -9,12 +9,12 @@ import ast
 import re
 from collections.abc import Sequence
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.links import exportdb
 from export_engine.diagnose.place import chain, failing_stack
 from export_engine.diagnosis import Diagnosis, Kind, Related, Span
+from export_engine.failed import Failed
 from export_engine.shapes import Bounds, Named
-from export_engine.shapes.spec import Auto, Dynamic
+from export_engine.shapes.dims import Auto, Dynamic
 from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
 from export_engine.sizes.problems import name_of, shortened
 from export_engine.stacks import Stack, outside_torch

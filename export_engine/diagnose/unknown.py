@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import Failed
 from export_engine.diagnose.errors import message
 from export_engine.diagnose.origin import traced_last
 from export_engine.diagnose.place import failing_place
 from export_engine.diagnose.words import plain
 from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.failed import Failed
 from export_engine.naming import symbol_names
 
 

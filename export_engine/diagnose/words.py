@@ -28,7 +28,6 @@ _OBSERVED = re.compile(r"Observed(?P<cls>\w+?)(?:Error)?Error")
 _LEAKED_NAME = re.compile(r"\blifted_tensor_\d+\b")
 _DIFFER = re.compile(r"differ in '(?P<what>\w+): (?P<left>.*?) vs (?P<right>.*?)'", re.DOTALL)
 _MADE = re.compile(r"^\s+(\w+) = \w", re.MULTILINE)
-_BAD_OUTPUT = re.compile(r"unrecognized type (?P<kind>.*) at output (?P<number>\d+)", re.DOTALL)
 
 
 def plain(text: str, names: Mapping[str, str]) -> str:
@@ -118,9 +117,3 @@ def deciding_node(message: str) -> str:
     _, _, computed = message.partition("computed as follows:")
     made = _MADE.findall(computed.partition("\n  Hint:")[0])
     return made[-1] if made else ""
-
-
-def bad_output(message: str) -> tuple[str, int] | None:
-    """The kind, as Dynamo prints it, and the number of an output that it does not know."""
-    found = _BAD_OUTPUT.search(message)
-    return (found["kind"], int(found["number"])) if found else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from export_engine.diff.side import Side
-from export_engine.record import InputEntry, OutputEntry
 from export_engine.record_diff import Difference
+from export_engine.record_signature import InputEntry, OutputEntry
 
 
 def other_differences(before: Side, after: Side) -> Iterator[Difference]:

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from export_engine.printed import items_of
-from export_engine.record import OPS, Graph, Record
+from export_engine.record import Record
+from export_engine.record_graph import OPS, Graph
 
 
 class Label(NamedTuple):

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.checking.comparing import compare, compare_named
 from export_engine.checking.running import call
 from export_engine.diagnose import diagnose
 from export_engine.exportdb.cases import cases
 from export_engine.exportdb.source_text import other_args, request_of
+from export_engine.failed import Failed
 from export_engine.keeping import module_kept
+from export_engine.progress import Progress
 from export_engine.record_exportdb import CaseCheck, ExportCase, ModeOutcome
 from export_engine.request import Request
 from export_engine.targets import as_module
-from export_engine.tracing import Progress, capture
+from export_engine.tracing import capture
 
 
 def check_all(progress: Callable[[Progress], None] | None = None) -> list[CaseCheck]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from export_engine.record import OutputEntry, Record
+from export_engine.record import Record
+from export_engine.record_signature import OutputEntry
 
 _WRITES = ("buffer_mutation", "parameter_mutation", "user_input_mutation")
 

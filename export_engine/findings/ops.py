@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.stacks import Stack, parse_stack_trace
+from export_engine.torch_internals import op_schema
 
 
 class Op(NamedTuple):
@@ -31,7 +32,7 @@ class Op(NamedTuple):
         """An argument by the name that the op's schema gives it."""
         if name in self.node.kwargs:
             return self.node.kwargs[name]
-        schema = getattr(self.node.target, "_schema", None)
+        schema = op_schema(self.node.target)
         for number, each in enumerate(schema.arguments if schema else ()):
             if each.name == name:
                 if number < len(self.node.args):

@@ -10,6 +10,7 @@ from export_engine.findings.ops import Op, ops_of
 from export_engine.fix import Fix
 from export_engine.record import Record
 from export_engine.request import Request
+from export_engine.torch_internals import op_schema
 
 _FLAGS = ("train", "training")
 _DROPS = ("dropout", "rrelu")
@@ -41,7 +42,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
 def _trains(op: Op, names: tuple[str, ...]) -> bool:
     if not any(name in op.name for name in names):
         return False
-    if "use_input_stats" in str(getattr(op.node.target, "_schema", "")):
+    if "use_input_stats" in str(op_schema(op.node.target)):
         return bool(op.argument("use_input_stats")) and op.argument("running_mean") is not None
     return any(bool(op.argument(flag)) for flag in _FLAGS)
 

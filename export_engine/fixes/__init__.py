@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from export_engine.attempt import Failed
 from export_engine.diagnose import diagnose
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes import (
     code,
@@ -22,7 +22,7 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import others
-from export_engine.tracing import Progress
+from export_engine.progress import Progress
 
 __all__ = ["explain", "find_fixes"]
 

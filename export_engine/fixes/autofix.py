@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported
 from export_engine.description.check import check_sentence
 from export_engine.diagnose import diagnose
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes import explain
 from export_engine.fixes.trying import apply_fixes, try_request
+from export_engine.progress import Progress
 from export_engine.request import Request
-from export_engine.tracing import Progress
 
 MOST_ATTEMPTS = 10
 _GOOD = ("agrees", "not checked")

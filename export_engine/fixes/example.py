@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.checking.running import run
 from export_engine.diagnosis import Kind
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.trying import try_request
 from export_engine.inputs import with_size
 from export_engine.keeping import module_kept
+from export_engine.progress import Progress
 from export_engine.request import Request
 from export_engine.sizes import Problem
 from export_engine.sizes.places import InputPlace
 from export_engine.sizes.problems import name_of
 from export_engine.targets import as_module
-from export_engine.tracing import Progress
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:

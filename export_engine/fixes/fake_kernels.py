@@ -11,17 +11,18 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.diagnosis import Kind
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.op_rules import ResultRule, rules_of
 from export_engine.fixes.op_runs import OpRuns, runs_of
-from export_engine.fixes.refusals import refuse
 from export_engine.fixes.registering import Unfit
 from export_engine.fixes.trying import try_request
+from export_engine.progress import Progress
+from export_engine.refusals import refuse
 from export_engine.request import Request
-from export_engine.torch_internals import op_signature
-from export_engine.tracing import Progress
+from export_engine.torch_internals import op_signature, register_fake
 
 _FEWEST = 3
 """Runs at other sizes that a rule needs at least, where the op takes tensors with dims."""
@@ -43,12 +44,8 @@ class FakeKernel:
         return f"Give {self.op} a fake kernel"
 
     def install(self) -> Callable[[], None]:
-        """Registers the kernel, in a library of its own that can be taken away."""
-        library = torch.library.Library(  # type: ignore[no-untyped-call]
-            self.op.partition("::")[0], "FRAGMENT"
-        )
-        torch.library.register_fake(self.op, self.kernel, lib=library, allow_override=True)
-        return library._destroy
+        """Registers the kernel; gives what takes that back."""
+        return register_fake(self.op, self.kernel)
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:

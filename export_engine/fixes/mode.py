@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.diagnosis import Kind
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.trying import try_request
-from export_engine.tracing import Progress
+from export_engine.progress import Progress
 
 _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
 """What the modes have in common."""

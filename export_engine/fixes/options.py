@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.diagnosis import Kind
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.trying import try_request
+from export_engine.progress import Progress
 from export_engine.request import Option
-from export_engine.tracing import Progress
 
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {

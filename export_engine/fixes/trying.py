@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from export_engine.agreement import Agreement
 from export_engine.attempt import Attempt, Exported
+from export_engine.checking import check
 from export_engine.fix import Fix
+from export_engine.progress import Progress
 from export_engine.request import Request
-from export_engine.tracing import Progress, capture
+from export_engine.tracing import capture
 
 
 def try_request(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
@@ -27,8 +29,6 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
 def _checked(attempt: Exported) -> Agreement:
     """The check; an empty one where it stumbles, so that the program stands, unchecked."""
     try:
-        from export_engine.checking import check  # it needs descriptions, which need fixes
-
         return check(attempt)
     except Exception:  # noqa: BLE001 - inputs of a kind that cannot be made anew, for one
         return Agreement(())

@@ -14,10 +14,10 @@ from export_engine.attempt import Exported
 from export_engine.guarantee import Guarantee, Verified
 from export_engine.guarantees import round_trips, shapes, state, syntax
 from export_engine.guarantees.subject import Subject
+from export_engine.progress import Progress
 from export_engine.record import Record
-from export_engine.tracing import Progress
 
-__all__ = ["verify"]
+__all__ = ["Check", "verify"]
 
 
 class Check(NamedTuple):

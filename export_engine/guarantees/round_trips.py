@@ -6,9 +6,10 @@ import io
 
 import torch
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.decomposing import kept_whole
 from export_engine.decomposition_table import DecompositionTable
+from export_engine.failed import Failed
 from export_engine.guarantee import Guarantee, verdict_of
 from export_engine.guarantees.subject import Subject
 from export_engine.same_graph import difference

@@ -9,7 +9,7 @@ import torch
 from export_engine.findings.ops import Op, ops_of
 from export_engine.guarantee import Guarantee, verdict_of
 from export_engine.guarantees.subject import Subject
-from export_engine.record import OPS
+from export_engine.record_graph import OPS
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, writes_to_arguments
 
 FLAT = "The program is one flat graph of ops: no module is called."

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from export_engine.attempt import Exported
 from export_engine.guarantees.subject import Subject
+from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.record_runs import RunRow
 from export_engine.running.backend import Backend, Job, Ready
@@ -21,7 +22,6 @@ from export_engine.running.devices import devices, full_name, missing_device
 from export_engine.running.inputs import Inputs, Sizes, calls_of
 from export_engine.running.registry import backends, chosen
 from export_engine.running.rows import run_one, unavailable
-from export_engine.tracing import Progress
 
 __all__ = [
     "Backend",

@@ -12,6 +12,7 @@ import torch
 
 from export_engine.attempt import Exported
 from export_engine.guarantees.subject import Subject
+from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.record_runs import Profile
 from export_engine.running.bench import Bench
@@ -19,7 +20,6 @@ from export_engine.running.devices import full_name, missing_device, synchronize
 from export_engine.running.inputs import Inputs, Sizes, calls_of
 from export_engine.running.measuring import cuda_event
 from export_engine.torch_internals import pytree
-from export_engine.tracing import Progress
 
 _SECONDS = 1.0
 _LEAST, _MOST = 3, 30

@@ -3,19 +3,11 @@
 Importing this package costs no torch import; converting to and from torch's specs does.
 """
 
+from export_engine.paths import join_path, split_path
 from export_engine.shapes.changes import BoundsChange, Change, DimChange, changes
+from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.paths import join_path, split_path
-from export_engine.shapes.spec import (
-    Auto,
-    Bounds,
-    Dynamic,
-    Named,
-    Pinned,
-    Shapes,
-    Spec,
-    Static,
-)
+from export_engine.shapes.spec import Shapes
 
 __all__ = [
     "Auto",

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
 from export_engine.shapes.printing import write_bounds, write_dim
-from export_engine.shapes.spec import (
-    Auto,
-    Bounds,
-    Dynamic,
-    Named,
-    Pinned,
-    Shapes,
-    Spec,
-    Static,
-)
+from export_engine.shapes.spec import Shapes
 
 
 @dataclass(frozen=True)

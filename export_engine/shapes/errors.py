@@ -25,6 +25,16 @@ class ShapesError(ValueError):
         return ShapesError, (self.message, self.text, self.column)
 
 
+class Misfit(ValueError):
+    """A leaf, or one of its dims, does not fit a call. Whoever has the text points at it."""
+
+    def __init__(self, message: str, path: str, position: int | None = None) -> None:
+        self.message = message
+        self.path = path
+        self.position = position
+        super().__init__(message)
+
+
 def _pointed(text: str, column: int) -> str:
     """The line that a column is on, and a caret under it."""
     start = text.rfind("\n", 0, column) + 1

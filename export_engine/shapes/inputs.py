@@ -8,14 +8,13 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.paths import split_path
-from export_engine.shapes.spec import Shapes
+from export_engine.paths import split_path
+from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.torch_internals import call_leaves
 
 _SHOWN = 12
@@ -46,14 +45,14 @@ def leaves_of(
         raise ShapesError(f"The call's inputs have no paths: {error}") from error
 
 
-def check_paths(shapes: Shapes, leaves: list[Leaf], signature: inspect.Signature) -> None:
-    """Raises ShapesError for the first path that is not exactly one leaf of the call."""
+def check_paths(paths: Iterable[str], leaves: list[Leaf], signature: inspect.Signature) -> None:
+    """Raises Misfit for the first path that is not exactly one leaf of the call."""
     times = Counter(leaf.path for leaf in leaves)
-    for path in shapes.leaves:
+    for path in paths:
         if times[path] == 0:
-            raise shapes.error(_no_such_leaf(path, leaves, signature), path)
+            raise Misfit(_no_such_leaf(path, leaves, signature), path)
         if times[path] > 1:
-            raise shapes.error(f"{times[path]} inputs of the call have the path {path}", path)
+            raise Misfit(f"{times[path]} inputs of the call have the path {path}", path)
 
 
 def _no_such_leaf(path: str, leaves: list[Leaf], signature: inspect.Signature) -> str:

@@ -16,24 +16,22 @@ The grammar, where a line end may stand for `;` and follow a `,`:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn, TypeVar
 
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.paths import join_path, unquoted
-from export_engine.shapes.printing import write_bounds
-from export_engine.shapes.spec import (
+from export_engine.paths import join_path, unquoted
+from export_engine.shapes.dims import (
     Auto,
     Bounds,
     Dynamic,
     Named,
     Pinned,
-    Shapes,
     Spec,
     Static,
-    Written,
     normal_bounds,
 )
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.printing import write_bounds
 from export_engine.shapes.tokens import Token, tokens
 
 _A_DIM = "a name, a size, `_` (static), `*` (automatic) or `!` (dynamic)"
@@ -42,13 +40,25 @@ _DIGITS = 19
 """Of the largest size. A longer number is refused before it is converted."""
 
 
-def parse(text: str) -> Shapes:
-    """The Shapes of a text.
+class Parsed(NamedTuple):
+    """What a text says, and where in it."""
+
+    text: str
+    leaves: Mapping[str, tuple[Spec, ...]]
+    """Per leaf, by its path, its dims."""
+    bounds: Mapping[str, Bounds]
+    """Of the Dims that have any, by name."""
+    columns: Mapping[tuple[str, int | None], int]
+    """Where a leaf's path stands (`("x", None)`), and each of its dims (`("x", 0)`)."""
+
+
+def parse(text: str) -> Parsed:
+    """What a text says.
 
     Raises:
         ShapesError: the text does not follow the grammar; the error points at the column.
     """
-    return _Parser(text).shapes()
+    return _Parser(text).parsed()
 
 
 class _Parser:
@@ -59,7 +69,7 @@ class _Parser:
         self._bounds: dict[str, Bounds] = {}
         self._columns: dict[tuple[str, int | None], int] = {}
 
-    def shapes(self) -> Shapes:
+    def parsed(self) -> Parsed:
         leaves: dict[str, tuple[Spec, ...]] = {}
         while not self._at_end_of_text():
             start = self._peek()
@@ -68,9 +78,7 @@ class _Parser:
                 self._fail(f"{path} stands here a second time; write its dims once", start)
             self._columns[path, None] = start.column
             leaves[path] = self._dims(path)
-        shapes = Shapes(leaves, self._bounds)
-        object.__setattr__(shapes, "written", Written(self._text, self._columns))
-        return shapes
+        return Parsed(self._text, leaves, self._bounds, self._columns)
 
     def _at_end_of_text(self) -> bool:
         while self._take("newline") or self._take("mark", ";"):

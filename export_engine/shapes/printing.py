@@ -1,18 +1,20 @@
-"""Shapes → the canonical text of the short language. `language.parse` gives the Shapes back."""
+"""Leaves and bounds → the canonical text of the short language; `language.parse` is the inverse."""
 
 from __future__ import annotations
 
-from export_engine.shapes.spec import Auto, Bounds, Dynamic, Named, Pinned, Shapes, Spec, Static
+from collections.abc import Mapping
+
+from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
 
 
-def write(shapes: Shapes) -> str:
-    """The text of a Shapes, in order of its leaves. Bounds stand at a Dim's first mention."""
-    unwritten = dict(shapes.bounds)
-    leaves = []
-    for path, specs in shapes.leaves.items():
+def write(leaves: Mapping[str, tuple[Spec, ...]], bounds: Mapping[str, Bounds]) -> str:
+    """The text of leaves, in their order. Bounds stand at a Dim's first mention."""
+    unwritten = dict(bounds)
+    texts = []
+    for path, specs in leaves.items():
         dims = ", ".join(write_dim(spec, unwritten) for spec in specs)
-        leaves.append(f"{path}: {dims}" if dims else f"{path}:")
-    return "; ".join(leaves)
+        texts.append(f"{path}: {dims}" if dims else f"{path}:")
+    return "; ".join(texts)
 
 
 def write_dim(spec: Spec, unwritten: dict[str, Bounds]) -> str:

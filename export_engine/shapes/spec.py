@@ -7,92 +7,16 @@ here knows torch, nor the inputs of a call: whether a Shapes fits one, `to_torch
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.paths import split_path
-
-_LARGEST = 2**63 - 1
-
-
-class Bounds(NamedTuple):
-    """Least and greatest size, both allowed; None where that side is open."""
-
-    low: int | None = None
-    high: int | None = None
-
-
-@dataclass(frozen=True)
-class Static:
-    """The size of the example, always. Written `_`."""
-
-
-@dataclass(frozen=True)
-class Auto:
-    """torch decides whether the size may vary (`Dim.AUTO`). Written `*`, `*[2..16]`."""
-
-    low: int | None = None
-    high: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_bounds(Bounds(self.low, self.high))
-
-
-@dataclass(frozen=True)
-class Dynamic:
-    """The size varies, or the export fails (`Dim.DYNAMIC`). Written `!`, `![2..16]`."""
-
-    low: int | None = None
-    high: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_bounds(Bounds(self.low, self.high))
-
-
-@dataclass(frozen=True)
-class Pinned:
-    """One given size. Written as the number."""
-
-    size: int
-
-    def __post_init__(self) -> None:
-        _check_size(self.size)
-
-
-@dataclass(frozen=True)
-class Named:
-    """A Dim, or one derived from it: `scale * name + offset`. The same name is the same Dim."""
-
-    name: str
-    scale: int = 1
-    offset: int = 0
-
-    def __post_init__(self) -> None:
-        check_name(self.name)
-        if self.scale < 1:
-            raise ShapesError(f"{self.scale}*{self.name} is no dim: multiply by 1 or more")
-        _check_size(self.scale)
-        _check_size(abs(self.offset))
-
-    @property
-    def derived(self) -> bool:
-        """Whether it is more than the Dim itself."""
-        return self.scale != 1 or self.offset != 0
-
-
-Spec = Static | Auto | Dynamic | Pinned | Named
-
-
-class Written(NamedTuple):
-    """The text that a Shapes was parsed from, so that later errors can point into it."""
-
-    text: str
-    columns: Mapping[tuple[str, int | None], int]
-    """Where a leaf's path stands (`("x", None)`), and each of its dims (`("x", 0)`)."""
+from export_engine.paths import split_path
+from export_engine.shapes.dims import Bounds, Named, Spec, Static, normal_bounds
+from export_engine.shapes.errors import Misfit, ShapesError
+from export_engine.shapes.language import Parsed, parse
+from export_engine.shapes.printing import write
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +31,8 @@ class Shapes:
     """Per leaf, by its path (`x`, `cache.0.key`), one Spec per dim; an int input has one."""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Per Dim, by name. A Dim without an entry is free; one that no leaf mentions is dropped."""
-    written: Written | None = field(init=False, compare=False, default=None)
+    _written: Parsed | None = field(init=False, compare=False, default=None)
+    """The text that it was parsed from, for errors to point into."""
 
     def __post_init__(self) -> None:
         leaves = {path: tuple(specs) for path, specs in self.leaves.items()}
@@ -128,9 +53,10 @@ class Shapes:
         Raises:
             ShapesError: the text does not follow the language; the error points at the column.
         """
-        from export_engine.shapes.language import parse
-
-        return parse(text)
+        parsed = parse(text)
+        shapes = Shapes(parsed.leaves, parsed.bounds)
+        object.__setattr__(shapes, "_written", parsed)
+        return shapes
 
     @staticmethod
     def from_torch(dynamic_shapes: Any, target: Any, args: Any, kwargs: Any) -> Shapes:
@@ -148,7 +74,7 @@ class Shapes:
         """
         from export_engine.shapes.torch_specs import from_torch
 
-        return from_torch(dynamic_shapes, target, args, kwargs)
+        return Shapes(*from_torch(dynamic_shapes, target, args, kwargs))
 
     def to_torch(self, target: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
         """What `torch.export.export` takes as `dynamic_shapes` for a call; None: all is static.
@@ -167,7 +93,10 @@ class Shapes:
         """
         from export_engine.shapes.torch_specs import to_torch
 
-        return to_torch(self, target, args, kwargs)
+        try:
+            return to_torch(self.leaves, self.bounds, target, args, kwargs)
+        except Misfit as misfit:
+            raise self._pointed(misfit) from misfit.__cause__
 
     def dims(self) -> dict[str, Bounds]:
         """Every Dim by name, with its bounds, in order of first mention."""
@@ -197,19 +126,19 @@ class Shapes:
         }
         return Shapes(leaves, self.bounds)
 
-    def error(self, message: str, path: str, position: int | None = None) -> ShapesError:
-        """An error about a leaf or one of its dims, pointing at it where the text is known."""
-        column = self.written.columns.get((path, position)) if self.written else None
-        return ShapesError(message, self.written.text if self.written else "", column)
+    def _pointed(self, misfit: Misfit) -> ShapesError:
+        """The error, pointing at what it is about where the text is known."""
+        if self._written is None:
+            return ShapesError(misfit.message)
+        column = self._written.columns.get((misfit.path, misfit.position))
+        return ShapesError(misfit.message, self._written.text, column)
 
     def _names(self) -> list[str]:
         found = (each for specs in self.leaves.values() for each in specs)
         return list(dict.fromkeys(each.name for each in found if isinstance(each, Named)))
 
     def __str__(self) -> str:
-        from export_engine.shapes.printing import write
-
-        return write(self)
+        return write(self.leaves, self.bounds)
 
     def __repr__(self) -> str:
         return f"Shapes.parse({str(self)!r})"
@@ -222,40 +151,3 @@ class Shapes:
 
     def __reduce__(self) -> tuple[type[Shapes], tuple[dict[str, Any], dict[str, Any]]]:
         return Shapes, (dict(self.leaves), dict(self.bounds))
-
-
-def check_name(name: str) -> None:
-    """Raises ShapesError for a text that cannot be a Dim's name."""
-    if name == "_":
-        raise ShapesError("`_` is no name for a dim: it stands for a static one")
-    if keyword.iskeyword(name):
-        raise ShapesError(f"{name} is a Python keyword, no name for a dim; `_` is a static one")
-    if not name.isidentifier():
-        raise ShapesError(f"{name!r} is no name for a dim: a name is letters, digits and `_`")
-
-
-def normal_bounds(name: str, bounds: Bounds) -> Bounds:
-    """The bounds of a Dim, with the least size left out where it is 0: no size is less.
-
-    Raises:
-        ShapesError: they hold fewer than two sizes, which torch refuses.
-    """
-    _check_bounds(bounds)
-    low, high = bounds
-    if high is not None and high == (low or 0):
-        raise ShapesError(f"{name} can only be {high}; write the size {high} instead of a name")
-    return Bounds(low or None, high)
-
-
-def _check_bounds(bounds: Bounds) -> None:
-    low, high = bounds
-    for size in (low, high):
-        if size is not None:
-            _check_size(size)
-    if low is not None and high is not None and low > high:
-        raise ShapesError(f"{low} is more than {high}; write the smaller bound first")
-
-
-def _check_size(size: int) -> None:
-    if not 0 <= size <= _LARGEST:
-        raise ShapesError(f"{size} is no size: sizes are from 0 to 2**63 - 1")

@@ -1,4 +1,7 @@
-"""Shapes ↔ torch's `dynamic_shapes` for one call. Importing this module imports torch."""
+"""Leaves and bounds ↔ torch's `dynamic_shapes` for one call.
+
+Importing this module imports torch.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,10 @@ from typing import Any
 import torch
 from torch.export import AdditionalInputs, Dim, ShapesCollection
 
-from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
+from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.inputs import Leaf, check_paths, leaves_of
-from export_engine.shapes.printing import write_bounds, write_dim
-from export_engine.shapes.spec import (
-    Auto,
-    Bounds,
-    Dynamic,
-    Named,
-    Pinned,
-    Shapes,
-    Spec,
-    Static,
-)
+from export_engine.shapes.printing import write, write_bounds, write_dim
 from export_engine.targets import signature_of
 from export_engine.torch_internals import (
     derived_dim,
@@ -31,72 +25,85 @@ from export_engine.torch_internals import (
     specs_of_leaves,
 )
 
+Specs = Mapping[str, tuple[Spec, ...]]
+"""Per leaf, by its path, one Spec per dim."""
+
 
 def to_torch(
-    shapes: Shapes, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    specs: Specs,
+    bounds: Mapping[str, Bounds],
+    target: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """The `dynamic_shapes` of a call: an entry for every input, None where it is static."""
-    if not shapes:
+    """The `dynamic_shapes` of a call: an entry for every input, None where it is static.
+
+    Raises:
+        Misfit: a path is no tensor of the call, or its number of dims differs.
+    """
+    if not specs:
         return None
     signature = signature_of(target)
     leaves = leaves_of(signature, args, kwargs)
-    check_paths(shapes, leaves, signature)
-    dims = _torch_dims(shapes)
-    specs = [
-        _leaf_spec(shapes, leaf, dims) if leaf.path in shapes.leaves else None for leaf in leaves
+    check_paths(specs, leaves, signature)
+    dims = _torch_dims(specs, bounds)
+    given = [
+        _leaf_spec(leaf, specs[leaf.path], bounds, dims) if leaf.path in specs else None
+        for leaf in leaves
     ]
-    return dynamic_shapes_tree(signature, args, kwargs, specs)
+    return dynamic_shapes_tree(signature, args, kwargs, given)
 
 
-def _torch_dims(shapes: Shapes) -> dict[str, Dim]:
+def _torch_dims(given: Specs, bounds: Mapping[str, Bounds]) -> dict[str, Dim]:
     """One Dim for each name. `seq - 2` says that seq is 2 or more, which torch must be told."""
     least: dict[str, int] = {}
-    for path, specs in shapes.leaves.items():
+    for path, specs in given.items():
         for position, spec in enumerate(specs):
             if isinstance(spec, Named):
                 needed = -(spec.offset // spec.scale)
-                high = shapes.bounds.get(spec.name, Bounds()).high
+                high = bounds.get(spec.name, Bounds()).high
                 if high is not None and high <= needed:
-                    raise shapes.error(
+                    raise Misfit(
                         f"{write_dim(spec, {})} has no two sizes while {spec.name} is at most "
                         f"{high}; raise the bound or change the number",
                         path,
                         position,
                     )
                 least[spec.name] = max(needed, least.get(spec.name, 0))
+    known = {name: bounds.get(name, Bounds()) for name in least}
     return {
         name: Dim(name, min=max(low or 0, least[name]) or None, max=high)
-        for name, (low, high) in shapes.dims().items()
+        for name, (low, high) in known.items()
     }
 
 
-def _leaf_spec(shapes: Shapes, leaf: Leaf, dims: dict[str, Dim]) -> Any:
+def _leaf_spec(
+    leaf: Leaf, specs: tuple[Spec, ...], bounds: Mapping[str, Bounds], dims: dict[str, Dim]
+) -> Any:
     path, value = leaf
-    specs = shapes.leaves[path]
     if isinstance(value, torch.Tensor):
         if len(specs) != value.dim():
-            raise shapes.error(
+            raise Misfit(
                 f"{path} has {_count(value.dim())}, {list(value.shape)}, and the spec gives "
                 f"{len(specs)}. Write one for each; `_` keeps one static: "
-                f"{_completed(shapes, path, value.dim())}",
+                f"{_completed(path, specs, value.dim(), bounds)}",
                 path,
             )
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
     if isinstance(value, int) and not isinstance(value, bool):
-        return _int_spec(shapes, path, specs)
+        return _int_spec(path, specs)
     kind = "None" if value is None else f"a {type(value).__name__}"
-    raise shapes.error(f"{path} is {kind} and has no dims; leave it out of the spec", path)
+    raise Misfit(f"{path} is {kind} and has no dims; leave it out of the spec", path)
 
 
-def _completed(shapes: Shapes, path: str, dims: int) -> str:
+def _completed(path: str, specs: tuple[Spec, ...], dims: int, bounds: Mapping[str, Bounds]) -> str:
     """The line of an input with as many dims as the tensor has."""
-    specs = [*shapes.leaves[path], *[Static()] * dims][:dims]
-    return str(Shapes({path: tuple(specs)}, shapes.bounds))
+    return write({path: (*specs, *[Static()] * dims)[:dims]}, bounds)
 
 
-def _int_spec(shapes: Shapes, path: str, specs: tuple[Spec, ...]) -> Any:
+def _int_spec(path: str, specs: tuple[Spec, ...]) -> Any:
     if len(specs) != 1 or isinstance(specs[0], Named | Pinned):
-        raise shapes.error(
+        raise Misfit(
             f"{path} is an int: write `{path}: !` (dynamic) or `{path}: *` (automatic), "
             "or leave it out of the spec to keep its value",
             path,
@@ -134,8 +141,14 @@ def _hint(hint: Any, low: int | None, high: int | None) -> Any:
 
 def from_torch(
     dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Shapes:
-    """The Shapes that `dynamic_shapes` stand for in a call. Wholly static leaves are left out."""
+) -> tuple[Specs, dict[str, Bounds]]:
+    """What `dynamic_shapes` say of a call, and the bounds of their Dims.
+
+    Wholly static leaves are left out.
+
+    Raises:
+        ShapesError: they do not fit the call, or two Dims of one name have other bounds.
+    """
     leaves = leaves_of(signature_of(target), args, kwargs)
     try:
         given = _specs_in_order(dynamic_shapes, target, args, kwargs)
@@ -143,13 +156,13 @@ def from_torch(
         reason = str(error).strip().split("\n", 1)[0]
         raise ShapesError(f"these dynamic_shapes do not fit the call: {reason}") from error
     if given is None:
-        return Shapes()
+        return {}, {}
     bounds: dict[str, Bounds] = {}
     read = {
         leaf.path: _read_leaf(leaf, spec, bounds) for leaf, spec in zip(leaves, given, strict=True)
     }
     varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
-    return Shapes(varying, bounds)
+    return varying, bounds
 
 
 def _specs_in_order(

@@ -12,8 +12,8 @@ import torch
 from export_engine.attempt import Attempt
 from export_engine.request import Request
 from export_engine.shapes import Named, Shapes, ShapesError, Spec, Static
+from export_engine.shapes.dims import Pinned
 from export_engine.shapes.inputs import Leaf, leaves_of
-from export_engine.shapes.spec import Pinned
 from export_engine.sizes.places import InputPlace, birth_dims
 from export_engine.stacks import Stack
 from export_engine.targets import signature_of

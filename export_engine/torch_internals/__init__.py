@@ -47,7 +47,10 @@ from export_engine.torch_internals.library import (
 from export_engine.torch_internals.operators import (
     aliased,
     calls_of_op,
+    op_schema,
     op_signature,
+    overload_name,
+    register_fake,
     returns_its_first,
     writes_to_arguments,
     written,
@@ -80,6 +83,7 @@ from export_engine.torch_internals.symbols import (
     symbol_value,
     symbols_left,
 )
+from export_engine.torch_internals.tensors import times_written
 
 __all__ = [
     "FakeTensor",
@@ -123,13 +127,16 @@ __all__ = [
     "loaded_package",
     "map_call_leaves",
     "moved_program",
+    "op_schema",
     "op_signature",
     "operator_without_fake",
     "origins",
+    "overload_name",
     "pytree",
     "raised_in",
     "recording",
     "register_container",
+    "register_fake",
     "replaced_sizes",
     "returned_views",
     "returns_its_first",
@@ -141,6 +148,7 @@ __all__ = [
     "symbol_printer",
     "symbol_value",
     "symbols_left",
+    "times_written",
     "torch_options",
     "unknown_output",
     "violated_dims",

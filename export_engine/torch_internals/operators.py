@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch._ops import OpOverload
 
 
@@ -27,8 +28,8 @@ def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             result = func(*args, **(kwargs or {}))
-            wanted = isinstance(func, OpOverload) and func._schema.name == name
-            if wanted and func._overloadname == (overload or "default"):
+            wanted = isinstance(func, OpOverload) and op_schema(func).name == name
+            if wanted and overload_name(func) == (overload or "default"):
                 bound = op_signature(func).bind(*args, **(kwargs or {}))
                 bound.apply_defaults()
                 found.append((func, bound.arguments, result))
@@ -38,14 +39,38 @@ def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[
         yield found
 
 
+def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
+    """Registers a fake kernel, in a library of its own; gives what takes that back.
+
+    Args:
+        op: `ns::name`, with its overload where that is not the default one.
+        kernel: computes on fake tensors.
+    """
+    library = torch.library.Library(  # type: ignore[no-untyped-call]
+        op.partition("::")[0], "FRAGMENT"
+    )
+    torch.library.register_fake(op, kernel, lib=library, allow_override=True)
+    return library._destroy
+
+
+def op_schema(target: Any) -> Any:
+    """The schema of an op, a `torch.FunctionSchema`; None of what is called without one."""
+    return getattr(target, "_schema", None)
+
+
+def overload_name(overload: Any) -> str:
+    """Which overload of its op it is: `default`, `Tensor`."""
+    return str(overload._overloadname)
+
+
 def writes_to_arguments(overload: Any) -> bool:
     """Whether an op's schema says that it writes to an argument."""
-    return bool(overload._schema.is_mutable)
+    return bool(op_schema(overload).is_mutable)
 
 
 def aliased(overload: Any) -> list[str]:
     """Names of the arguments that an op's results may share memory with."""
-    schema = overload._schema
+    schema = op_schema(overload)
     sets = {
         name for each in schema.returns if each.alias_info for name in each.alias_info.before_set
     }
@@ -58,20 +83,20 @@ def aliased(overload: Any) -> list[str]:
 
 def written(overload: Any) -> list[str]:
     """Names of the arguments that an op writes to."""
-    arguments = overload._schema.arguments
+    arguments = op_schema(overload).arguments
     return [each.name for each in arguments if each.alias_info and each.alias_info.is_write]
 
 
 def returns_its_first(overload: Any) -> bool:
     """Whether an op gives back the tensor that it is handed first, having written to it."""
-    first = overload._schema.arguments[:1]
+    first = op_schema(overload).arguments[:1]
     name = first[0].name if first else ""
     return name in written(overload) and aliased(overload) == [name]
 
 
 def op_signature(overload: Any) -> inspect.Signature:
     """The parameters of an op, by its schema, with their defaults."""
-    given = overload._schema.arguments
+    given = op_schema(overload).arguments
     kinds = inspect.Parameter
     return inspect.Signature(
         [

@@ -46,11 +46,6 @@ def explorer(lab: Lab, number: int = 0) -> Locator:
     return root
 
 
-def lit_lines(root: Locator) -> list[int]:
-    lines = root.locator(".tx-code [aria-current]").all()
-    return [int(line.get_attribute("data-line") or 0) for line in lines]
-
-
 def selected_rows(root: Locator) -> Locator:
     return root.locator("[role=treeitem][aria-selected=true]")
 

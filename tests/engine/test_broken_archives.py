@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine import ArchiveError, Exported, Request, Shapes, capture, describe, load, save
+from export_engine import ArchiveError, describe, load, save
 
-from ..models import branching
+from ..models import branching, exported
 
 TRUNCATIONS = 100
 FLIPS = 200
@@ -30,9 +30,7 @@ OUTSIDE = "/tmp/outside_of_ours.txt"
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    case = branching()
-    attempt = capture(Request(target=case.model, args=case.args, shapes=Shapes.parse(case.shapes)))
-    assert isinstance(attempt, Exported)
+    attempt = exported(branching())
     path = tmp_path_factory.mktemp("good") / "good.pt2"
     return save(attempt, describe(attempt), path).read_bytes()
 

@@ -11,31 +11,20 @@ from export_engine import (
     DecompositionTable,
     Exported,
     Request,
-    Shapes,
     TableError,
     capture,
     decompose,
     describe,
     verify,
 )
-from export_engine.tracing import Progress
+from export_engine.progress import Progress
 from tests import models
 
 WHOLE = "core -scaled_dot_product_attention"
 
 
 def exported(name: str) -> Exported:
-    case = models.CASES[name]()
-    attempt = capture(
-        Request(
-            target=case.model,
-            args=case.args,
-            kwargs=case.kwargs,
-            shapes=Shapes.parse(case.shapes) if case.shapes else None,
-        )
-    )
-    assert isinstance(attempt, Exported), attempt
-    return attempt
+    return models.exported(models.CASES[name]())
 
 
 @pytest.mark.parametrize(

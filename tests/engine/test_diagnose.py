@@ -13,9 +13,10 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Attempt, Failed
+from export_engine.attempt import Attempt
 from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Diagnosis, Kind
+from export_engine.failed import Failed
 from export_engine.request import Request
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import is_constraint_violation
@@ -341,10 +342,6 @@ def divides(x: torch.Tensor) -> torch.Tensor:
 
 def looks_up(x: torch.Tensor) -> torch.Tensor:
     return {"a": x}["b"]  # <- looks_up
-
-
-def adds_none(x: torch.Tensor) -> torch.Tensor:
-    return x + None  # type: ignore[operator]  # <- adds_none
 
 
 OWN = {

@@ -24,16 +24,7 @@ A = torch.ops.aten
 @cache
 def exported(name: str) -> Exported:
     case = models.llama(8) if name == "llama8" else models.CASES[name]()
-    attempt = capture(
-        Request(
-            target=case.model,
-            args=case.args,
-            kwargs=case.kwargs,
-            shapes=Shapes.parse(case.shapes) if case.shapes else None,
-        )
-    )
-    assert isinstance(attempt, Exported), attempt
-    return attempt
+    return models.exported(case)
 
 
 @cache

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Kind
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.code import others
 from export_engine.fixes.code.arrays import with_torch
 from export_engine.fixes.code.tests import Unclear
-from export_engine.fixes.refusals import refusals
 from export_engine.fixes.trying import apply_fixes
+from export_engine.refusals import refusals
 from export_engine.request import Request
 from export_engine.tracing import capture
 

@@ -21,7 +21,6 @@ from export_engine import (
 from ..seed_cases import SeedCase, seed_cases
 
 CASES = seed_cases()
-BY_NAME = {case.name: case for case in CASES}
 
 
 class Row(NamedTuple):
@@ -58,10 +57,6 @@ def followed(case: SeedCase, strict: bool) -> Row:
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
     return [followed(case, strict) for case in CASES for strict in (False, True)]
-
-
-def row_of(rows: list[Row], name: str, mode: str) -> Row:
-    return next(row for row in rows if row.case.name == name and row.mode == mode)
 
 
 @pytest.mark.slow

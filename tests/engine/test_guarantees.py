@@ -59,14 +59,6 @@ def verdicts(found: Verified) -> dict[str, str]:
 
 
 Edit = Callable[[ExportedProgram], None]
-NODES = {
-    "linear": "aten.linear",
-    "relu": "aten.relu",
-    "mul": "aten.mul.Tensor",
-    "sin": "aten.sin",
-    "softmax": "aten.softmax",
-    "add": "aten.add.Tensor",
-}
 
 
 def node(program: ExportedProgram, target: str) -> torch.fx.Node:
@@ -341,9 +333,7 @@ def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
 @pytest.mark.slow
 def test_real_programs_keep_what_is_promised(name: str) -> None:
     case = models.CASES[name]()
-    shapes = Shapes.parse(case.shapes) if case.shapes else None
-    attempt = capture(Request(target=case.model, args=case.args, kwargs=case.kwargs, shapes=shapes))
-    assert isinstance(attempt, Exported)
+    attempt = models.exported(case)
     before = [str(each) for each in attempt.program.graph.nodes]
     state = {key: value.clone() for key, value in case.model.state_dict().items()}
     found = checked(attempt, 3)

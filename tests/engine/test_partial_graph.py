@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from export_engine import Exported, Failed, Record, Request, capture, describe
-from export_engine.record import OPS
+from export_engine.record_graph import OPS
 from export_engine.recorder import PartialGraph, Recording
 
 

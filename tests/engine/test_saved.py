@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import torch
 
-from export_engine import ArchiveError, Exported, Request, Shapes, capture, describe, load, save
+from export_engine import ArchiveError, Exported, describe, load, save
 from export_engine.archive import RECORD
 from export_engine.record import Record
 from export_engine.source import SourceMissing, source_text, with_sources
@@ -27,16 +27,7 @@ class Derived(torch.nn.Module):
 
 
 def exported(case: models.Case) -> tuple[Exported, Record]:
-    attempt = capture(
-        Request(
-            target=case.model,
-            args=case.args,
-            kwargs=dict(case.kwargs),
-            shapes=Shapes.parse(case.shapes),
-            title="model(…)",
-        )
-    )
-    assert isinstance(attempt, Exported), attempt
+    attempt = models.exported(case)
     return attempt, describe(attempt)
 
 

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from export_engine import Request, capture, decode, describe, encode
-from export_engine.record import Frames, Ragged, Record
+from export_engine.record import Record
+from export_engine.record_graph import Frames, Ragged
 from export_engine.typescript import generate
 
 from ..models import CASES

@@ -1,0 +1,1 @@
+"""Tests of `explorer`: sessions, reports, lessons, the command line."""

@@ -243,7 +243,8 @@ def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_texts_that_differ_come_in_the_order_of_the_files() -> None:
     from export_engine.diff.texts import text_differences
-    from export_engine.record import Record, SourceFile
+    from export_engine.record import Record
+    from export_engine.record_graph import SourceFile
 
     def record(text: str) -> Record:
         empty = net().record

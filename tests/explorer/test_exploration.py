@@ -18,8 +18,9 @@ from nbclient import NotebookClient
 import explorer
 from explorer.answers import Answers
 from explorer.dot import DotMissing
+from explorer.entry import Entry
 from explorer.picture import static_html
-from explorer.session import Entry, Session
+from explorer.session import Session
 from export_engine import Request, ShapesError, capture
 from widgets import FrontEndMissing, Refusal
 
@@ -209,12 +210,12 @@ def test_a_failure_has_no_graph_to_draw(tmp_path: Path) -> None:
 def test_without_a_built_front_end_a_picture_is_shown(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(*_: object) -> None:
+    def missing(*_: object, **__: object) -> None:
         raise FrontEndMissing(
             "The widget's front end is not built. In a clone, run `make frontend`"
         )
 
-    monkeypatch.setattr(explorer.Exploration, "widget", missing)
+    monkeypatch.setattr("widgets.ExplorerWidget.__init__", missing)
     data = explored._repr_mimebundle_()
     assert "<svg" in data["text/html"]
     assert "run `make frontend`" in data["text/html"]

@@ -71,7 +71,7 @@ def test_what_is_no_text_is_refused(source: Any) -> None:
 
 def test_any_view_can_show_what_a_diagnosis_links_to() -> None:
     ex = explorer.exportdb.try_case("dynamic_shape_round")
-    answers = Answers(ex._session)
+    answers = Answers(ex.session)
     value, _ = answers("case", {"name": "cond_predicate"})
     assert value["case"]["name"] == "cond_predicate"
     value, _ = answers("break", {"name": "GB0170"})

@@ -214,7 +214,7 @@ def test_what_can_run_here_is_said_in_a_line_each() -> None:
 
 
 def test_the_page_is_told_what_there_is(explored: explorer.Exploration) -> None:
-    value, _ = Answers(explored._session)("setups", {"attempt": 0})
+    value, _ = Answers(explored.session)("setups", {"attempt": 0})
 
     assert value["devices"][0] == "cpu"
     named = {each["name"]: each for each in value["backends"]}
@@ -224,7 +224,7 @@ def test_the_page_is_told_what_there_is(explored: explorer.Exploration) -> None:
 
 @pytest.mark.slow
 def test_the_page_runs_and_profiles(explored: explorer.Exploration) -> None:
-    answers = Answers(explored._session)
+    answers = Answers(explored.session)
     told: list[str] = []
     answers.progress = lambda done, total, label: told.append(label)
 
@@ -252,7 +252,7 @@ def test_the_page_is_refused_what_cannot_be(
     explored: explorer.Exploration, asked: dict[str, Any]
 ) -> None:
     with pytest.raises(Refusal):
-        Answers(explored._session)("run", {"attempt": 0, **asked})
+        Answers(explored.session)("run", {"attempt": 0, **asked})
 
 
 @pytest.mark.slow
@@ -262,12 +262,12 @@ def test_the_page_is_shown_what_had_ended_before_an_interrupt(
     monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Stopped))
     asked = {"attempt": 0, "device": "cpu"}
 
-    value, _ = Answers(explored._session)("run", {**asked, "backends": ["program", "stopped"]})
+    value, _ = Answers(explored.session)("run", {**asked, "backends": ["program", "stopped"]})
 
     assert value["sentence"].startswith("Interrupted. The runs that had ended are kept")
     assert len(explored.record.runs) == 1
     with pytest.raises(Refusal, match="Nothing has changed"):
-        Answers(explored._session)("run", {**asked, "backends": ["stopped"]})
+        Answers(explored.session)("run", {**asked, "backends": ["stopped"]})
 
 
 # Other machines

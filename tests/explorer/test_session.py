@@ -9,6 +9,7 @@ import torch
 
 import explorer
 from explorer.answers import Answers
+from explorer.showing import widget_of
 from export_engine import Exported, Failed
 from widgets import Refusal
 
@@ -65,7 +66,7 @@ def test_a_fix_is_given_by_itself_too_and_undone() -> None:
 def test_a_branch_off_keeps_the_other_branch() -> None:
     ex = outside()
     ex.apply(0).undo().apply(1)
-    heads = [entry.head() for entry in ex._session.entries]
+    heads = [entry.head() for entry in ex.session.entries]
     assert [head["parent"] for head in heads] == [-1, 0, 0]
     assert all(head["outcome"] == "exported" for head in heads[1:])
     assert "b in [10, 18]" in heads[1]["verdict"]
@@ -122,11 +123,11 @@ def test_an_interrupted_fix_changes_nothing(good_first: bool) -> None:
     ex = outside()
     if good_first:
         ex.apply(0)
-    before = ex._session.current
+    before = ex.session.current
     count = len(ex.attempts)
     with pytest.raises(KeyboardInterrupt):
-        ex._session.apply(0, [1], Interrupts(at=1))
-    assert (ex._session.current, len(ex.attempts)) == (before, count)
+        ex.session.apply(0, [1], Interrupts(at=1))
+    assert (ex.session.current, len(ex.attempts)) == (before, count)
     assert ex.ok == good_first
 
 
@@ -134,21 +135,21 @@ def test_a_fix_that_fails_leaves_the_good_program_current() -> None:
     ex = outside()
     ex.apply(0)
     program = ex.program
-    first = ex._session.entries[0].attempt
+    first = ex.session.entries[0].attempt
     assert isinstance(first, Failed)
 
     def spoil(request: Any) -> Any:
         return request.with_changes(args=(torch.randn(3, 7),))
 
     object.__setattr__(first.fixes[1], "change", spoil)
-    number = ex._session.apply(0, [1])
+    number = ex.session.apply(0, [1])
     assert ex.program is program
-    assert not ex._session.entries[number].ok
+    assert not ex.session.entries[number].ok
 
 
 def test_the_page_applies_goes_back_and_is_refused_with_a_sentence() -> None:
     ex = failing()
-    answers = Answers(ex._session)
+    answers = Answers(ex.session)
     told: list[tuple[int, int, str]] = []
     answers.progress = lambda *each: told.append(each)
     assert answers("apply", {"attempt": 0, "fixes": [0]}) == ({"attempt": 1}, [])
@@ -167,7 +168,7 @@ def test_the_page_applies_goes_back_and_is_refused_with_a_sentence() -> None:
 
 def test_an_interrupt_is_told_to_the_page() -> None:
     ex = outside()
-    answers = Answers(ex._session)
+    answers = Answers(ex.session)
     answers.progress = Interrupts(at=1)
     with pytest.raises(Refusal, match=r"Interrupted\. Nothing has changed\."):
         answers("apply", {"attempt": 0, "fixes": [0]})
@@ -176,12 +177,12 @@ def test_an_interrupt_is_told_to_the_page() -> None:
 
 def test_open_views_follow() -> None:
     ex = failing()
-    widget = ex.widget("all", {})
+    widget = widget_of(ex.session, {})
     assert widget.current == 0
     ex.apply(0)
     assert widget.current == 1
     assert [head["step"] for head in widget.attempts] == ["", ex.record.fixed_by[0]]
-    assert widget.record == ex._session.entry.encoded
+    assert widget.record == ex.session.entry.encoded
 
 
 @pytest.mark.slow

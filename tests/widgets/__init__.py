@@ -1,0 +1,1 @@
+"""Tests of the Python side of the widgets."""

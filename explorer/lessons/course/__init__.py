@@ -1,4 +1,41 @@
 """The lessons of the course: one file each, with exercises, hints, solutions and wrong answers.
 
-Their notebooks are in `notebooks/`, numbered in the order of `explorer.lessons.COURSE`.
+Their notebooks are in `notebooks/`, numbered in the order of `COURSE`. Importing this package
+imports none of them.
 """
+
+from __future__ import annotations
+
+import importlib
+
+from explorer.lessons.kept import kept
+
+__all__ = ["COURSE", "course_line"]
+
+COURSE = (
+    "a_first_export",
+    "reading_a_graph_and_a_signature",
+    "strict_and_non_strict",
+    "graph_breaks_and_cond",
+    "static_and_dynamic_dims",
+    "relations_and_derived_dims",
+    "data_dependent_shapes",
+    "custom_ops",
+    "decompositions",
+    "diffing",
+    "running_and_packaging",
+    "soundness",
+)
+"""The lessons of the course, in order. `notebooks/01_a_first_export.ipynb` is the first."""
+
+
+def course_line() -> str:
+    """How much of the course is done."""
+    done = sum(_is_done(name) for name in COURSE)
+    return f"{done} of the {len(COURSE)} lessons of the course are done."
+
+
+def _is_done(name: str) -> bool:
+    """Whether all exercises of a lesson are done."""
+    lesson = importlib.import_module(f"{__name__}.{name}").lesson
+    return all(kept(lesson.name, number)["done"] for number in lesson.exercises)

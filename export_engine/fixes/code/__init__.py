@@ -7,11 +7,12 @@ rewrite is offered where the call then exports and agrees with eager, or fails s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from export_engine.attempt import Attempt, Exported, Failed
-from export_engine.diagnose import diagnose
-from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.edits import Edit, EditError, combined, text_in_effect, unedited
+from export_engine.attempt import Exported
+from export_engine.diagnosis import Kind
+from export_engine.edits import Edit, text_in_effect, unedited
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.code.rewriting import (
     Rewritten,
@@ -21,10 +22,12 @@ from export_engine.fixes.code.rewriting import (
     write_in_the_open,
 )
 from export_engine.fixes.code.tests import Unclear
-from export_engine.fixes.trying import try_request
+from export_engine.fixes.code.trying import leads_on, tried, with_edit
+from export_engine.progress import Progress
 from export_engine.request import Request
 from export_engine.stacks import Location
-from export_engine.tracing import Progress
+
+__all__ = ["offered"]
 
 _REWRITES: dict[Kind, list[tuple[str, str, Callable[[str, int], Rewritten]]]] = {}
 for _kind in (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED):
@@ -71,15 +74,15 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             continue
         if progress:
             progress(Progress(0, 0, title.format(line=place.line), "fix"))
-        found = _tried(request, edit)
-        if found is None or not _leads_on(found, diagnosis):
+        found = tried(request, edit)
+        if found is None or not leads_on(found, diagnosis):
             continue
         yield Fix(
             kind="code",
             title=title.format(line=place.line),
             why=why,
-            change=lambda request, edit=edit: _with(request, edit),  # type: ignore[misc]
-            edits=_with(request, edit).edits,
+            change=partial(with_edit, edit=edit),
+            edits=with_edit(request, edit).edits,
             stack=diagnosis.stack,
             leads_to=found if isinstance(found, Exported) else None,
         )
@@ -91,23 +94,3 @@ def _edit(request: Request, place: Location, rewrite: Callable[[str, int], Rewri
     text, line = text_in_effect(request.edits, place.file, place.line)
     made = rewrite(text, line)
     return Edit(unedited(place.file), text, made.text, (made.function,))
-
-
-def _with(request: Request, edit: Edit) -> Request:
-    return request.with_changes(edits=combined(request.edits, edit))
-
-
-def _tried(request: Request, edit: Edit) -> Attempt | None:
-    try:
-        return try_request(_with(request, edit))
-    except EditError:
-        return None
-
-
-def _leads_on(found: Attempt, diagnosis: Diagnosis) -> bool:
-    """Whether the program is right, or what fails now is something else, further on."""
-    if isinstance(found, Exported):
-        return found.agreement is None or found.agreement.verdict != "differs"
-    assert isinstance(found, Failed)
-    now = diagnose(found)
-    return (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence) and now.known

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Exported
 from export_engine.checking.running import run
-from export_engine.diagnose import diagnose
 from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.edits import Edit, EditError, combined, edited, text_in_effect, unedited
+from export_engine.edits import Edit, edited, text_in_effect, unedited
+from export_engine.failed import Failed
 from export_engine.fix import Fix
 from export_engine.fixes.code.arrays import with_torch
 from export_engine.fixes.code.checks import assumed
 from export_engine.fixes.code.rewriting import Rewritten
 from export_engine.fixes.code.tests import Unclear
-from export_engine.fixes.refusals import refuse
-from export_engine.fixes.trying import try_request
+from export_engine.fixes.code.trying import leads_on, tried, with_edit
 from export_engine.keeping import module_kept
+from export_engine.progress import Progress
+from export_engine.refusals import refuse
 from export_engine.request import Request
 from export_engine.targets import as_module
-from export_engine.tracing import Progress
 
 _LOOP = (
     "A Python loop is unrolled while tracing, so its length must be known then; as an operator "
@@ -53,13 +53,13 @@ def _taken_for_granted(
     for holds in (True, False):
         made, condition = assumed(text, line, holds)
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        changed = _with(request, edit)
+        changed = with_edit(request, edit)
         if not _runs(changed):
             continue  # the example goes the other way
         if progress:
             progress(Progress(0, 0, f"taking {condition} for granted", "fix"))
-        found = _tried(changed)
-        if found is None or not _leads_on(found, diagnosis):
+        found = tried(request, edit)
+        if found is None or not leads_on(found, diagnosis):
             return
         yield Fix(
             kind="code",
@@ -68,7 +68,7 @@ def _taken_for_granted(
             "makes the program check it.",
             lossy=True,
             gives_up=f"The program refuses inputs for which `{condition}` does not hold.",
-            change=partial(_with, edit=edit),
+            change=partial(with_edit, edit=edit),
             edits=changed.edits,
             stack=diagnosis.stack,
             leads_to=found if isinstance(found, Exported) else None,
@@ -83,25 +83,21 @@ def _without_numpy(
     text, line = text_in_effect(request.edits, place.file, place.line)
     made: Rewritten = with_torch(text, line)
     edit = Edit(unedited(place.file), text, made.text, (made.function,))
-    changed = _with(request, edit)
+    changed = with_edit(request, edit)
     if progress:
         progress(Progress(0, 0, "writing the NumPy code with torch", "fix"))
-    found = _tried(changed)
-    if found is None or not _leads_on(found, diagnosis):
+    found = tried(request, edit)
+    if found is None or not leads_on(found, diagnosis):
         return
     yield Fix(
         kind="code",
         title=f"Compute with torch in place of NumPy in `{place.function}`",
         why="torch has the same functions as operators, which a program can hold.",
-        change=partial(_with, edit=edit),
+        change=partial(with_edit, edit=edit),
         edits=changed.edits,
         stack=diagnosis.stack,
         leads_to=found if isinstance(found, Exported) else None,
     )
-
-
-def _with(request: Request, edit: Edit) -> Request:
-    return request.with_changes(edits=combined(request.edits, edit))
 
 
 def _runs(request: Request) -> bool:
@@ -113,19 +109,3 @@ def _runs(request: Request) -> bool:
         except Exception:  # noqa: BLE001 - what a check raises, or the model by itself
             return False
     return True
-
-
-def _tried(request: Request) -> Attempt | None:
-    try:
-        return try_request(request)
-    except EditError:
-        return None
-
-
-def _leads_on(found: Attempt, diagnosis: Diagnosis) -> bool:
-    """Whether the program is right as far as it goes, or what fails now is further on."""
-    if isinstance(found, Exported):
-        return found.agreement is None or found.agreement.verdict != "differs"
-    assert isinstance(found, Failed)
-    now = diagnose(found)
-    return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)

@@ -74,10 +74,6 @@ class _Rewriter(cst.CSTTransformer):
         self.changed: str | None = None
         """Qualified name of the function that was changed."""
 
-    def starts_here(self, node: cst.CSTNode) -> bool:
-        """Whether a node begins at the line."""
-        return bool(self.get_metadata(PositionProvider, node).start.line == self.line)
-
     def spans(self, node: cst.CSTNode) -> bool:
         """Whether the line is one of a node's."""
         place = self.get_metadata(PositionProvider, node)

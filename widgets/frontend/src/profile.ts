@@ -1,9 +1,9 @@
 /** What ops cost, by a Record's profile: of nodes, lines and scopes. Pure. */
 
 import { bytesText, durationText, shareText } from "./format";
+import type { Heat } from "./looking";
 import { graphOf, indexOf, type NodeId, nodeId, type Program } from "./program";
 import type { Profile } from "./record.gen";
-import type { Heat } from "./store";
 
 /** Per node of the main graph, what it costs; negative for what does not count. */
 export type Costs = readonly number[];

@@ -1,26 +1,16 @@
-/** All state of one widget in one place, as signals. Panes read signals and call the actions. */
+/**
+ * All state of one widget in one place, as signals: what is looked at, and what the kernel has to
+ * say of it. Panes read signals and call the actions.
+ */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
 import { reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
-import { type NodeId, Program } from "./program";
-import { type Lit, litBy, type Place, type Selection } from "./selection";
+import { Looking } from "./looking";
+import { Program } from "./program";
+import { type Lit, litBy } from "./selection";
 import { decode } from "./wire";
-
-/** Where a selection was made, so that a pane does not scroll away under the user's pointer. */
-export type Origin =
-  | "graph"
-  | "outline"
-  | "source"
-  | "signature"
-  | "shapes"
-  | "findings"
-  | "guarantees"
-  | "runs"
-  | "differences"
-  | "code"
-  | "inspector";
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
 
@@ -33,43 +23,11 @@ export interface Working {
   progress: Progress | null;
 }
 
-/** The panes of the right side: what is known of things, and the texts they stand in. */
-export type Facts =
-  | "inspector"
-  | "signature"
-  | "shapes"
-  | "findings"
-  | "guarantees"
-  | "runs"
-  | "differences";
-/** What the graph and the source are coloured by, of the profile. */
-export type Heat = "none" | "time" | "memory";
-export type Text = "source" | "code";
-export type Tab = Facts | Text;
-
-const NOTHING: Selection = { kind: "none" };
-
-export class Store {
+export class Store extends Looking {
   readonly attempts: Signal<readonly AttemptHead[]>;
   readonly current: Signal<number>;
   readonly status: Signal<Status> = signal({ kind: "loading" });
   readonly program: Signal<Program | null> = signal(null);
-  readonly selection: Signal<Selection> = signal(NOTHING);
-  readonly origin: Signal<Origin | null> = signal(null);
-  /** The node under the pointer, in any pane; never waits for the kernel. */
-  readonly hovered: Signal<NodeId | null> = signal(null);
-  /** Whether ops that only check or compute sizes are shown, in every pane. */
-  readonly housekeeping: Signal<boolean> = signal(false);
-  /** What the outline is searched for. */
-  readonly query: Signal<string> = signal("");
-  /** The pane of the right side that was opened last, and of each kind the one that is open. */
-  readonly tab: Signal<Tab> = signal("inspector");
-  readonly facts: Signal<Facts> = signal("inspector");
-  readonly text: Signal<Text> = signal("source");
-  /** The file that Source was told to show; null lets it follow the selection. */
-  readonly file: Signal<number | null> = signal(null);
-  /** The line that Source was told to show. */
-  readonly place: Signal<Place | null> = signal(null);
   /** The attempt that the kernel holds; another may be looked at. */
   readonly held: Signal<number>;
   readonly working: Signal<Working | null> = signal(null);
@@ -77,7 +35,6 @@ export class Store {
   readonly ended: Signal<string> = signal("");
   /** Whether the last action came to nothing; `ended` says why. */
   readonly refused: Signal<boolean> = signal(false);
-  readonly heat: Signal<Heat> = signal("none");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
@@ -90,6 +47,7 @@ export class Store {
   private readonly stop: () => void;
 
   constructor(readonly host: Host) {
+    super();
     this.attempts = signal(host.attempts);
     this.current = signal(host.current);
     this.held = signal(host.current);
@@ -250,41 +208,6 @@ export class Store {
     }
   }
 
-  select(selection: Selection, origin: Origin): void {
-    batch(() => {
-      this.selection.value = selection;
-      this.origin.value = origin;
-      if (origin !== "source") this.file.value = null;
-      this.place.value = null;
-    });
-  }
-
-  /** Opens a pane of the right side. */
-  open(tab: Tab): void {
-    batch(() => {
-      this.tab.value = tab;
-      if (tab === "source" || tab === "code") this.text.value = tab;
-      else this.facts.value = tab;
-    });
-  }
-
-  /** Shows a line in Source; what is selected stays so. */
-  goTo(file: number, line: number): void {
-    batch(() => {
-      this.file.value = file;
-      this.place.value = { file, line };
-      this.open("source");
-    });
-  }
-
-  /** Shows another file in Source. */
-  showFile(file: number): void {
-    batch(() => {
-      this.file.value = file;
-      this.place.value = null;
-    });
-  }
-
   /** The coloured text of a file. Rejects with a sentence. */
   source(file: number): Promise<TokenLine[]> {
     const attempt = this.current.peek();
@@ -309,14 +232,6 @@ export class Store {
       answer.catch(() => this.fetched.delete(key));
     }
     return answer;
-  }
-
-  clear(): void {
-    batch(() => {
-      this.selection.value = NOTHING;
-      this.file.value = null;
-      this.place.value = null;
-    });
   }
 
   dispose(): void {

@@ -20,7 +20,7 @@ export function GraphPane({ store }: { store: Store }) {
   // Not after the page has painted: the layout can be under way by then.
   useLayoutEffect(() => {
     if (!canvas.current || !map.current) return;
-    const made = new GraphView(store, canvas.current, map.current, store.housekeeping);
+    const made = new GraphView(store, canvas.current, map.current);
     const stopWheel = listenToWheel(canvas.current, made.stage, hint);
     setView(made);
     return () => {
@@ -73,14 +73,14 @@ export function GraphPane({ store }: { store: Store }) {
             onPointerMove={(event) => event.buttons === 1 && goTo(event)}
           />
           {hinted && <p class="tx-graph-note">{SCROLL_HINT}</p>}
-          {view?.busy.value && (
+          {view?.folding.busy.value && (
             <p class="tx-graph-note" role="status">
               Laying out…
             </p>
           )}
-          {view?.problem.value && (
+          {view?.folding.problem.value && (
             <p class="tx-graph-note tx-failure-sentence" role="alert">
-              {capped(view.problem.value)}
+              {capped(view.folding.problem.value)}
             </p>
           )}
           {empty && (
@@ -104,7 +104,7 @@ function Where({ view }: { view: GraphView }) {
           type="button"
           class="tx-link"
           title={`Go to ${capped(item.title)} ${capped(item.subtitle)}`}
-          onClick={() => view.goTo(item)}
+          onClick={() => view.folding.goTo(item)}
         >
           {capped(item.title, 40)}
         </button>
@@ -135,12 +135,12 @@ function onKey(event: KeyboardEvent, view: GraphView): void {
     "-": () => view.stage.zoomBy(0.8),
     f: () => view.stage.showAll(),
     z: () => view.zoomToSelection(),
-    e: () => void view.expandAll(),
-    c: () => void view.collapseAll(),
+    e: () => void view.folding.expandAll(),
+    c: () => void view.folding.collapseAll(),
     p: () => {
       view.showPath.value = !view.showPath.value;
     },
-    Enter: () => item && void view.toggle(item),
+    Enter: () => item && void view.folding.toggle(item),
     ArrowUp: () => view.step("up"),
     ArrowDown: () => view.step("down"),
     ArrowLeft: () => view.step("left"),

@@ -16,7 +16,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       const svg = (): Blob => new Blob([view.svg()], { type: "image/svg+xml" });
       download(`graph.${kind}`, kind === "svg" ? svg() : await view.png());
     } catch (error) {
-      view.problem.value = reasonOf(error);
+      view.folding.problem.value = reasonOf(error);
     }
   };
   return (
@@ -27,12 +27,12 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       <Button
         name="Expand: open every scope (e)"
         text="Expand"
-        press={() => void view.expandAll()}
+        press={() => void view.folding.expandAll()}
       />
       <Button
         name="Collapse: close every scope (c)"
         text="Collapse"
-        press={() => void view.collapseAll()}
+        press={() => void view.folding.collapseAll()}
       />
       <Toggle
         name="Path: highlight what leads to the selection and what follows from it (p)"

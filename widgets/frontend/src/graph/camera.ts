@@ -16,8 +16,8 @@ export interface Rect extends Size {
   y: number;
 }
 
-export const LEAST_ZOOM = 0.002;
-export const MOST_ZOOM = 4;
+const LEAST_ZOOM = 0.002;
+const MOST_ZOOM = 4;
 /** Below this, text of 11 px cannot be read. */
 export const LEGIBLE = 0.72;
 /** What a first view is zoomed out to at most. */

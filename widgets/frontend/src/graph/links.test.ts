@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Program } from "../program";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
 import { RecordBuilder } from "../testing/records";
-import { buildForest, type Forest } from "./items";
+import { buildForest } from "./forest";
+import type { Forest } from "./items";
 import { findLinks, type Links } from "./links";
 
 function linked(program: Program): { forest: Forest; links: Links } {

@@ -31,7 +31,7 @@ const ACCENTS = [
 ] as const;
 
 /** As many symbols as there are colours; the next one starts over. */
-export const SYMBOL_COLOURS = 10;
+const SYMBOL_COLOURS = 10;
 
 /** The shades of one kind of op. */
 export interface Accent {

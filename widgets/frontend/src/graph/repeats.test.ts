@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Program } from "../program";
 import { layeredProgram } from "../testing/models";
 import { RecordBuilder } from "../testing/records";
-import { buildForest, type Item } from "./items";
+import { buildForest } from "./forest";
+import type { Item } from "./items";
 import { stackRepeats } from "./repeats";
 
 function stacked(program: Program, parameters = false): Item[] {

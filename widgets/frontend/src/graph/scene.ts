@@ -21,7 +21,7 @@ export const FONT = {
 /** Height of a line of text, and the space around the lines of a box. */
 export const LINE = 15;
 export const PAD_X = 10;
-export const PAD_Y = 6;
+const PAD_Y = 6;
 /** Height of the title of a box, and of the header of an open one. */
 export const TITLE = 24;
 export const HEADER = 30;

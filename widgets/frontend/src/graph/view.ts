@@ -1,36 +1,30 @@
 /**
- * One graph on one stage: keeps what is open and what is selected, asks for layouts, and hands
- * finished scenes to the Stage. Knows no component.
+ * The store's program as a graph: what is drawn of it, what of that stands out, and what a click in
+ * it selects. Knows no component.
  */
 
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { surroundings } from "../compare/marked";
 import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
-import { reasonOf } from "../format";
 import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
-import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
-import { type Drawing, drawingOf, drawingOfBoth, firstOpen } from "./drawing";
-import { type Item, nodesBelow, type Options, openAbove } from "./items";
-import { layouter } from "./layout";
+import { reveal } from "./camera";
+import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
+import { Folding } from "./folding";
+import type { Options } from "./forest";
+import { type Item, nodesBelow } from "./items";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import { tipOf } from "./pieces";
 import { asPng, asSvg } from "./saving";
-import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";
+import type { Scene } from "./scene";
 import { Stage } from "./stage";
 import { type Direction, stepFrom } from "./walk";
 
 /** What "go to the selection" zooms in to at least. */
 const READABLE_ZOOM = 0.9;
-/** A layout that takes longer than this is said to be under way. */
-const SLOW_MS = 150;
 
 export class GraphView {
-  readonly scene: Signal<Scene | null> = signal(null);
-  readonly busy: Signal<boolean> = signal(false);
-  /** Why there is no picture, in a sentence; null where there is one. */
-  readonly problem: Signal<string | null> = signal(null);
   /** How many ops the options hide. */
   readonly hidden: Signal<number> = signal(0);
   readonly showPath: Signal<boolean> = signal(false);
@@ -39,24 +33,19 @@ export class GraphView {
   /** The two programs of which the graph is both; null where it is of one. */
   readonly compared: ReadonlySignal<Merged | null>;
   readonly stage: Stage;
-  private open: ReadonlySet<string> = new Set();
+  readonly folding: Folding;
   private drawing: Drawing | null = null;
   /** The attempt that is drawn; -1 for none, and for both of a comparison. */
   private drawn = -1;
-  /** Whether what is being laid out is to be looked at as if for the first time. */
-  private owed = false;
-  /** Where a first look was from. */
-  private looked: Camera = { x: 0, y: 0, zoom: 1 };
   private pointed: Item | null = null;
-  private marked: Marks | null = null;
-  private generation = 0;
+  /** What stands out in a scene, until something else does. */
+  private marked: { scene: Scene; marks: Marks } | null = null;
   private readonly stops: (() => void)[];
 
   constructor(
     private readonly store: Store,
     canvas: HTMLCanvasElement,
     map: HTMLCanvasElement,
-    housekeeping: ReadonlySignal<boolean>,
   ) {
     this.compared = computed(() =>
       store.arrangement.value === "alone" ? null : (store.comparison.value?.merged ?? null),
@@ -65,12 +54,13 @@ export class GraphView {
       canvas,
       map,
       () => this.marks(),
-      () => this.lookAgain(),
+      () => this.folding.lookAgain(),
     );
+    this.folding = new Folding(this.stage);
     this.stops = [
       effect(() => {
         const options = {
-          housekeeping: housekeeping.value,
+          housekeeping: store.housekeeping.value,
           parameters: this.parameters.value,
         };
         this.rebuild(store.program.value, this.compared.value, options, store.onlyDifferent.value);
@@ -93,7 +83,7 @@ export class GraphView {
   }
 
   dispose(): void {
-    this.generation += 1;
+    this.folding.dispose();
     for (const stop of this.stops) stop();
     this.stage.dispose();
   }
@@ -106,40 +96,11 @@ export class GraphView {
     return () => stage.dispose();
   }
 
-  /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
-  async toggle(item: Item): Promise<void> {
-    if (item.children.length === 0) return;
-    const open = new Set(this.open);
-    if (!open.delete(item.key)) {
-      open.add(item.key);
-      for (const each of item.children) if (each.kind === "branch") open.add(each.key);
-    }
-    await this.show(open, item);
-  }
-
-  async expandAll(): Promise<void> {
-    const all = [...(this.drawing?.forest.byKey.values() ?? [])];
-    const parents = all.filter((each) => each.children.length > 0);
-    await this.show(new Set(parents.map((each) => each.key)), null, true);
-  }
-
-  async collapseAll(): Promise<void> {
-    await this.show(new Set(), null, true);
-  }
-
   zoomToSelection(): void {
-    const box = this.boxOf(this.selected());
+    const box = this.folding.boxOf(this.selected());
     const { camera, size } = this.stage;
     const zoom = Math.max(camera.zoom, READABLE_ZOOM);
     if (box) this.stage.glideTo(reveal({ ...camera, zoom }, box, size));
-  }
-
-  /** Whether a point of the view is on what opens a box, or closes an open one. */
-  isOnSign(box: SceneBox, viewX: number, viewY: number): boolean {
-    const { x, y } = this.stage.pointAt(viewX, viewY);
-    if (box.item.children.length === 0) return false;
-    if (box.open) return y < box.y + HEADER && x < box.x + 24;
-    return x > box.x + box.width - SIGN - 6 && y < box.y + TITLE + 2;
   }
 
   hover(item: Item | null): void {
@@ -174,21 +135,14 @@ export class GraphView {
 
   /** Selects what an edge leads to or from, or what stands beside the selection. */
   step(direction: Direction): void {
-    const scene = this.scene.peek();
+    const scene = this.folding.scene.peek();
     if (!scene || !this.drawing) return;
     const current = this.selected();
     const first = scene.root.children.find((box) => box.item.kind !== "port")?.item ?? null;
     const next = current ? stepFrom(scene, this.drawing.neighbours, current, direction) : first;
     if (!next) return;
     this.select(next);
-    this.goTo(next);
-  }
-
-  /** Brings an item into view: its box, or its top where that is too large. */
-  goTo(item: Item): void {
-    const scene = this.scene.peek();
-    const box = scene && this.boxOf(shownFor(scene, item));
-    if (box) this.stage.glideTo(reveal(this.stage.camera, box, this.stage.size));
+    this.folding.goTo(next);
   }
 
   /** The first item that is selected, as far as it is on the canvas. */
@@ -208,7 +162,7 @@ export class GraphView {
   }
 
   private needScene(): Scene {
-    const scene = this.scene.peek();
+    const scene = this.folding.scene.peek();
     if (!scene) throw new Error("The graph is not drawn yet.");
     return scene;
   }
@@ -232,8 +186,7 @@ export class GraphView {
     if (!program || program.record.graphs.length === 0) {
       this.drawing = null;
       this.drawn = -1;
-      this.scene.value = null;
-      this.stage.show(null);
+      this.folding.clear();
       return;
     }
     const attempt = compared ? -1 : this.store.shown;
@@ -244,77 +197,7 @@ export class GraphView {
       : drawingOf(program, options);
     this.hidden.value = this.drawing.forest.hidden;
     this.pointed = null;
-    const filtered = compared !== null && only;
-    const open = filtered
-      ? new Set(this.drawing.forest.byKey.keys())
-      : same && !this.owed
-        ? this.open
-        : firstOpen(this.drawing.forest);
-    void this.show(open, null, !same || filtered);
-  }
-
-  /**
-   * Lays out with exactly these items open.
-   *
-   * @param keep an item that has been opened or closed
-   * @param afresh whether to look at it as if for the first time
-   */
-  private async show(
-    open: ReadonlySet<string>,
-    keep: Item | null = null,
-    afresh = false,
-  ): Promise<void> {
-    const { drawing, stage } = this;
-    if (!drawing) return;
-    const generation = ++this.generation;
-    this.owed ||= afresh;
-    const late = setTimeout(() => {
-      this.busy.value = true;
-    }, SLOW_MS);
-    try {
-      const boxes = sketch(drawing, open, stage.measure);
-      performance.mark("tx:layout-asked");
-      const placed = await layouter().place(layoutBox(boxes));
-      if (generation !== this.generation) return; // overtaken by another layout
-      const scene = settle(boxes, placed);
-      const before = this.boxOf(keep);
-      this.open = open;
-      this.scene.value = scene;
-      this.marked = null;
-      this.problem.value = null;
-      stage.show(scene, this.owed ? this.firstCamera(scene) : this.kept(keep, before));
-      this.owed = false;
-      performance.mark("tx:painted");
-    } catch (error) {
-      if (generation !== this.generation) return;
-      this.problem.value = `The graph could not be laid out: ${reasonOf(error)}`;
-    } finally {
-      clearTimeout(late);
-      if (generation === this.generation) this.busy.value = false;
-    }
-  }
-
-  /** The camera after an item at `before` was opened or closed. */
-  private kept(item: Item | null, before: SceneBox | null): Camera {
-    const { camera, size } = this.stage;
-    const after = this.boxOf(item);
-    if (!before || !after) return camera;
-    const moved = { ...camera, x: camera.x + after.x - before.x, y: camera.y + after.y - before.y };
-    return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
-  }
-
-  /** In a view of another size, who has not moved sees it as if for the first time. */
-  private lookAgain(): void {
-    const scene = this.scene.peek();
-    const { camera } = this.stage;
-    if (scene && sameCamera(camera, this.looked)) this.stage.moveTo(this.firstCamera(scene));
-  }
-
-  private firstCamera(scene: Scene): Camera {
-    const first = scene.root.children[0];
-    const middle = first ? first.x + first.width / 2 : scene.width / 2;
-    this.looked = firstView(scene, middle, this.stage.size);
-    return this.looked;
+    this.folding.show(this.drawing, same, compared !== null && only);
   }
 
   /** Opens what hides a selection that was made elsewhere, and brings it into view. */
@@ -325,11 +208,7 @@ export class GraphView {
     const isOurs = this.store.origin.peek() === "graph";
     if (!drawing || isOurs || selection.kind === "none" || selection.kind === "symbol") return;
     const item = this.firstOf(drawing);
-    if (!item) return;
-    const open = new Set(this.open);
-    openAbove(item, open);
-    const ready = open.size === this.open.size ? Promise.resolve() : this.show(open);
-    void ready.then(() => this.goTo(item));
+    if (item) void this.folding.reveal(item);
   }
 
   /** What to bring into view of the selection: something shown already, where there is. */
@@ -341,11 +220,7 @@ export class GraphView {
     }
     const nodes = [...this.lit()];
     const items = nodes.flatMap((id) => forest.itemOf.get(id) ?? []);
-    return items.find((item) => this.boxOf(item)) ?? items[0] ?? null;
-  }
-
-  private boxOf(item: Item | null): SceneBox | null {
-    return (item && this.scene.peek()?.boxOf.get(item)) ?? null;
+    return items.find((item) => this.folding.boxOf(item)) ?? items[0] ?? null;
   }
 
   private remark(): void {
@@ -363,10 +238,11 @@ export class GraphView {
 
   private marks(): Marks {
     const { drawing, store } = this;
-    const scene = this.scene.peek();
+    const scene = this.folding.scene.peek();
     if (!drawing || !scene) return NO_MARKS;
+    if (this.marked?.scene === scene) return this.marked.marks;
     const elsewhere = drawing.forest.itemOf.get(store.hovered.peek() ?? -1);
-    this.marked ??= marksOf(drawing, scene, {
+    const marks = marksOf(drawing, scene, {
       selection: store.selection.peek(),
       nodes: this.lit(),
       hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
@@ -374,6 +250,7 @@ export class GraphView {
       sides: store.arrangement.peek() === "beside" && this.compared.peek() ? AFTER : BOTH,
       costs: costsOf(drawing.program, store.heat.peek()),
     });
-    return this.marked;
+    this.marked = { scene, marks };
+    return marks;
   }
 }

@@ -2,10 +2,11 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { bytesText, capped, durationText, shareText } from "../format";
+import type { Heat } from "../looking";
 import { type GroupBy, type Total, totalsBy } from "../profile";
 import type { Program } from "../program";
 import type { Profile } from "../record.gen";
-import type { Heat, Store } from "../store";
+import type { Store } from "../store";
 import { More, pressable } from "./parts";
 
 const FEW = 8;

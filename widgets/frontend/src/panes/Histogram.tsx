@@ -50,7 +50,7 @@ export function Histogram({ store, program, nodes }: HistogramProps) {
 }
 
 /** The nodes of each operator, the most frequent first. Pure. */
-export function byKind(program: Program, nodes: readonly NodeId[]): [string, NodeId[]][] {
+function byKind(program: Program, nodes: readonly NodeId[]): [string, NodeId[]][] {
   const kinds = new Map<string, NodeId[]>();
   for (const node of nodes) {
     const name = program.target(node)?.name;

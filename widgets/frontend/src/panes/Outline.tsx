@@ -1,7 +1,8 @@
 /** The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { buildForest, type Forest, type Item } from "../graph/items";
+import { buildForest } from "../graph/forest";
+import type { Forest, Item } from "../graph/items";
 import type { Program } from "../program";
 import { search } from "../search";
 import type { Store } from "../store";

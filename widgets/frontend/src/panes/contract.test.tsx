@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { FindingRow, GuaranteeRow, Record, Verification } from "../record.gen";
 import { type Answers, type FakeHost, storeOf } from "../testing/fake_host";
 import { tracedRecord } from "../testing/models";
-import { freshPage, page } from "../testing/page";
+import { at, freshPage, page } from "../testing/page";
 import { fixCard } from "../testing/records";
 import { Findings } from "./Findings";
 import { Guarantees } from "./Guarantees";
@@ -22,12 +22,6 @@ async function show(Pane: typeof Findings, record: Record, answers: Answers = {}
   await act(async () => render(<Pane store={store} program={program} />, page));
   return { store, program, host: store.host as FakeHost };
 }
-
-const at = (id: string): HTMLInputElement => {
-  const found = page.querySelector(`[data-testid="${id}"]`);
-  if (!found) throw new Error(`no ${id}`);
-  return found as HTMLInputElement;
-};
 
 const finding = (more: Partial<FindingRow> = {}): FindingRow => ({
   kind: "baked-value",

@@ -3,8 +3,9 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { capped, grouped } from "../format";
+import type { Origin } from "../looking";
 import { type NodeId, nodeId, type Program } from "../program";
-import type { Origin, Store } from "../store";
+import type { Store } from "../store";
 
 interface NodeLinkProps {
   store: Store;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { OutputEntry, Probe as ProbeRecord, Record } from "../record.gen";
 import { storeOf } from "../testing/fake_host";
 import { tracedRecord } from "../testing/models";
-import { freshPage, page } from "../testing/page";
+import { at, freshPage, page } from "../testing/page";
 import { guardOf, ruleOf, sizeInput } from "../testing/records";
 import { Shapes } from "./Shapes";
 
@@ -33,12 +33,6 @@ async function show(record: Record) {
   await act(async () => render(<Shapes store={store} program={program} />, page));
   return { store, program };
 }
-
-const at = (id: string): HTMLInputElement => {
-  const found = page.querySelector(`[data-testid="${id}"]`);
-  if (!found) throw new Error(`no ${id}`);
-  return found as HTMLInputElement;
-};
 
 const type = (id: string, value: string) =>
   act(() => {

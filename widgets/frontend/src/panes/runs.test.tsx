@@ -11,7 +11,8 @@ import type { Profile, Record, RunRow } from "../record.gen";
 import { type Answers, type FakeHost, storeOf } from "../testing/fake_host";
 import { freshPage, page } from "../testing/page";
 import { RecordBuilder } from "../testing/records";
-import { baseOf, detailsOf, groupsOf, Runs } from "./Runs";
+import { Runs } from "./Runs";
+import { baseOf, detailsOf, groupsOf } from "./run_facts";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 

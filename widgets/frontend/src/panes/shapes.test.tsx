@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Bound, Record } from "../record.gen";
 import { storeOf } from "../testing/fake_host";
 import { tracedRecord } from "../testing/models";
-import { freshPage, page } from "../testing/page";
+import { at, freshPage, page } from "../testing/page";
 import { guardOf } from "../testing/records";
 import { chosenGuards, EVERY_GUARD } from "./guard_filter";
 import { Shapes } from "./Shapes";
@@ -22,12 +22,6 @@ async function show(record: Record) {
   await act(async () => render(<Shapes store={store} program={program} />, page));
   return { store, program };
 }
-
-const at = (id: string): HTMLInputElement => {
-  const found = page.querySelector(`[data-testid="${id}"]`);
-  if (!found) throw new Error(`no ${id}`);
-  return found as HTMLInputElement;
-};
 
 test("each end of a range says where it comes from", async () => {
   const record = contract();

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { buildForest } from "../graph/items";
+import { buildForest } from "../graph/forest";
 import { layeredProgram } from "../testing/models";
 import { outlineRows, type Row } from "./outline_rows";
 import { treeKeys } from "./tree_keys";

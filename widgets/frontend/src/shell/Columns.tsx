@@ -12,7 +12,7 @@ import { Tabs } from "./Tabs";
 import type { Box } from "./useBox";
 
 /** Narrower than this, three columns would leave the graph no room. */
-export const NARROW = 820;
+const NARROW = 820;
 const LEAST_COLUMN = 140;
 const LEAST_DETAILS = 260;
 const LEAST_GRAPH = 240;

@@ -1,5 +1,6 @@
 /** The right side: facts above, texts below, or one row of tabs for all of them. */
 
+import type { Facts, Tab, Text } from "../looking";
 import { Code } from "../panes/Code";
 import { Differences } from "../panes/Differences";
 import { Findings } from "../panes/Findings";
@@ -10,7 +11,7 @@ import { Shapes } from "../panes/Shapes";
 import { Signature } from "../panes/Signature";
 import { Source } from "../panes/Source";
 import type { Program } from "../program";
-import type { Facts, Store, Tab, Text } from "../store";
+import type { Store } from "../store";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
 import { Tabs } from "./Tabs";

@@ -15,3 +15,10 @@ export function freshPage(): void {
     page.remove();
   });
 }
+
+/** The element that a test knows by its id. */
+export function at(id: string): HTMLInputElement {
+  const found = page.querySelector(`[data-testid="${id}"]`);
+  if (!found) throw new Error(`no ${id}`);
+  return found as HTMLInputElement;
+}

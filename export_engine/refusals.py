@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import Failed
+from export_engine.failed import Failed
 
 KEY = "refusals"
 """Of `Diagnosis.facts`: the reasons, each one sentence."""

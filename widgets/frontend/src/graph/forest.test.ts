@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Program } from "../program";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
 import { RecordBuilder } from "../testing/records";
-import { buildForest, type Item, nodesBelow, openAbove } from "./items";
+import { buildForest } from "./forest";
+import { type Item, nodesBelow, openAbove } from "./items";
 
 const PLAIN = { housekeeping: false, parameters: false };
 

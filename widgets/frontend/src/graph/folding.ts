@@ -1,0 +1,168 @@
+/**
+ * What of a drawing is open and what is closed: asks for layouts, and puts the scenes that come of
+ * them on the stage. Knows no store and no component.
+ */
+
+import { type Signal, signal } from "@preact/signals";
+import { reasonOf } from "../format";
+import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
+import { type Drawing, firstOpen } from "./drawing";
+import { type Item, openAbove } from "./items";
+import { layouter } from "./layout";
+import { shownFor } from "./marks";
+import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";
+import type { Stage } from "./stage";
+
+/** A layout that takes longer than this is said to be under way. */
+const SLOW_MS = 150;
+
+export class Folding {
+  readonly scene: Signal<Scene | null> = signal(null);
+  readonly busy: Signal<boolean> = signal(false);
+  /** Why there is no picture, in a sentence; null where there is one. */
+  readonly problem: Signal<string | null> = signal(null);
+  private drawing: Drawing | null = null;
+  private open: ReadonlySet<string> = new Set();
+  /** Whether what is being laid out is to be looked at as if for the first time. */
+  private owed = false;
+  /** Where a first look was from. */
+  private looked: Camera = { x: 0, y: 0, zoom: 1 };
+  private generation = 0;
+
+  constructor(private readonly stage: Stage) {}
+
+  /** A layout that is under way comes too late now. */
+  dispose(): void {
+    this.generation += 1;
+  }
+
+  clear(): void {
+    this.drawing = null;
+    this.scene.value = null;
+    this.stage.show(null);
+  }
+
+  /**
+   * Shows another drawing.
+   *
+   * @param again whether it is of what is shown already: what is open stays so
+   * @param whole whether all of it is to be open
+   */
+  show(drawing: Drawing, again: boolean, whole: boolean): void {
+    this.drawing = drawing;
+    const { forest } = drawing;
+    const open = again && !this.owed ? this.open : firstOpen(forest);
+    void this.layOut(whole ? new Set(forest.byKey.keys()) : open, null, !again || whole);
+  }
+
+  /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
+  async toggle(item: Item): Promise<void> {
+    if (item.children.length === 0) return;
+    const open = new Set(this.open);
+    if (!open.delete(item.key)) {
+      open.add(item.key);
+      for (const each of item.children) if (each.kind === "branch") open.add(each.key);
+    }
+    await this.layOut(open, item);
+  }
+
+  async expandAll(): Promise<void> {
+    const all = [...(this.drawing?.forest.byKey.values() ?? [])];
+    const parents = all.filter((each) => each.children.length > 0);
+    await this.layOut(new Set(parents.map((each) => each.key)), null, true);
+  }
+
+  async collapseAll(): Promise<void> {
+    await this.layOut(new Set(), null, true);
+  }
+
+  /** Opens what hides an item, and brings it into view. */
+  async reveal(item: Item): Promise<void> {
+    const open = new Set(this.open);
+    openAbove(item, open);
+    if (open.size > this.open.size) await this.layOut(open);
+    this.goTo(item);
+  }
+
+  /** Brings an item into view: its box, or its top where that is too large. */
+  goTo(item: Item): void {
+    const scene = this.scene.peek();
+    const box = scene && this.boxOf(shownFor(scene, item));
+    if (box) this.stage.glideTo(reveal(this.stage.camera, box, this.stage.size));
+  }
+
+  boxOf(item: Item | null): SceneBox | null {
+    return (item && this.scene.peek()?.boxOf.get(item)) ?? null;
+  }
+
+  /** Whether a point of the view is on what opens a box, or closes an open one. */
+  isOnSign(box: SceneBox, viewX: number, viewY: number): boolean {
+    const { x, y } = this.stage.pointAt(viewX, viewY);
+    if (box.item.children.length === 0) return false;
+    if (box.open) return y < box.y + HEADER && x < box.x + 24;
+    return x > box.x + box.width - SIGN - 6 && y < box.y + TITLE + 2;
+  }
+
+  /** In a view of another size, who has not moved sees it as if for the first time. */
+  lookAgain(): void {
+    const scene = this.scene.peek();
+    const { camera } = this.stage;
+    if (scene && sameCamera(camera, this.looked)) this.stage.moveTo(this.firstCamera(scene));
+  }
+
+  /**
+   * Lays out with exactly these items open.
+   *
+   * @param keep an item that has been opened or closed
+   * @param afresh whether to look at it as if for the first time
+   */
+  private async layOut(
+    open: ReadonlySet<string>,
+    keep: Item | null = null,
+    afresh = false,
+  ): Promise<void> {
+    const { drawing, stage } = this;
+    if (!drawing) return;
+    const generation = ++this.generation;
+    this.owed ||= afresh;
+    const late = setTimeout(() => {
+      this.busy.value = true;
+    }, SLOW_MS);
+    try {
+      const boxes = sketch(drawing, open, stage.measure);
+      performance.mark("tx:layout-asked");
+      const placed = await layouter().place(layoutBox(boxes));
+      if (generation !== this.generation) return; // overtaken by another layout
+      const scene = settle(boxes, placed);
+      const before = this.boxOf(keep);
+      this.open = open;
+      this.scene.value = scene;
+      this.problem.value = null;
+      stage.show(scene, this.owed ? this.firstCamera(scene) : this.kept(keep, before));
+      this.owed = false;
+      performance.mark("tx:painted");
+    } catch (error) {
+      if (generation !== this.generation) return;
+      this.problem.value = `The graph could not be laid out: ${reasonOf(error)}`;
+    } finally {
+      clearTimeout(late);
+      if (generation === this.generation) this.busy.value = false;
+    }
+  }
+
+  /** The camera after an item at `before` was opened or closed. */
+  private kept(item: Item | null, before: SceneBox | null): Camera {
+    const { camera, size } = this.stage;
+    const after = this.boxOf(item);
+    if (!before || !after) return camera;
+    const moved = { ...camera, x: camera.x + after.x - before.x, y: camera.y + after.y - before.y };
+    return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
+  }
+
+  private firstCamera(scene: Scene): Camera {
+    const first = scene.root.children[0];
+    const middle = first ? first.x + first.width / 2 : scene.width / 2;
+    this.looked = firstView(scene, middle, this.stage.size);
+    return this.looked;
+  }
+}

@@ -1,0 +1,254 @@
+/** How the tree of items is made. Pure: from a Program and options to Items. */
+
+import { ensure } from "../maps";
+import type { Program } from "../program";
+import { graphOf, type NodeId, nodeId } from "../program";
+import type { Forest, Held, Item, ItemKind } from "./items";
+
+export interface Options {
+  /** Show ops that only check or compute sizes. */
+  housekeeping: boolean;
+  /** Show parameters and buffers as boxes of their own. */
+  parameters: boolean;
+  /** Show these nodes alone; all, where it is missing. */
+  only?: ReadonlySet<NodeId> | null;
+}
+
+/** The tree of items of a program. */
+export function buildForest(program: Program, options: Options): Forest {
+  const builder = new Builder(program, options);
+  builder.run();
+  return builder.forest;
+}
+
+class Builder {
+  readonly forest: Forest;
+  private readonly scopes = new Map<string, Item>();
+
+  constructor(
+    private readonly program: Program,
+    private readonly options: Options,
+  ) {
+    const root = item("scope", "root", program.record.title, "", null);
+    root.scope = program.record.scopes.findIndex((scope) => scope.parent < 0);
+    this.forest = { root, itemOf: new Map(), byKey: new Map(), hidden: 0 };
+  }
+
+  run(): void {
+    const { root } = this.forest;
+    if (this.program.record.graphs.length > 0) this.graph(0, root);
+    foldSingles(root, this.forest.itemOf);
+    count(root);
+    const index = (each: Item): void => {
+      this.forest.byKey.set(each.key, each);
+      each.children.forEach(index);
+    };
+    index(root);
+  }
+
+  private graph(graph: number, into: Item): void {
+    const nested = new Map<number, { graph: number; argument: string }[]>();
+    for (const each of this.program.graph(graph).nested) {
+      ensure(nested, each.node, (): { graph: number; argument: string }[] => []).push(each);
+    }
+    const size = this.program.graph(graph).name.length;
+    for (let index = 0; index < size; index++) {
+      const id = nodeId(graph, index);
+      const branches = nested.get(index) ?? [];
+      if (branches.length > 0 || (this.options.only?.has(id) ?? true))
+        this.node(id, into, branches);
+    }
+  }
+
+  private node(id: NodeId, into: Item, nested: { graph: number; argument: string }[]): void {
+    switch (this.program.op(id)) {
+      case "placeholder":
+        this.placeholder(id, into);
+        break;
+      case "output":
+        this.output(id, into);
+        break;
+      case "get_attr":
+        break; // a branch's graph, shown inside the op that runs it
+      default:
+        this.call(id, into, nested);
+    }
+  }
+
+  private placeholder(id: NodeId, into: Item): void {
+    const entry = this.program.input(id);
+    const held = entry !== undefined && entry.kind !== "user_input";
+    if (graphOf(id) === 0 && held) {
+      if (!this.options.parameters) return; // folded into its users
+      const user = this.program.usersOf(id)[0];
+      const home = user === undefined ? into : this.home(user, into);
+      const title = this.relative(entry.target, home.scope);
+      const box = this.add(item("parameter", `n${id}`, title, "", home), id);
+      box.subtitle = this.program.type(id)?.text ?? "";
+      box.accent = entry.kind;
+      return;
+    }
+    if (graphOf(id) !== 0 && this.isHeldInside(id)) return;
+    const title = entry?.path || this.program.name(id);
+    const box = this.add(item("input", `n${id}`, title, "", into), id);
+    box.subtitle = entry?.constant ?? this.program.type(id)?.text ?? "";
+    box.accent = "input";
+  }
+
+  /** A name in the module as it is within a scope: `weight` of `lin.weight` in `lin`. */
+  private relative(target: string, scope: number): string {
+    const path = this.program.record.scopes[scope]?.path;
+    return path && target.startsWith(`${path}.`) ? target.slice(path.length + 1) : target;
+  }
+
+  private output(id: NodeId, into: Item): void {
+    const box = this.add(item("output", `n${id}`, "output", "", into), id);
+    const values = this.program.inputsOf(id).length;
+    box.subtitle = values === 1 ? "" : `${values} values`;
+    box.accent = "output";
+  }
+
+  private call(id: NodeId, into: Item, nested: { graph: number; argument: string }[]): void {
+    if (!this.options.housekeeping && this.program.isHousekeeping(id)) {
+      this.forest.hidden += 1;
+      return;
+    }
+    const target = this.program.target(id);
+    const source = this.program.inputsOf(id)[0];
+    if (target?.label === "getitem" && source !== undefined) {
+      const box = this.forest.itemOf.get(source);
+      if (box?.kind === "op") {
+        this.forest.itemOf.set(id, box); // picks one result of an op: part of its edge
+        return;
+      }
+    }
+    const box = this.add(item("op", `n${id}`, target?.label ?? "?", "", this.home(id, into)), id);
+    box.subtitle = this.program.name(id);
+    if (box.subtitle === box.title) box.subtitle = "";
+    box.accent = target?.kind ?? "python";
+    if (nested.length === 0) box.held = this.heldBy(id); // else shown at the ops inside
+    for (const each of nested) {
+      const branch = item("branch", `g${each.graph}`, each.argument, "", box);
+      box.children.push(branch);
+      this.graph(each.graph, branch);
+    }
+  }
+
+  private add(box: Item, id: NodeId): Item {
+    box.node = id;
+    this.forest.itemOf.set(id, box);
+    box.parent?.children.push(box);
+    return box;
+  }
+
+  /** The scope item that a node's box goes into, made on first use. */
+  private home(id: NodeId, into: Item): Item {
+    const base = graphOf(id) === 0 ? -1 : this.outerScope(id);
+    const path: number[] = [];
+    const { scopes } = this.program.record;
+    for (let scope = this.program.scope(id); scope >= 0; scope = scopes[scope]?.parent ?? -1) {
+      if (scope === base || scopes[scope]?.parent === -1) break;
+      path.unshift(scope);
+    }
+    let home = into;
+    for (const scope of path) {
+      const key = `${home.key}/s${scope}`;
+      let next = this.scopes.get(key);
+      if (!next) {
+        const entry = scopes[scope];
+        const again = entry && entry.call > 0 ? ` (call ${entry.call + 1})` : "";
+        next = item("scope", key, `${entry?.name ?? ""}${again}`, shortClass(entry?.cls), home);
+        next.scope = scope;
+        home.children.push(next);
+        this.scopes.set(key, next);
+      }
+      home = next;
+    }
+    return home;
+  }
+
+  private outerScope(id: NodeId): number {
+    const parent = this.program.parentOf(graphOf(id));
+    return parent ? this.program.scope(parent.node) : -1;
+  }
+
+  /** Whether a branch's input is a parameter of the program, passed in from outside. */
+  private isHeldInside(id: NodeId): boolean {
+    const origin = this.origin(id);
+    const entry = origin === undefined ? undefined : this.program.input(origin);
+    return !this.options.parameters && entry !== undefined && entry.kind !== "user_input";
+  }
+
+  /** The main graph's placeholder that a nested graph's input has the name of. */
+  private origin(id: NodeId): NodeId | undefined {
+    const name = this.program.name(id);
+    const entry = this.program.record.signature.inputs.find((each) => each.name === name);
+    return entry && entry.node >= 0 ? nodeId(0, entry.node) : undefined;
+  }
+
+  private heldBy(id: NodeId): Held[] {
+    if (this.options.parameters) return [];
+    const held: Held[] = [];
+    for (const input of new Set(this.program.inputsOf(id))) {
+      if (this.program.op(input) !== "placeholder") continue;
+      const placeholder = graphOf(input) === 0 ? input : this.origin(input);
+      const entry = placeholder === undefined ? undefined : this.program.input(placeholder);
+      if (placeholder === undefined || !entry || entry.kind === "user_input") continue;
+      const shape = this.program.type(input)?.shape ?? [];
+      const name = entry.target.split(".").at(-1) ?? entry.target;
+      held.push({ node: input, name, size: shape.join("×") });
+      if (!this.forest.itemOf.has(input)) this.forest.itemOf.set(input, this.placeholderBox(id));
+    }
+    return held;
+  }
+
+  private placeholderBox(user: NodeId): Item {
+    return this.forest.itemOf.get(user) ?? this.forest.root;
+  }
+}
+
+function item(
+  kind: ItemKind,
+  key: string,
+  title: string,
+  subtitle: string,
+  parent: Item | null,
+): Item {
+  return {
+    key,
+    kind,
+    title,
+    subtitle,
+    node: -1,
+    scope: -1,
+    held: [],
+    accent: kind,
+    parent,
+    children: [],
+    ops: 0,
+  };
+}
+
+/** A scope that holds one plain op is shown as that op, under the scope's name. */
+function foldSingles(box: Item, itemOf: Map<NodeId, Item>): void {
+  for (const child of [...box.children]) foldSingles(child, itemOf);
+  box.children = box.children.map((child) => {
+    const only = child.children[0];
+    const single = child.kind === "scope" && child.children.length === 1;
+    if (!single || !only || only.kind !== "op" || only.children.length > 0) return child;
+    only.subtitle = child.title;
+    only.scope = child.scope;
+    only.parent = box;
+    return only;
+  });
+}
+
+function count(box: Item): number {
+  const own = box.kind === "op" ? 1 : 0;
+  box.ops = box.children.reduce((sum, child) => sum + count(child), own);
+  return box.ops;
+}
+
+function shortClass(cls: string | undefined): string {
+  return cls?.split(".").at(-1) ?? "";
+}

@@ -1,0 +1,98 @@
+/** What is looked at in one widget: the selection, the panes, the lines. No kernel is needed. */
+
+import { batch, type Signal, signal } from "@preact/signals";
+import type { NodeId } from "./program";
+import type { Place, Selection } from "./selection";
+
+/** Where a selection was made, so that a pane does not scroll away under the user's pointer. */
+export type Origin =
+  | "graph"
+  | "outline"
+  | "source"
+  | "signature"
+  | "shapes"
+  | "findings"
+  | "guarantees"
+  | "runs"
+  | "differences"
+  | "code"
+  | "inspector";
+
+/** The panes of the right side: what is known of things, and the texts they stand in. */
+export type Facts =
+  | "inspector"
+  | "signature"
+  | "shapes"
+  | "findings"
+  | "guarantees"
+  | "runs"
+  | "differences";
+/** What the graph and the source are coloured by, of the profile. */
+export type Heat = "none" | "time" | "memory";
+export type Text = "source" | "code";
+export type Tab = Facts | Text;
+
+const NOTHING: Selection = { kind: "none" };
+
+export class Looking {
+  readonly selection: Signal<Selection> = signal(NOTHING);
+  readonly origin: Signal<Origin | null> = signal(null);
+  /** The node under the pointer, in any pane; never waits for the kernel. */
+  readonly hovered: Signal<NodeId | null> = signal(null);
+  /** Whether ops that only check or compute sizes are shown, in every pane. */
+  readonly housekeeping: Signal<boolean> = signal(false);
+  /** What the outline is searched for. */
+  readonly query: Signal<string> = signal("");
+  /** The pane of the right side that was opened last, and of each kind the one that is open. */
+  readonly tab: Signal<Tab> = signal("inspector");
+  readonly facts: Signal<Facts> = signal("inspector");
+  readonly text: Signal<Text> = signal("source");
+  /** The file that Source was told to show; null lets it follow the selection. */
+  readonly file: Signal<number | null> = signal(null);
+  /** The line that Source was told to show. */
+  readonly place: Signal<Place | null> = signal(null);
+  readonly heat: Signal<Heat> = signal("none");
+
+  select(selection: Selection, origin: Origin): void {
+    batch(() => {
+      this.selection.value = selection;
+      this.origin.value = origin;
+      if (origin !== "source") this.file.value = null;
+      this.place.value = null;
+    });
+  }
+
+  /** Opens a pane of the right side. */
+  open(tab: Tab): void {
+    batch(() => {
+      this.tab.value = tab;
+      if (tab === "source" || tab === "code") this.text.value = tab;
+      else this.facts.value = tab;
+    });
+  }
+
+  /** Shows a line in Source; what is selected stays so. */
+  goTo(file: number, line: number): void {
+    batch(() => {
+      this.file.value = file;
+      this.place.value = { file, line };
+      this.open("source");
+    });
+  }
+
+  /** Shows another file in Source. */
+  showFile(file: number): void {
+    batch(() => {
+      this.file.value = file;
+      this.place.value = null;
+    });
+  }
+
+  clear(): void {
+    batch(() => {
+      this.selection.value = NOTHING;
+      this.file.value = null;
+      this.place.value = null;
+    });
+  }
+}
