@@ -57,7 +57,7 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 test-python: setup $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest
 
-bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of ratios, and of real models fixed
+bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each with its budget and what it means
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
