@@ -189,7 +189,7 @@ def test_runs_are_asked_for_as_shown(
 
 @pytest.mark.slow
 def test_runs_on_other_machines_are_asked_for_as_shown() -> None:
-    pytest.importorskip("ipyparallel", reason="ipyparallel is not installed")
+    pytest.importorskip("ipyparallel", reason="it is not installed: pip install '.[distributed]'")
     ex = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))
     quick = block("import ipyparallel").replace('"all"', '"eager,program"')
 
