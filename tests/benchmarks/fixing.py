@@ -118,6 +118,7 @@ def _other_sizes(model: Model) -> Iterator[dict[str, int]]:
             name: size + 1 if name == "batch" else scale * size + number
             for name, size in model.sizes.items()
         }
+    yield {name: size + 1 if name == "batch" else size - 1 for name, size in model.sizes.items()}
     for factor in (0.5, 0.75):
         yield {
             name: size + 1 if name == "batch" else max(2, int(size * factor))
