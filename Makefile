@@ -21,7 +21,7 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 py
   $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 # As root, and without a screen, JupyterLab starts only if told so
 LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
-  [ "$$(uname)" != Linux ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || echo --no-browser)
+  [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \

@@ -7,9 +7,12 @@ calls that run all cases or all backends (each has a test of its own), and the d
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -102,6 +105,31 @@ def test_what_make_is_asked_for_is_there(page: str) -> None:
     for target, benchmark in asked:
         assert f"\n{target}:" in makefile, target
         assert not benchmark or benchmark in benchmarks
+
+
+def test_without_a_screen_the_lab_opens_no_browser() -> None:
+    """What make would run, by its own word."""
+
+    def asked(**screen: str) -> str:
+        hidden = ("DISPLAY", "WAYLAND_DISPLAY", "LAB_OPTIONS", "MAKEFLAGS")
+        kept = {name: value for name, value in os.environ.items() if name not in hidden}
+        done = subprocess.run(
+            ["make", "--dry-run", "lab"],
+            cwd=ROOT, env={**kept, **screen}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    assert "notebooks/00_tour.ipynb" in asked()
+    assert ("--no-browser" in asked()) is (sys.platform == "linux")
+    assert "--no-browser" not in asked(DISPLAY=":0")
+
+
+def test_every_dependency_has_its_reason_beside_it() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = text.partition("\ndependencies = [\n")[2].partition("\n]")[0].splitlines()
+
+    assert len(listed) > 5
+    assert [line for line in listed if not re.search(r'",\s+# \w+', line)] == []
 
 
 def test_what_it_needs_is_what_the_package_asks_for() -> None:
@@ -302,11 +330,17 @@ def test_controls_that_a_page_names_are_on_the_page() -> None:
         for path in front_end.rglob("*.ts*")
         if ".test." not in path.name and "testing" not in path.parts
     ]
-    section = README.partition("## In the view")[2].partition("## From Python")[0]
+    notebooks = "".join(
+        "".join(part["source"])
+        for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+        for part in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if part["cell_type"] == "markdown"
+    )
+    section = README.partition("## In the view")[2].partition("## From Python")[0] + notebooks
     named = {
         words
         for words in re.findall(r"\*\*([A-Z][\w ]+?)\*\*", section)
-        if words not in ("Outline",)  # a tree without a heading, named for screen readers
+        if words not in ("Outline", "Strict")  # a tree without a heading; a word explained
     }
     assert len(named) > 12
     label = r'[">`\s]{}["<`\s]'
@@ -316,3 +350,13 @@ def test_controls_that_a_page_names_are_on_the_page() -> None:
         if not any(re.search(label.format(re.escape(words)), text) for text in texts)
     ]
     assert missing == []
+
+
+def test_no_text_is_set_as_html() -> None:
+    """What a model says is data, on the page as well."""
+    asks = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc")
+    front_end = ROOT / "widgets" / "frontend" / "src"
+    sources = [path for path in front_end.rglob("*.ts*") if ".test." not in path.name]
+
+    assert len(sources) > 100
+    assert [path.name for path in sources if asks.search(path.read_text(encoding="utf-8"))] == []
