@@ -6,7 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from explorer.lessons import COURSE, Answer, lesson
+from explorer.lessons.__main__ import main
 from explorer.lessons.rehearsal import rehearse
 
 PAGE = (Path(__file__).parents[2] / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
@@ -22,7 +25,9 @@ model = Named()
 """
 
 
-def test_the_lesson_on_the_page_can_be_given(tmp_path: Path) -> None:
+def test_the_lesson_on_the_page_can_be_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (file,) = [block for block in blocks if block.startswith("# my_lesson.py")]
     (cells,) = [block for block in blocks if "exercise-1" in block]
@@ -38,6 +43,9 @@ def test_the_lesson_on_the_page_can_be_given(tmp_path: Path) -> None:
 
     assert found.ok, found.problems
     assert len(found.trials) == 5
+    assert "python -m explorer.lessons my_lesson.ipynb" in PAGE
+    assert main([str(tmp_path / "own.ipynb")]) == 0
+    assert "ok  1 solution" in capsys.readouterr().out
 
 
 def test_all_that_the_page_says_an_answer_can_be_asked_is_there() -> None:
