@@ -137,7 +137,8 @@ def test_what_it_needs_is_what_the_package_asks_for() -> None:
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
     (python,) = re.findall(r"need Python ([\d.]+) or newer", README)
-    ((oldest, tested),) = re.findall(r"torch ([\d.]+) and newer; .* on torch ([\d.]+)\.", README)
+    (written,) = re.findall(r"Written for torch ([^\n]+)", README)
+    (oldest, tested) = re.findall(r"\d+\.[\d.]*\d", written)
     assert project["requires-python"] == f">={python}"
     assert f"torch>={oldest}" in project["dependencies"]
     assert f"\ntorch=={tested}\n" in pinned
@@ -157,6 +158,7 @@ def test_the_first_cell_exports(shell: InteractiveShell) -> None:
     assert shell.user_ns["ex"].ok
 
 
+@pytest.mark.slow
 def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -> None:
     magic, python = block("%export --guide model(x)").split("# or, from Python: ")
 
@@ -192,6 +194,7 @@ def test_the_golden_file_is_kept_by_the_test_shown(
     assert (tmp_path / "tests" / "golden.pt2").exists()
 
 
+@pytest.mark.slow
 def test_runs_are_asked_for_as_shown(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,7 +228,8 @@ def test_runs_on_other_machines_are_asked_for_as_shown() -> None:
         exec(quick, {"ex": ex})
 
     (row,) = ex.record.runs  # the eager model stays here
-    assert (row.backend, row.device, row.where) == ("program", "cuda:0", "engine 0")
+    assert (row.backend, row.device) == ("program", "cuda:0")
+    assert row.where.startswith("engine ")
     assert row.title in captured.stdout
 
 
@@ -255,6 +259,7 @@ def test_compile_beside_export_reads_as_shown(shell: InteractiveShell) -> None:
     assert wanted.strip() in said
 
 
+@pytest.mark.slow
 def test_the_python_way_works_line_by_line(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -291,6 +296,7 @@ def make():
 """
 
 
+@pytest.mark.slow
 def test_the_command_lines_of_the_readme_and_of_the_help_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
