@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
 from collections.abc import Iterable
 
 from export_engine import (
@@ -23,10 +22,10 @@ from export_engine import (
 
 from ..known_edits import EDITS, PLACELESS, PLACES, PROGRAMS, Edit, Score, scored
 from ..models import CASES, llama
-from .export_cost import request_of
+from .export_cost import _seconds, request_of
 from .table import Row
 
-LAYERS = (32, 156)
+LAYERS = (32, 170)
 """Of Llama; as Core ATen they are programs of about 4,000 and 20,000 ops."""
 LEAST = 0.99
 TIED = {
@@ -117,14 +116,10 @@ def _growth() -> Iterable[Row]:
     """Seconds of a diff, by ops; each program as traced beside itself decomposed."""
     ops, seconds = [], []
     for layers in LAYERS:
-        before, after = _levels(layers)
-        spent = []
-        for _ in range(3):
-            started = time.perf_counter()
-            diff_records(before, after)
-            spent.append(time.perf_counter() - started)
-        ops.append(len(after.graphs[0].name))
-        seconds.append(statistics.median(spent))
+        levels = _levels(layers)
+        spent, _ = _seconds(lambda levels=levels: diff_records(*levels), rounds=5)
+        ops.append(len(levels[1].graphs[0].name))
+        seconds.append(spent)
     for index, budget in ((0, 1.0), (-1, 6.0)):
         yield Row(
             f"llama, {LAYERS[index]} layers, {ops[index]:,} ops",

@@ -61,7 +61,7 @@ def _compare(name: str, case: Case, rounds: int, rows: list[Row]) -> Exported:
             ratio,
             "×",
             most=1.15,
-            means="ours, described and encoded, beside torch's own (below 1: we read stacks cheaper)",
+            means="ours, described and encoded, beside torch's (below 1: we read stacks cheaper)",
         )
     )
     rows.extend(_record_rows(name, attempt, statistics.median(plain for plain, _ in pairs)))
