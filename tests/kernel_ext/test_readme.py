@@ -7,6 +7,7 @@ calls that run all cases or all backends (each has a test of its own), and the d
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -28,6 +29,7 @@ from explorer import command_line
 from explorer.testing import UPDATE
 from export_engine import Shapes
 from export_engine.running import registry
+from kernel_ext.command import OPTIONS
 
 from .cells import run
 
@@ -366,3 +368,20 @@ def test_no_text_is_set_as_html() -> None:
 
     assert len(sources) > 100
     assert [path.name for path in sources if asks.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_help_of_the_magic_says_what_holds(shell: InteractiveShell) -> None:
+    text = inspect.cleandoc(shell.find_line_magic("export").__doc__ or "")
+    options = text.partition("Options, before the call:")[2].partition("The last result")[0]
+    language = text.partition("names a dim for each size of an input:")[2].partition("`;`")[0]
+
+    said = re.findall(r"^(?:(-d), )?(-{1,2}[\w-]+)", options, re.MULTILINE)
+    assert {each for pair in said for each in pair if each} == set(OPTIONS)
+    (named,) = re.findall(r"by what to run it: ([\w,\s]+?), or all", options)
+    assert {each.strip() for each in named.split(",")} <= {each.name for each in registry.BUILT_IN}
+    specs = re.findall(r"^(\w.*?)  ", language, re.MULTILINE)
+    assert len(specs) == 4
+    for spec in specs:
+        assert str(Shapes.parse(spec)) == spec
+    for line in re.findall(r"^%export .*?(?=  )|^%export -d .*?\)", text, re.MULTILINE)[:2]:
+        assert "exported, non-strict" in cell(shell, line)

@@ -29,6 +29,12 @@ def cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", near)
 
 
+@pytest.mark.usefixtures("cut_off")
+def test_what_asks_for_another_machine_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="asks"):
+        socket.create_connection(("192.0.2.1", 9), timeout=1)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("cut_off")
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
