@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch.export import ExportedProgram
 
-from export_engine import Exported, Record, Request, Shapes, capture, describe
+from export_engine import Exported, Record, describe
 from export_engine.diff import diff_records
 from export_engine.record_diff import ProgramDiff
 from export_engine.torch_internals import copied_program
@@ -24,16 +24,7 @@ PLACES = 3
 @cache
 def exported(name: str) -> Exported:
     case = models.llama(8) if name == "llama8" else models.CASES[name]()
-    attempt = capture(
-        Request(
-            target=case.model,
-            args=case.args,
-            kwargs=case.kwargs,
-            shapes=Shapes.parse(case.shapes) if case.shapes else None,
-        )
-    )
-    assert isinstance(attempt, Exported), attempt
-    return attempt
+    return models.exported(case)
 
 
 @cache

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
 import { listenToWheel, pointer } from "./pointer";
 import type { Stage } from "./stage";
@@ -7,7 +8,8 @@ const BOX = { item: { id: "op" }, open: false };
 
 function parts(box: unknown = null) {
   const stage = { panBy: vi.fn(), zoomBy: vi.fn(), boxAt: () => box };
-  const view = { stage, select: vi.fn(), toggle: vi.fn(), hover: vi.fn(), isOnSign: () => false };
+  const folding = { toggle: vi.fn(), isOnSign: () => false };
+  const view = { stage, folding, select: vi.fn(), hover: vi.fn() };
   return { stage, view, hears: pointer(view as unknown as GraphView) };
 }
 
@@ -45,10 +47,10 @@ test("a click that trembles is a click", () => {
 test("a double click opens a box, and does nothing beside all", () => {
   const { view, hears } = parts(BOX);
   hears.onDblClick(at(1, 1));
-  expect(view.toggle).toHaveBeenCalledWith(BOX.item);
+  expect(view.folding.toggle).toHaveBeenCalledWith(BOX.item);
   const beside = parts(null);
   beside.hears.onDblClick(at(1, 1));
-  expect(beside.view.toggle).not.toHaveBeenCalled();
+  expect(beside.view.folding.toggle).not.toHaveBeenCalled();
 });
 
 test("Ctrl and the wheel zoom towards the pointer; the wheel alone is the page's", () => {
