@@ -23,7 +23,7 @@ PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 py
   $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
 # As root, and without a screen, JupyterLab starts only if told so
 LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
-  [ "$$(uname)" != Linux ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || echo --no-browser)
+  [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \
@@ -61,7 +61,7 @@ test-python: setup $(VENV)/.chromium
 	@failed=; $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser" || failed=1; \
 	  $(WITH_CHROMIUM) $(BIN)/python -m pytest -m browser || failed=1; [ -z "$$failed" ]
 
-bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of ratios, and of real models fixed
+bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each with its budget and what it means
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend

@@ -74,10 +74,11 @@ def write_report(session: Session, path: str | Path, compared: int = -1, preface
 
 def report_html(session: Session, compared: int = -1, preface: str = "") -> str:
     """The page's text. Raises FrontEndMissing."""
-    from widgets import front_end
+    from widgets import front_end, front_end_notices
 
     record = session.entry.record
     title = escaped(record.title or "program")
+    licences = front_end_notices()
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -98,6 +99,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
 <script type="application/octet-stream" id="held">{_packed(_held(session, compared))}</script>
 <script type="module">{_START}</script>
+<template id="licences"><pre>{escaped(licences, most=len(licences))}</pre></template>
 </body>
 </html>
 """

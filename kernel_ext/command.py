@@ -16,7 +16,7 @@ from kernel_ext.errors import ExportUsageError, pointing
 OPTIONS = {
     "--strict": "trace the bytecode; refuse what cannot be proved",
     "--non-strict": "run the Python with fake tensors (the default)",
-    "--both": "try both modes and show them side by side",
+    "--both": "try both modes; click one to see it",
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--guide": "go through it step by step: export, explain, fix, verify, leave a report",
     "--verify": "check the guarantees that torch.export claims, on this program",

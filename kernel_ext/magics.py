@@ -41,9 +41,9 @@ class ExportMagics(Magics):
         %%export                             run the cell, export the call on its last line
 
         The arguments are examples: they say which inputs there are and which sizes stay fixed.
-        Nothing is run but the export itself; the model is left as it is. If the export fails,
-        the failing line is shown instead, why it fails, and fixes that one click applies; the last
-        good result stays where it was kept.
+        Nothing is run but the export itself, unless an option asks for it; the model is left as it
+        is. If the export fails, the failing line is shown instead, why it fails, and fixes that one
+        click applies.
 
         Options, before the call:
 
@@ -51,7 +51,7 @@ class ExportMagics(Magics):
         -D EXPRESSION            the same as a Python expression: -D my_dynamic_shapes
         --strict                 trace the bytecode; refuse what cannot be proved
         --non-strict             run the Python with fake tensors (the default)
-        --both                   try both modes and show them side by side
+        --both                   try both modes; click one to see it
         --fix                    if it does not export, apply lossless fixes until it does
         --guide                  go through it step by step: export, explain a failure, fix what
                                  can be fixed, verify, and leave a report; says what to do next
@@ -178,11 +178,13 @@ class ExportMagics(Magics):
 
 
 def _two(line: str) -> list[str]:
-    """The two words of a line."""
+    """The two words of a line; a comment may follow them."""
     try:
         words = shlex.split(line)
     except ValueError as error:
         raise ExportUsageError(f"A quote is not closed: {line}") from error
+    comment = next((at for at, word in enumerate(words) if word.startswith("#")), len(words))
+    words = words[:comment]
     if len(words) != 2:
         raise ExportUsageError(
             f"%export_diff takes two programs, not {len(words)}: %export_diff a b, or "

@@ -5,7 +5,16 @@ It is handed Records as bytes and sends questions back; it knows neither torch n
 
 from widgets.bundle import FrontEndMissing
 from widgets.bundle import bundle as front_end
+from widgets.bundle import notices as front_end_notices
 from widgets.explorer_widget import Answer, ExplorerWidget, Refusal
 from widgets.library_widget import LibraryWidget
 
-__all__ = ["Answer", "ExplorerWidget", "FrontEndMissing", "LibraryWidget", "Refusal", "front_end"]
+__all__ = [
+    "Answer",
+    "ExplorerWidget",
+    "FrontEndMissing",
+    "LibraryWidget",
+    "Refusal",
+    "front_end",
+    "front_end_notices",
+]

@@ -23,6 +23,12 @@ def bundle() -> bytes:
 
 
 @lru_cache(maxsize=1)
+def notices() -> str:
+    """The licences of the packages within the bundle. Raises FrontEndMissing."""
+    return _read("LICENSES.txt").decode()
+
+
+@lru_cache(maxsize=1)
 def bundle_hash() -> str:
     """What tells versions of the bundle apart on a page. Raises FrontEndMissing."""
     return hashlib.sha256(bundle()).hexdigest()[:16]
@@ -64,6 +70,6 @@ def _read(name: str) -> bytes:
     if not path.is_file():
         raise FrontEndMissing(
             "The widget's front end is not built. In a clone, run `make frontend`; "
-            "the package on PyPI brings it."
+            "an installed wheel has it."
         )
     return path.read_bytes()

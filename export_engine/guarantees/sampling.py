@@ -48,7 +48,7 @@ def breaking(probe: Probe, rule: Rule) -> list[int] | None:
 
 
 def _candidates(subject: Subject) -> Iterator[list[int]]:
-    """All symbols at an end of their range, then each at its own wish, then at random."""
+    """All symbols at an end of their range, all prime, each at its own ends, then at random."""
     probe, record = subject.record.probe, subject.record
     numbers = random.Random(0)
     symbols = sorted({each.symbol for each in probe.inputs if each.symbol >= 0})
@@ -57,6 +57,8 @@ def _candidates(subject: Subject) -> Iterator[list[int]]:
     wishes = {number: _wishes(subject, number) for number in symbols}
     for pick in (0, -1):
         yield sizes_of_symbols(probe, {number: wishes[number][pick] for number in symbols})
+    primes = {number: _prime(wishes[number], at) for at, number in enumerate(symbols)}
+    yield sizes_of_symbols(probe, primes)
     for number in symbols:
         middle = {each: record.symbols[each].example or wishes[each][0] for each in symbols}
         for pick in (0, -1):
@@ -86,6 +88,12 @@ def _wishes(subject: Subject, number: int) -> list[int]:
         high = max(high, symbol.upper)
     multiples = {example * factor for factor in (1, 2, 3, 4)}
     return sorted(each for each in wished | multiples if low <= each <= high)
+
+
+def _prime(wishes: Sequence[int], place: int) -> int:
+    """A large prime among the wishes, if there is one; another for each place, while they last."""
+    primes = [each for each in wishes if each in _PRIMES] or wishes
+    return primes[-1 - place % len(primes)]
 
 
 def _near(probe: Probe, rule: Rule, example: Sequence[int]) -> Iterator[list[int]]:

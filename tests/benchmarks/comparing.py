@@ -94,10 +94,38 @@ def run() -> list[Row]:
     name = f"llama32 beside Core ATen, {ops:,} ops"
     middle = statistics.median
     return [
-        Row(name, "diff of two Records", middle(seconds), "s", most=1),
-        Row(name, "Compare to both sides painted", middle(paints), "ms", most=500),
-        Row(name, "expand all, both sides", middle(expansions), "ms", most=1000),
-        Row(name, "panning both sides, all expanded", middle(rates), "fps", least=50),
+        Row(
+            name,
+            "diff of two programs",
+            middle(seconds),
+            "s",
+            most=1,
+            means="finding what is the same, new, gone and changed, in the kernel",
+        ),
+        Row(
+            name,
+            "Compare to both sides painted",
+            middle(paints),
+            "ms",
+            most=500,
+            means="from the click until both graphs stand in step, the diff being there",
+        ),
+        Row(
+            name,
+            "Expand all, both sides",
+            middle(expansions),
+            "ms",
+            most=1000,
+            means="from the click until every op of both is drawn",
+        ),
+        Row(
+            name,
+            "panning both sides, all expanded",
+            middle(rates),
+            "frames/s",
+            least=50,
+            means="how smoothly two graphs move as one",
+        ),
     ]
 
 

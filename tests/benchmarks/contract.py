@@ -67,8 +67,16 @@ def _guards() -> list[Row]:
         ours, _ = _seconds(recorded)
         ratios.append(ours / bare)
     name = f"{len(attempt.recording.guards)} guards"
-    figure = "all that is recorded while tracing, over the bare export"
-    return [Row(name, figure, statistics.median(ratios), most=1.05)]
+    return [
+        Row(
+            name,
+            "export with recording over without",
+            statistics.median(ratios),
+            "×",
+            most=1.05,
+            means="what it costs to note each guard and its line while torch traces",
+        )
+    ]
 
 
 def _described() -> list[Row]:
@@ -84,8 +92,21 @@ def _described() -> list[Row]:
     findings = _median(lambda: find_findings(attempt, record))
     name = f"llama, 64 layers, {ops:,} ops"
     return [
-        Row(name, "contract, over the export", contract / exported, most=0.02),
-        Row(name, "findings, over the export", findings / exported),
+        Row(
+            name,
+            "shape contract over the export",
+            contract / exported,
+            "×",
+            most=0.02,
+            means="what the Shapes pane costs: symbols, ranges, guards and their lines",
+        ),
+        Row(
+            name,
+            "findings over the export",
+            findings / exported,
+            "×",
+            means="what looking for faults in a program that exported costs",
+        ),
     ]
 
 

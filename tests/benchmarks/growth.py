@@ -38,9 +38,29 @@ def run() -> list[Row]:
         sizes.append(len(data))
     name = f"llama, {LAYERS[0]} to {LAYERS[-1]} layers"
     return [
-        Row(name, "growth of torch.export.export, exponent", _exponent(plain)),
-        Row(name, "growth of describe + encode, exponent", _exponent(described), most=1.2),
-        Row(name, "growth of the Record's bytes, exponent", _exponent(sizes), most=1.05),
+        Row(
+            name,
+            "growth of torch.export.export",
+            _exponent(plain),
+            "exponent",
+            means="1 is linear; torch's own, to compare with",
+        ),
+        Row(
+            name,
+            "growth of describe + encode",
+            _exponent(described),
+            "exponent",
+            most=1.2,
+            means="near 1: twice the layers take twice the time",
+        ),
+        Row(
+            name,
+            "growth of the Record",
+            _exponent(sizes),
+            "exponent",
+            most=1.05,
+            means="near 1: twice the layers take twice the bytes",
+        ),
     ]
 
 

@@ -72,7 +72,13 @@ def _model(name: str, case: Case) -> list[Row]:
 
 def _figures(name: str, row: RunRow, all_rows: list[RunRow]) -> list[Row]:
     what = f"{row.backend} on {row.device}"
-    agrees = Row(name, f"{what}: agrees with eager", float(row.outcome == "agrees"), least=1)
+    agrees = Row(
+        name,
+        f"{what}: agrees with eager",
+        float(row.outcome == "agrees"),
+        least=1,
+        means="1: its outputs are the model's, within the tolerance; 0: they are not, or it failed",
+    )
     eager = next(
         (r.times for r in all_rows if r.backend == "eager" and r.device == row.device), None
     )
@@ -80,8 +86,20 @@ def _figures(name: str, row: RunRow, all_rows: list[RunRow]) -> list[Row]:
         return [agrees]
     return [
         agrees,
-        Row(name, f"{what}: time over eager", row.times.median / eager.median, "×"),
-        Row(name, f"{what}: largest absolute error", row.error.absolute),
+        Row(
+            name,
+            f"{what}: time over eager",
+            row.times.median / eager.median,
+            "×",
+            means="a warm call beside the model's own: below 1 is faster",
+        ),
+        Row(
+            name,
+            f"{what}: largest error",
+            row.error.absolute,
+            "absolute",
+            means="the farthest that a number in its outputs is from the model's",
+        ),
     ]
 
 
@@ -97,7 +115,14 @@ def _overhead() -> Row:
         one, other = first(), second()
         bare, ours = (one, other) if number % 2 == 0 else (other, one)
         ratios.append(ours / bare)
-    return Row("8 linear layers", "a run's median over a bare call's", _median(ratios), "×", 1.02)
+    return Row(
+        "8 linear layers",
+        "a run's median over a bare call's",
+        _median(ratios),
+        "×",
+        most=1.02,
+        means="what our clock adds to the time it reports",
+    )
 
 
 def _ours(explored: explorer.Exploration) -> float:
@@ -168,4 +193,11 @@ def _located() -> Row:
             right += row.node >= 0 and names[row.node] == name
     finally:
         registry.BUILT_IN = built_in
-    return Row("bert2", f"planted faults located, of {len(layers)}", right / len(layers), least=1)
+    return Row(
+        "bert2",
+        f"planted faults located, of {len(layers)}",
+        right / len(layers),
+        "share",
+        least=1,
+        means="one op made wrong at a time: how often the run names that very op",
+    )

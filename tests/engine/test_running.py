@@ -99,7 +99,7 @@ def test_each_backend_that_installs_here_gives_what_eager_gives(
     vision: Exported, rows: Runner, name: str
 ) -> None:
     for package in NEEDED.get(name, ()):
-        pytest.importorskip(package)
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[{name}]'")
 
     (row,) = rows(vision, name)
 
@@ -146,13 +146,13 @@ def test_the_profile_on_cuda(vision: Exported) -> None:
     assert found.total > 0
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="torch sees an NVIDIA GPU here")
 def test_a_missing_device_is_said_in_a_sentence(vision: Exported, rows: Runner) -> None:
-    cpu, cuda = rows(vision, "program", devices=["cpu", "cuda"])
+    """No machine has as many GPUs."""
+    cpu, cuda = rows(vision, "program", devices=["cpu", "cuda:99"])
 
     assert cpu.outcome == "agrees"
     assert cuda.outcome == "unavailable"
-    assert cuda.sentence.startswith("There is no cuda:0 here: torch")
+    assert cuda.sentence.startswith("There is no cuda:99 here: torch")
 
 
 @pytest.mark.slow
@@ -574,7 +574,7 @@ def test_peak_memory_sees_what_a_call_allocates() -> None:
         torch.ones(32 << 20, dtype=torch.uint8).add(1)
 
     found = peak_memory(call, "cpu")
-    if found < 0:
+    if found < 0 and sys.platform != "linux":
         pytest.skip("this system does not say how much memory a process has taken at most")
     assert 60 << 20 < found < 90 << 20
 
@@ -638,7 +638,7 @@ assert Telemetry().consent is False
 
 @pytest.mark.slow
 def test_openvino_reports_nothing_over_the_network(tmp_path: Path) -> None:
-    pytest.importorskip("openvino_telemetry")
+    pytest.importorskip("openvino_telemetry", reason="openvino has no telemetry here to turn off")
     plain = {name: value for name, value in os.environ.items() if name != "CI"}
     command = [sys.executable, "-c", UNTOLD]
     done = subprocess.run(

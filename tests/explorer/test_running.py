@@ -275,7 +275,9 @@ def test_the_page_is_shown_what_had_ended_before_an_interrupt(
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    ipyparallel = pytest.importorskip("ipyparallel")
+    ipyparallel = pytest.importorskip(
+        "ipyparallel", reason="ipyparallel is not installed: pip install '.[distributed]'"
+    )
     cluster = ipyparallel.Cluster(n=2, log_level=50)
     client = cluster.start_and_connect_sync(activate=False)
     here = str(Path(__file__).parents[2])

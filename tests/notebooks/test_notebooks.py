@@ -20,8 +20,11 @@ NOTEBOOKS = [
 CELL_SECONDS = 300
 
 
+def test_the_tour_and_the_first_lesson_are_run() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["00_tour", "01_a_first_export"]
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not NOTEBOOKS, reason="there is no notebook in notebooks/")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

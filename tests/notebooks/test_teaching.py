@@ -6,8 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from explorer.lessons import COURSE, Answer, lesson
-from explorer.lessons.rehearsal import rehearse
+from explorer.lessons.__main__ import main
 
 PAGE = (Path(__file__).parents[2] / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
 SETUP = """
@@ -22,7 +24,9 @@ model = Named()
 """
 
 
-def test_the_lesson_on_the_page_can_be_given(tmp_path: Path) -> None:
+def test_the_lesson_on_the_page_can_be_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (file,) = [block for block in blocks if block.startswith("# my_lesson.py")]
     (cells,) = [block for block in blocks if "exercise-1" in block]
@@ -34,10 +38,13 @@ def test_the_lesson_on_the_page_can_be_given(tmp_path: Path) -> None:
     ]
     (tmp_path / "own.ipynb").write_text(json.dumps({"cells": made}))
 
-    found = rehearse(tmp_path / "own.ipynb")
+    assert "python -m explorer.lessons my_lesson.ipynb" in PAGE
+    ended = main([str(tmp_path / "own.ipynb")])
 
-    assert found.ok, found.problems
-    assert len(found.trials) == 5
+    said = capsys.readouterr().out
+    assert ended == 0, said
+    assert said.count("\n  ok  1 ") == 5
+    assert "ok  1 solution" in said
 
 
 def test_all_that_the_page_says_an_answer_can_be_asked_is_there() -> None:

@@ -13,7 +13,7 @@ export default defineConfig({
         plugins: [asTextInVite()],
         test: {
           name: "unit",
-          environment: "happy-dom",
+          environment: "node", // a test that needs a page says so in its first line
           include: ["src/**/*.test.{ts,tsx}"],
           exclude: [IN_CHROMIUM],
         },

@@ -1,0 +1,47 @@
+"""The sizes that Verify tries: what the README says of them, with as many as it tries by itself."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import torch
+
+from export_engine import Exported, Request, Shapes, capture, describe, verify
+from export_engine.guarantees.sampling import inside
+from export_engine.guarantees.subject import Subject
+from export_engine.probe import probe_sizes
+
+PRIMES = {2, 3, 5, 7, 11, 13, 17, 23, 31}
+SHAPES = {
+    "one dim": ("x: a[4..60], _, _", [4], [60]),
+    "two dims": ("x: a[4..60], b[6..20], _", [4, 6], [60, 20]),
+    "three dims": ("x: a[4..12], b[6..20], c[3..9]", [4, 6, 3], [12, 20, 9]),
+    "derived": ("x: 2*a, _, _", [4], []),
+}
+
+
+class Passes(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.relu()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_corners_and_primes_are_among_them_and_all_are_within(name: str) -> None:
+    text, low, high = SHAPES[name]
+    shapes = Shapes.parse(text)
+    attempt = capture(Request(target=Passes(), args=(torch.ones(8, 8, 8),), shapes=shapes))
+    assert isinstance(attempt, Exported)
+    record = describe(attempt)
+    by_itself = inspect.signature(verify).parameters["sizes"].default
+
+    found = inside(Subject(attempt, record, by_itself), by_itself)
+
+    varying = len(low)
+    tried = [sizes[:varying] for sizes in found]
+    assert all(probe_sizes(record.probe, sizes).verdict == "accepted" for sizes in found)
+    assert low in tried
+    assert not high or high in tried
+    scale = 2 if name == "derived" else 1
+    assert any({size // scale for size in sizes} <= PRIMES - {2} for sizes in tried), tried
+    assert len(found) > 5

@@ -1,0 +1,387 @@
+"""What the README shows is run as it stands there: its cells, its Python and its command lines.
+
+Left out are what `make lab` and `make test` do (that there are such targets is held here), the
+calls that run all cases or all backends (each has a test of its own), and the drawing of the pieces
+(the test of imports holds its arrows). What asks for a GPU is run, and has rows that say why not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+import explorer
+from explorer import command_line
+from explorer.testing import UPDATE
+from export_engine import Shapes
+from export_engine.running import registry
+from kernel_ext.command import OPTIONS
+
+from .cells import run
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEACHING = (ROOT / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```\w*\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+"""The README's code blocks."""
+DRAWN = "cell: %export -d"
+"""In the block that is a drawing."""
+SETUP = """
+import torch, explorer
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = torch.nn.Linear(4, 4)
+    def forward(self, x):
+        return self.lin(x).relu() * 2
+class Undecided(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x.sin()
+        return x.cos()
+torch.manual_seed(0)
+model, undecided, x = Scaled().eval(), Undecided(), torch.randn(3, 4)
+"""
+
+
+def block(words: str) -> str:
+    """The one code block with these words in it."""
+    (found,) = [text for text in BLOCKS if words in text]
+    return str(found)
+
+
+@pytest.fixture
+def shell(
+    shell: InteractiveShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> InteractiveShell:
+    """With a model, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    assert shell.run_cell(SETUP).success
+    return shell
+
+
+def cell(shell: InteractiveShell, text: str) -> str:
+    """What a cell shows; it must not raise."""
+    result, said = run(shell, text)
+    assert result.success, (text, said)
+    return said
+
+
+def only_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`all` backends are the two that compile nothing; the others have tests of their own."""
+    kept = tuple(each for each in registry.BUILT_IN if each.name in ("eager", "program"))
+    monkeypatch.setattr(registry, "BUILT_IN", kept)
+
+
+def test_every_block_is_held_by_a_test_of_this_file() -> None:
+    own = Path(__file__).read_text(encoding="utf-8")
+    asked = [block(words) for _, words in re.findall(r"""\bblock\((['"])(.+?)\1\)""", own)]
+
+    assert len(BLOCKS) == README.count("\n```") // 2
+    assert [text for text in BLOCKS if text not in asked and DRAWN not in text] == []
+
+
+@pytest.mark.parametrize("page", [README, TEACHING, CONTRIBUTING], ids=["readme", "teach", "add"])
+def test_what_make_is_asked_for_is_there(page: str) -> None:
+    asked = re.findall(r"(?:^|`)make ([a-z-]+)(?: BENCHMARKS=(\w+))?", page, re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    benchmarks = {path.stem for path in (ROOT / "tests" / "benchmarks").glob("*.py")}
+
+    assert asked
+    assert re.findall(r"^make (\w+)", block("make lab"), re.MULTILINE) == ["lab", "test"]
+    for target, benchmark in asked:
+        assert f"\n{target}:" in makefile, target
+        assert not benchmark or benchmark in benchmarks
+
+
+def test_without_a_screen_the_lab_opens_no_browser() -> None:
+    """What make would run, by its own word."""
+
+    def asked(**screen: str) -> str:
+        hidden = ("DISPLAY", "WAYLAND_DISPLAY", "LAB_OPTIONS", "MAKEFLAGS")
+        kept = {name: value for name, value in os.environ.items() if name not in hidden}
+        done = subprocess.run(
+            ["make", "--dry-run", "lab"],
+            cwd=ROOT, env={**kept, **screen}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    assert "notebooks/00_tour.ipynb" in asked()
+    assert ("--no-browser" in asked()) is (sys.platform == "linux")
+    assert "--no-browser" not in asked(DISPLAY=":0")
+
+
+def test_every_dependency_has_its_reason_beside_it() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = text.partition("\ndependencies = [\n")[2].partition("\n]")[0].splitlines()
+
+    assert len(listed) > 5
+    assert [line for line in listed if not re.search(r'",\s+# \w+', line)] == []
+
+
+def test_what_it_needs_is_what_the_package_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+    (python,) = re.findall(r"need Python ([\d.]+) or newer", README)
+    (written,) = re.findall(r"Written for torch ([^\n]+)", README)
+    (oldest, tested) = re.findall(r"\d+\.[\d.]*\d", written)
+    assert project["requires-python"] == f">={python}"
+    assert f"torch>={oldest}" in project["dependencies"]
+    assert f"\ntorch=={tested}\n" in pinned
+    for page in (README, TEACHING):
+        for place, extra in re.findall(r'pip install "?([\w.-]+)\[(\w+)\]', page):
+            assert place == "."  # there is no registry that has it
+            assert extra in project["optional-dependencies"]
+
+
+def test_the_first_cell_exports(shell: InteractiveShell) -> None:
+    cell(shell, "class Reads(torch.nn.Module):\n    def forward(self, tokens): return tokens * 2")
+    cell(shell, "model, tokens = Reads(), torch.ones(2, 16)")
+
+    said = cell(shell, block("--as ex model(tokens)"))
+
+    assert "batch in [0, ∞), seq in [2, 512]" in said
+    assert shell.user_ns["ex"].ok
+
+
+@pytest.mark.slow
+def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -> None:
+    magic, python = block("%export --guide model(x)").split("# or, from Python: ")
+
+    assert "guarantees hold" in cell(shell, f"{magic}# a comment")
+    assert isinstance(eval(python, shell.user_ns), explorer.Guided)
+
+
+def test_two_programs_are_compared(shell: InteractiveShell) -> None:
+    cell(shell, '%export --no-display -d "x: batch, _" --as a model(x)')
+    cell(shell, '%export --no-display -d "x: n, _" --as b --save old.pt2 model(x)')
+    cell(shell, "ex = a")
+
+    said = cell(shell, block("%export_diff a b"))
+
+    assert said.lower().count("identical up to names") == 2  # shown, and printed
+
+
+def test_the_golden_file_is_kept_by_the_test_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(UPDATE, raising=False)
+    names: dict[str, Any] = {"model": torch.nn.ReLU(), "x": torch.ones(2)}
+    exec(block("import assert_same_export"), names)
+
+    with pytest.raises(AssertionError, match="--update-exports"):
+        names["test_the_export_is_stable"]()
+    monkeypatch.setenv(UPDATE, "1")  # what the flag sets
+    names["test_the_export_is_stable"]()
+    monkeypatch.delenv(UPDATE)
+    names["test_the_export_is_stable"]()
+    assert (tmp_path / "tests" / "golden.pt2").exists()
+
+
+@pytest.mark.slow
+def test_runs_are_asked_for_as_shown(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell(shell, '%export --no-display -d "x: batch, _" --as ex model(x)')
+    lines = block("ex.profile(sizes=").splitlines()
+    (on_gpu,) = [line for line in lines if '"cuda"' in line]
+    asked = re.findall(r'"(\w+)"', on_gpu.partition("[")[2].partition("]")[0])
+    assert {*asked} <= {each.name for each in registry.BUILT_IN}
+
+    if not torch.cuda.is_available():  # where it is, two compilers would be waited for
+        cell(shell, on_gpu)
+        reasons = [row.sentence for row in shell.user_ns["ex"].record.runs]
+        assert len(reasons) == len(asked)
+        assert all("no cuda" in reason for reason in reasons)
+    only_two(monkeypatch)
+    for line in lines:
+        if line is not on_gpu:
+            cell(shell, line)
+    runs = [row for row in shell.user_ns["ex"].record.runs if row.device == "cpu"]
+    assert len(runs) == 2 + 2 * 2 + 5 * 2
+    assert all(row.outcome == "agrees" for row in runs)
+
+
+@pytest.mark.slow
+def test_runs_on_other_machines_are_asked_for_as_shown() -> None:
+    pytest.importorskip("ipyparallel", reason="it is not installed: pip install '.[distributed]'")
+    ex = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))
+    quick = block("import ipyparallel").replace('"all"', '"eager,program"')
+
+    with capture_output() as captured:
+        exec(quick, {"ex": ex})
+
+    (row,) = ex.record.runs  # the eager model stays here
+    assert (row.backend, row.device) == ("program", "cuda:0")
+    assert row.where.startswith("engine ")
+    assert row.title in captured.stdout
+
+
+def test_exportdb_is_asked_as_shown(shell: InteractiveShell) -> None:
+    asked = re.findall(r"%(?:exportdb|graph_breaks)(?: [\w.-]+)?", block("%exportdb --check"))
+    assert len(asked) == 6
+
+    for line in asked:
+        if not line.endswith("--check"):  # `test_check_prints_every_case...` runs them all
+            assert cell(shell, line)
+
+
+def test_compile_beside_export_reads_as_shown(shell: InteractiveShell) -> None:
+    command, _, wanted = block("%export --vs-compile --sizes").partition("\n\n")
+    shell.run_cell("x, w = torch.randn(512, 8), torch.randn(8, 8)", store_history=True)
+    shell.run_cell(
+        "# the example's function\n\n"
+        "def f(x, w):\n"
+        "    if x.shape[0] <= 1024:\n"
+        "        return torch.relu(x @ w)\n"
+        "    return torch.sigmoid(x @ w) * 2\n",
+        store_history=True,
+    )
+
+    said = cell(shell, command)
+
+    assert wanted.strip() in said
+
+
+@pytest.mark.slow
+def test_the_python_way_works_line_by_line(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names = shell.user_ns
+    names["opset"] = ["aten.linear", "aten.relu", "aten.mul"]
+    only_two(monkeypatch)
+    good, failing = block("explorer.explore(model, (x,), dynamic_shapes").split("ex.diagnosis")
+    left_out = ["explorer.exportdb.check()"]  # tests/engine/test_exportdb.py runs all cases
+    if not shutil.which("dot"):
+        left_out.append("save_graph")
+
+    for line in good.splitlines():
+        if not any(each in line for each in left_out):
+            cell(shell, line)
+    assert len(names["ex"].attempts) == 2  # as exported, and decomposed
+    assert {"model.pt2", "report.html", "record.json"} <= {each.name for each in tmp_path.iterdir()}
+
+    cell(shell, "ex = explorer.explore(undecided, (x,))")
+    for line in f"ex.diagnosis{failing}".splitlines():
+        cell(shell, line)
+        if line.startswith("ex.undo()"):
+            assert not names["ex"].ok
+            names["ex"].apply(0)
+    assert "torch.cond" in next(iter(names["ex"].fixed_source.values()))
+
+
+MODULE = """
+import torch
+class Net(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x).relu()
+def make():
+    return Net(4, 4), (torch.ones(3, 4),)
+"""
+
+
+@pytest.mark.slow
+def test_the_command_lines_of_the_readme_and_of_the_help_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    only_two(monkeypatch)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "module.py").write_text(MODULE)
+    made = explorer.explore(torch.nn.ReLU(), (torch.ones(3, 4),))
+    for name in ("model", "old", "new"):
+        made.save(f"{name}.pt2")
+    with pytest.raises(SystemExit):
+        command_line.main(["--help"])
+    taught = re.findall(r"^  (export-explorer \S+.*?)(?:   .*)?$", capsys.readouterr().out, re.M)
+    lines = block("export-explorer model.pt2 --verify").splitlines()
+    assert (len(lines), len(taught)) == (4, 6)
+
+    for line in (*lines, *taught):
+        assert command_line.main(shlex.split(line)[1:]) == 0, capsys.readouterr()
+    assert (tmp_path / "report.html").exists()
+
+
+def test_the_short_language_takes_what_is_shown() -> None:
+    section = README.partition("The short language gives")[2].partition("\n## ")[0]
+    specs = [each for each in re.findall(r"`([^`]+)`", section) if ":" in each]
+
+    assert len(specs) == 2
+    for spec in specs:
+        assert str(Shapes.parse(spec)) == spec
+
+
+def test_controls_that_a_page_names_are_on_the_page() -> None:
+    """Words in bold are what a view or a button is called."""
+    front_end = ROOT / "widgets" / "frontend" / "src"
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in front_end.rglob("*.ts*")
+        if ".test." not in path.name and "testing" not in path.parts
+    ]
+    notebooks = "".join(
+        "".join(part["source"])
+        for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+        for part in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if part["cell_type"] == "markdown"
+    )
+    section = README.partition("## In the view")[2].partition("## From Python")[0] + notebooks
+    named = {
+        words
+        for words in re.findall(r"\*\*([A-Z][\w ]+?)\*\*", section)
+        if words not in ("Outline", "Strict")  # a tree without a heading; a word explained
+    }
+    assert len(named) > 12
+    label = r'[">`\s]{}["<`\s]'
+    missing = [
+        words
+        for words in named
+        if not any(re.search(label.format(re.escape(words)), text) for text in texts)
+    ]
+    assert missing == []
+
+
+def test_no_text_is_set_as_html() -> None:
+    """What a model says is data, on the page as well."""
+    asks = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc")
+    front_end = ROOT / "widgets" / "frontend" / "src"
+    sources = [path for path in front_end.rglob("*.ts*") if ".test." not in path.name]
+
+    assert len(sources) > 100
+    assert [path.name for path in sources if asks.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_help_of_the_magic_says_what_holds(shell: InteractiveShell) -> None:
+    text = inspect.cleandoc(shell.find_line_magic("export").__doc__ or "")
+    options = text.partition("Options, before the call:")[2].partition("The last result")[0]
+    language = text.partition("names a dim for each size of an input:")[2].partition("`;`")[0]
+
+    said = re.findall(r"^(?:(-d), )?(-{1,2}[\w-]+)", options, re.MULTILINE)
+    assert {each for pair in said for each in pair if each} == set(OPTIONS)
+    (named,) = re.findall(r"by what to run it: ([\w,\s]+?), or all", options)
+    assert {each.strip() for each in named.split(",")} <= {each.name for each in registry.BUILT_IN}
+    specs = re.findall(r"^(\w.*?)  ", language, re.MULTILINE)
+    assert len(specs) == 4
+    for spec in specs:
+        assert str(Shapes.parse(spec)) == spec
+    for line in re.findall(r"^%export .*?(?=  )|^%export -d .*?\)", text, re.MULTILINE)[:2]:
+        assert "exported, non-strict" in cell(shell, line)

@@ -1,0 +1,67 @@
+"""The benchmarks' table: one row a figure, and a row for each benchmark that came to nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.__main__ import BENCHMARKS, main
+from tests.benchmarks.measuring import measured
+from tests.benchmarks.table import Row, as_text
+
+FOLDER = Path(__file__).parent / "benchmarks"
+NO_BENCHMARKS = {"__init__", "__main__", "measuring", "table"}
+GOOD = """
+from tests.benchmarks.table import Row
+def run():
+    return [Row("a page", "painting", 12.5, "ms", most=500, means="until it is seen")]
+"""
+RAISES = "def run():\n    raise ValueError('no\\n  browser')\n"
+DIES = "import os\ndef run():\n    os._exit(11)\n"
+
+
+def test_a_benchmark_that_fails_or_dies_is_a_row_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    for name, text in {"__init__": "", "good": GOOD, "raises": RAISES, "dies": DIES}.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    rows = measured(["raises", "dies", "missing", "good"], package="figures")
+
+    assert [row.verdict for row in rows] == ["failed", "failed", "failed", "ok"]
+    assert [row.subject for row in rows] == ["raises", "dies", "missing", "a page"]
+    assert rows[0].means == "ValueError: no browser"
+    assert "BrokenProcessPool" in rows[1].means
+    assert "No module named 'figures.missing'" in rows[2].means
+    assert "in run" in capfd.readouterr().err  # where it failed is said while it runs
+
+
+def test_a_row_has_its_figure_its_unit_its_budget_and_what_it_means() -> None:
+    rows = [
+        Row("a page", "painting", 12.5, "ms", most=500, means="until it is seen"),
+        Row("a page", "panning", 40, "frames/s", least=50, means="how smooth it is"),
+        Row("a model", "ops", 123456.0, "ops", means="how many there are"),
+    ]
+
+    head, rule, *lines = as_text(rows).splitlines()
+
+    assert " ".join(head.split()) == "of name figure unit budget what it means"
+    assert set(rule) == {"-", " "}
+    assert [" ".join(line.split()) for line in lines] == [
+        "a page painting 12.5 ms at most 500 ok until it is seen",
+        "a page panning 40 frames/s at least 50 over how smooth it is",
+        "a model ops 123,456 ops how many there are",
+    ]
+
+
+def test_every_benchmark_is_run_by_make_bench() -> None:
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*BENCHMARKS} | NO_BENCHMARKS
+
+
+def test_a_name_that_is_none_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["speed"]) == 2
+    assert "no benchmark named speed; there are export_cost, growth" in capsys.readouterr().out

@@ -1,0 +1,102 @@
+"""What an installed wheel brings, built here from the tree as it stands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hatch_build
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
+BUNDLED = ("@hpcc-js/wasm-graphviz", "Graphviz", "Expat", "@preact/signals", "preact")
+"""What the front end contains that others have written."""
+USE = """
+import pathlib, sys
+import explorer, export_engine, kernel_ext, widgets
+home = pathlib.Path(sys.argv[1])
+for package in (explorer, export_engine, kernel_ext, widgets):
+    assert home in pathlib.Path(package.__file__).parents, package.__file__
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "kernel_ext")
+assert len(widgets.front_end()) > 100_000
+import torch
+found = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))
+assert found.ok
+assert "Graphviz (Eclipse Public License)" in found.to_html("report.html").read_text()
+found.save("model.pt2")
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
+    """The wheel; the front end is not built anew, so that others who test here keep theirs."""
+    if not hatch_build.is_up_to_date():
+        pytest.fail("The front end is not up to date: run `make frontend`.")
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (file,) = folder.glob("*.whl")
+    with zipfile.ZipFile(file) as opened:
+        yield opened
+
+
+def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if "frontend" not in path.parts
+    }
+    built = {f"widgets/static/{name}" for name in ("explorer.js", "loader.js", "LICENSES.txt")}
+    typed = {f"{package}/py.typed" for package in PACKAGES}
+
+    assert names >= sources | built | typed
+    rest = {name for name in names - sources - built - typed if ".dist-info/" not in name}
+    assert rest == {"widgets/static/sources.sha256"}
+
+
+def test_it_has_the_licences_of_all_that_is_in_it(wheel: zipfile.ZipFile) -> None:
+    (own,) = [name for name in wheel.namelist() if name.endswith("licenses/LICENSE")]
+    notices = wheel.read("widgets/static/LICENSES.txt").decode()
+
+    assert wheel.read(own) == (ROOT / "LICENSE").read_bytes()
+    for name in BUNDLED:
+        assert f"\n{name} " in f"\n{notices}", name
+    assert notices.count("Permission is hereby granted") >= 4
+    assert "Apache License" in notices
+
+
+def test_no_path_of_this_machine_is_in_it(wheel: zipfile.ZipFile) -> None:
+    home = str(ROOT).encode()
+    assert [name for name in wheel.namelist() if home in wheel.read(name)] == []
+
+
+@pytest.mark.slow
+def test_it_works_without_the_clone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    home = tmp_path / "installed"
+    wheel.extractall(home)
+    environment = {**os.environ, "PYTHONPATH": str(home)}
+
+    def python(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    python("-c", USE, str(home))
+    assert "loaded, 1 op" in python(
+        "-c", "import sys; from explorer.command_line import main; sys.exit(main(sys.argv[1:]))",
+        "model.pt2",
+    )  # fmt: skip
+    (points,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    assert "export-explorer = explorer.command_line:main" in wheel.read(points).decode()
