@@ -1,6 +1,6 @@
 /** Decomposing a program: by which table, and what became of which ops. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { LevelRow, ReplacedOp } from "../record.gen";
@@ -32,9 +32,6 @@ function Form({ store, program }: Props) {
   const [choosing, setChoosing] = useState(false);
   const busy = store.working.value !== null;
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (choosing && form.current) bringToTop(form.current);
-  }, [choosing]);
   return (
     <>
       <form
@@ -73,7 +70,15 @@ function Form({ store, program }: Props) {
           {choosing ? "hide the ops" : "choose ops"}
         </button>
       </form>
-      {choosing && <TableEditor store={store} program={program} table={table} change={setTable} />}
+      {choosing && (
+        <TableEditor
+          store={store}
+          program={program}
+          table={table}
+          change={setTable}
+          ready={() => form.current && bringToTop(form.current)}
+        />
+      )}
     </>
   );
 }

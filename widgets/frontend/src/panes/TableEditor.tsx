@@ -1,6 +1,6 @@
 /** A decomposition table to tick: the ops of the program first, then all that torch can decompose. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { capped } from "../format";
 import type { Program } from "../program";
 import type { Store } from "../store";
@@ -22,12 +22,17 @@ interface Props {
   /** In the short language. */
   table: string;
   change: (table: string) => void;
+  /** Called when the ops are there to choose from. */
+  ready: () => void;
 }
 
-export function TableEditor({ store, program, table, change }: Props) {
+export function TableEditor({ store, program, table, change, ready }: Props) {
   const [query, setQuery] = useState("");
   const attempt = store.current.value;
   const answer = useAnswer(() => store.host.ask("decomposable", { attempt }), [store, attempt]);
+  useEffect(() => {
+    if (answer.kind === "there") ready();
+  }, [answer.kind]);
   if (answer.kind === "waiting") return <Waiting what="the list of ops" slow={answer.slow} />;
   if (answer.kind === "refused") return <Empty>{capped(answer.why)}</Empty>;
   const parsed = parseTable(table);
