@@ -38,7 +38,8 @@ class Symbols:
         self._names = names
         self._print: Callable[[Any], str] = symbol_printer(names)
         self._places = places
-        self._print_places: Callable[[Any], str] = symbol_printer(places)
+        # The Dim that `4*rows` is made from may have no dim of its own: its name stands for it.
+        self._print_places: Callable[[Any], str] = symbol_printer(names | places)
         self._texts: dict[Any, str] = {}
         self.table: Table[str, Any] = Table()
         self._expressions: dict[str, Expression] = {}

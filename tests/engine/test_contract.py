@@ -216,3 +216,12 @@ def test_a_formula_from_a_file_is_checked_before_it_is_used(formula: list[int | 
     probe = msgspec.structs.replace(record.probe, rules=rules)
     with pytest.raises(BrokenRecord):
         check_record(msgspec.structs.replace(record, probe=probe))
+
+
+def test_a_dim_that_others_are_made_from_goes_by_its_name() -> None:
+    shapes = Shapes.parse("input: 4*quarter, _")
+    attempt = capture(
+        Request(target=torch.nn.ReLU(), args=(torch.ones(8, 3),), kwargs={}, shapes=shapes)
+    )
+    texts = [guard.text for guard in describe(attempt).guards]
+    assert "input.shape[0] == (4*quarter)" in texts
