@@ -46,10 +46,10 @@ def difference(
 
 
 def _kinds(specs: list[tuple[str, str]], others: list[tuple[str, str]]) -> str:
-    """`2 constant_tensor instead of 1`: the kinds that there are more or fewer of."""
-    one, other = (Counter(kind.lower() for kind, _ in side) for side in (specs, others))
+    """`constant tensor ×2 instead of ×1`: the kinds that there are more or fewer of."""
+    one, other = (Counter(kind.lower().replace("_", " ") for kind, _ in side) for side in (specs, others))
     said = [
-        f"{other[kind]:,} {kind} instead of {one[kind]:,}"
+        f"{kind} ×{other[kind]:,} instead of ×{one[kind]:,}"
         for kind in dict.fromkeys([*one, *other])
         if one[kind] != other[kind]
     ]

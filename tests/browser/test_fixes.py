@@ -130,3 +130,8 @@ def test_failures_are_looked_at(lab: Lab, width: int, theme: Theme) -> None:
     lab.screenshot(f"fixes-{width}-{theme}")
     overflow = root.evaluate("root => root.scrollWidth - root.clientWidth")
     assert overflow <= 1
+    header, verdict = root.locator("header"), root.get_by_test_id("verdict")
+    inside, around = verdict.bounding_box(), header.bounding_box()
+    assert inside is not None
+    assert around is not None
+    assert inside["y"] + inside["height"] <= around["y"] + around["height"], "it is cut off"

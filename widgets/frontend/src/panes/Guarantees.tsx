@@ -121,7 +121,7 @@ function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
           origin="guarantees"
         />
       </p>
-      {row.evidence.length > 0 && (
+      {row.evidence.some((line) => line !== row.sentence) && (
         <details open={row.verdict === "broken"}>
           <summary>Evidence</summary>
           <ul>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
 import { Diff } from "../panes/Diff";
+import { Prose } from "../panes/parts";
 import type { Program } from "../program";
 import type { Check } from "../record.gen";
 import type { Store } from "../store";
@@ -35,7 +36,8 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
       {applied && (
         <Line mark={fixed ? "good" : "note"}>
           <span>
-            <strong>{fixed ? "Fixed by" : "Applied"}</strong> {capped(fixedBy.join(", then "), 600)}
+            <strong>{fixed ? "Fixed by" : "Applied"}</strong>{" "}
+            <Prose text={fixedBy.join(", then ")} most={600} />
             {!fixed && ". It still does not export: below is what stands in its way now."}
           </span>
           <Undo store={store} />
