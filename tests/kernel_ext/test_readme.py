@@ -150,6 +150,7 @@ def test_what_it_needs_is_what_the_package_asks_for() -> None:
             assert extra in project["optional-dependencies"]
 
 
+@pytest.mark.slow
 def test_the_first_cell_exports(shell: InteractiveShell) -> None:
     cell(shell, "class Reads(torch.nn.Module):\n    def forward(self, tokens): return tokens * 2")
     cell(shell, "model, tokens = Reads(), torch.ones(2, 16)")
