@@ -13,6 +13,7 @@ import pytest
 
 import hatch_build
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
 BUNDLED = ("@hpcc-js/wasm-graphviz", "Graphviz", "Expat", "@preact/signals", "preact")
@@ -79,7 +80,6 @@ def test_no_path_of_this_machine_is_in_it(wheel: zipfile.ZipFile) -> None:
     assert [name for name in wheel.namelist() if home in wheel.read(name)] == []
 
 
-@pytest.mark.slow
 def test_it_works_without_the_clone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     home = tmp_path / "installed"
     wheel.extractall(home)

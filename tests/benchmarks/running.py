@@ -61,46 +61,51 @@ def _model(name: str, case: Case) -> list[Row]:
     explored = explorer.explore(
         case.model, case.args, case.kwargs, dynamic_shapes=case.shapes or None, title=name
     )
-    found: list[RunRow] = []
+    rows: list[Row] = []
     for device in devices():
         backend = "all" if device == "cpu" else ON_GPU
         table = explored.run(device, backend)
         print(f"\n{name}\n{table}", flush=True)
-        found += table.rows
-    return [each for row in found for each in _figures(name, row, found)]
+        rows += _figures(name, device, list(table.rows))
+    return rows
 
 
-def _figures(name: str, row: RunRow, all_rows: list[RunRow]) -> list[Row]:
-    what = f"{row.backend} on {row.device}"
-    agrees = Row(
-        name,
-        f"{what}: agrees with eager",
-        float(row.outcome == "agrees"),
-        least=1,
-        means="1: its outputs are the model's, within the tolerance; 0: they are not, or it failed",
-    )
-    eager = next(
-        (r.times for r in all_rows if r.backend == "eager" and r.device == row.device), None
-    )
-    if row.times is None or row.error is None or eager is None:
-        return [agrees]
-    return [
-        agrees,
+def _figures(name: str, device: str, found: list[RunRow]) -> list[Row]:
+    """How many agree, then time and error of each beside the model itself."""
+    off = [row.backend for row in found if row.outcome != "agrees"]
+    rows = [
         Row(
             name,
-            f"{what}: time over eager",
-            row.times.median / eager.median,
-            "×",
-            means="a warm call beside the model's own: below 1 is faster",
-        ),
-        Row(
-            name,
-            f"{what}: largest error",
-            row.error.absolute,
-            "absolute",
-            means="the farthest that a number in its outputs is from the model's",
-        ),
+            f"backends on {device} that agree with eager, of {len(found)}",
+            1 - len(off) / len(found),
+            "share",
+            least=1,
+            means=f"these do not, or failed: {', '.join(off)}"
+            if off
+            else "what each gives is what the model gives, within the tolerance",
+        )
     ]
+    eager = next((row.times for row in found if row.backend == "eager"), None)
+    for row in found:
+        if row.backend == "eager" or row.times is None or row.error is None or eager is None:
+            continue
+        rows += [
+            Row(
+                name,
+                f"{row.backend} on {device}, time over eager",
+                row.times.median / eager.median,
+                "×",
+                means="a warm call beside the model's own: below 1 is faster",
+            ),
+            Row(
+                name,
+                f"{row.backend} on {device}, largest error",
+                row.error.absolute,
+                "absolute",
+                means="the farthest that a number in its outputs is from the model's",
+            ),
+        ]
+    return rows
 
 
 def _overhead() -> Row:

@@ -26,6 +26,7 @@ class Passes(torch.nn.Module):
         return x.relu()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_corners_and_primes_are_among_them_and_all_are_within(name: str) -> None:
     text, low, high = SHAPES[name]

@@ -150,6 +150,7 @@ def test_what_it_needs_is_what_the_package_asks_for() -> None:
             assert extra in project["optional-dependencies"]
 
 
+@pytest.mark.slow
 def test_the_first_cell_exports(shell: InteractiveShell) -> None:
     cell(shell, "class Reads(torch.nn.Module):\n    def forward(self, tokens): return tokens * 2")
     cell(shell, "model, tokens = Reads(), torch.ones(2, 16)")
@@ -331,7 +332,7 @@ def test_the_short_language_takes_what_is_shown() -> None:
 
 
 def test_controls_that_a_page_names_are_on_the_page() -> None:
-    """Words in bold are what a view or a button is called."""
+    """Words in bold, or slanted, are what a view or a button is called."""
     front_end = ROOT / "widgets" / "frontend" / "src"
     texts = [
         path.read_text(encoding="utf-8")
@@ -344,13 +345,14 @@ def test_controls_that_a_page_names_are_on_the_page() -> None:
         for part in json.loads(path.read_text(encoding="utf-8"))["cells"]
         if part["cell_type"] == "markdown"
     )
-    section = README.partition("## In the view")[2].partition("## From Python")[0] + notebooks
+    section = README.partition("## In the view")[2].partition("## From Python")[0]
     named = {
         words
-        for words in re.findall(r"\*\*([A-Z][\w ]+?)\*\*", section)
+        for words in re.findall(r"\*\*([A-Z][\w ]+?)\*\*", section + notebooks)
         if words not in ("Outline", "Strict")  # a tree without a heading; a word explained
     }
-    assert len(named) > 12
+    named |= set(re.findall(r"(?<!\*)\*([A-Za-z ]+)\*(?!\*)", section))
+    assert len(named) > 14
     label = r'[">`\s]{}["<`\s]'
     missing = [
         words
