@@ -40,7 +40,7 @@ test: lint test-frontend test-python ## everything
 
 check: lint setup ## lint and the tests that take seconds
 	@$(NPM) --silent run test:unit
-	@$(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not browser and not slow"
+	@$(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow" --ignore tests/browser
 
 lint: lint-python lint-frontend ## ruff, mypy, tsc, Biome
 

@@ -47,7 +47,9 @@ def difference(
 
 def _kinds(specs: list[tuple[str, str]], others: list[tuple[str, str]]) -> str:
     """`constant tensor ×2 instead of ×1`: the kinds that there are more or fewer of."""
-    one, other = (Counter(kind.lower().replace("_", " ") for kind, _ in side) for side in (specs, others))
+    one, other = (
+        Counter(kind.lower().replace("_", " ") for kind, _ in side) for side in (specs, others)
+    )
     said = [
         f"{kind} ×{other[kind]:,} instead of ×{one[kind]:,}"
         for kind in dict.fromkeys([*one, *other])

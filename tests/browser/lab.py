@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import nbformat
 from playwright.sync_api import Locator, Page
 
 from .server import Server
@@ -41,6 +40,8 @@ class Lab:
         if isinstance(cells, Path):
             self.path.write_bytes(cells.read_bytes())
         else:
+            import nbformat  # takes a second, which tests without a browser need not wait
+
             notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
                 cells=[nbformat.v4.new_code_cell(source) for source in cells],  # type: ignore[no-untyped-call]
                 metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},

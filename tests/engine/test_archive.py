@@ -23,6 +23,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_saved_program_shows_its_graph_signature_and_lines(saved: Path) -> None:
     record = describe(load(saved))
     assert record.mode == "loaded"

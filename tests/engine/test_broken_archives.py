@@ -59,6 +59,7 @@ def tried(data: bytes, path: Path, counts: Counter[str]) -> None:
     assert took < LONGEST
 
 
+@pytest.mark.slow
 def test_truncated_anywhere(good: bytes, tmp_path: Path, table: dict[str, Counter[str]]) -> None:
     numbers = random.Random(0)
     counts = table["truncated"] = Counter()

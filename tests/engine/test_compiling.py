@@ -78,6 +78,7 @@ def test_a_size_that_a_graph_takes_is_run_again() -> None:
     assert [[step.number for step in each.steps] for each in report.calls] == [[1], [2], [2], [2]]
 
 
+@pytest.mark.slow
 def test_a_branch_on_data_is_a_gap_between_graphs() -> None:
     report = seen(Gate(), torch.ones(2, 4))
     (call,) = report.calls
@@ -99,6 +100,7 @@ def test_a_branch_on_data_is_a_gap_between_graphs() -> None:
     assert report.sentence_place.line == gap.places[-1].line
 
 
+@pytest.mark.slow
 def test_a_gap_of_code_without_any_graph_is_on_the_way() -> None:
     report = seen(Gate(), -torch.ones(2, 4))
     steps = [(each.kind, each.number) for each in report.calls[0].steps]
@@ -145,6 +147,7 @@ def one_graph_per_size(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+@pytest.mark.slow
 def test_a_function_with_too_many_graphs_is_given_up_and_it_is_said_why() -> None:
     from torch._dynamo import config
 
@@ -252,6 +255,7 @@ def test_dynamo_is_as_before() -> None:
     assert entries(helper.__code__) == []
 
 
+@pytest.mark.slow
 def test_functions_that_torch_had_met_before_keep_nothing_of_ours() -> None:
     entries = torch._C._dynamo.eval_frame._debug_get_cache_entry_list
     explorer.explore(calls_helper, (torch.ones(3),), strict=True)  # meets helper, and fails there

@@ -208,6 +208,7 @@ def test_the_front_end_evaluates_the_same() -> None:
     "formula",
     [["d9"], ["+"], [1, 2], [1, 2, "+", "+"], ["__import__"], ["dx"], ["d0", "d0", "exec"]],
 )
+@pytest.mark.slow
 def test_a_formula_from_a_file_is_checked_before_it_is_used(formula: list[int | str]) -> None:
     args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
     record = record_of(Bounded(), args, "x: *, k; y: k, *")

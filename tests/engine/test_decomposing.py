@@ -49,6 +49,7 @@ def test_an_op_that_torch_does_not_know_is_named() -> None:
         DecompositionTable.parse("core -lineer").to_torch()
 
 
+@pytest.mark.slow
 def test_a_linear_becomes_core_ops_that_know_where_they_are_from() -> None:
     attempt = exported("tutorial")
     nodes = [str(node) for node in attempt.program.graph.nodes]
@@ -68,6 +69,7 @@ def test_a_linear_becomes_core_ops_that_know_where_they_are_from() -> None:
     assert [each.done for each in seen] == sorted(each.done for each in seen)
 
 
+@pytest.mark.slow
 def test_what_is_to_stay_whole_does_and_what_is_outside_is_said() -> None:
     attempt = exported("tutorial")
     kept = decompose(attempt, DecompositionTable.parse("core -linear"))

@@ -223,6 +223,7 @@ class Outer(nn.Module):
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_helpers_in_nested_modules_behind_decorators(strict: bool) -> None:
     found = diagnosed(Outer(), torch.ones(2, 4), strict=strict)
     assert found.kind is Kind.BRANCH_ON_DATA

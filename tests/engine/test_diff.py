@@ -128,6 +128,7 @@ def test_a_block_that_was_moved_is_still_the_same_block() -> None:
     assert set(changed) == {"linear_2", "linear_4", "linear_6"}, "the blocks b, c and d begin there"
 
 
+@pytest.mark.slow
 def test_symbols_are_the_same_under_other_names() -> None:
     attempt, before = exported("bert2"), recorded("bert2")
     assert attempt.request is not None
@@ -139,6 +140,7 @@ def test_symbols_are_the_same_under_other_names() -> None:
     assert found(diff, before, after) == (set(), set())
 
 
+@pytest.mark.slow
 def test_a_narrower_range_is_a_difference() -> None:
     attempt, before = exported("bert2"), recorded("bert2")
     assert attempt.request is not None

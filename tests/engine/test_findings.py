@@ -22,6 +22,7 @@ def exported(plant: Plant, faulty: bool) -> Exported:
 
 
 @pytest.mark.parametrize("number", range(len(planted.plants())))
+@pytest.mark.slow
 def test_a_planted_fault_is_found_and_its_twin_is_clean(number: int) -> None:
     plant = planted.plants()[number]
     attempt = exported(plant, faulty=True)

@@ -202,6 +202,7 @@ def failing(name: str) -> tuple[Any, Failed]:
     return model, explain(attempt)
 
 
+@pytest.mark.slow
 def test_the_users_function_runs_its_own_code_afterwards_also_when_interrupted() -> None:
     model, attempt = failing("untouched")
     own = type(model).forward.__code__

@@ -151,6 +151,7 @@ OPS: dict[str, tuple[str, Callable[..., Any], tuple[Any, ...], str]] = {
 
 @both_modes
 @pytest.mark.parametrize("case", OPS)
+@pytest.mark.slow
 def test_a_kernel_is_inferred(case: str, strict: bool, define: Callable[..., Any]) -> None:
     schema, kernel, args, text = OPS[case]
     op = define(schema, kernel)

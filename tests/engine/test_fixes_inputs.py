@@ -200,6 +200,7 @@ class Other:
 
 
 @both_modes
+@pytest.mark.slow
 def test_a_class_that_turns_up_later_in_a_known_container_is_not_overlooked(strict: bool) -> None:
     def target(x: torch.Tensor) -> Memory:
         memory = Memory(x.sin())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 import torch
 from torch import nn
 
@@ -28,6 +29,7 @@ class FixedHead(nn.Module):
         return self.head(self.body(image).flatten(1))
 
 
+@pytest.mark.slow
 def test_sizes_that_the_model_hardly_takes_may_stay_as_they_are() -> None:
     wanted = Shapes.parse("image: batch, _, h, w")
     request = Request(target=FixedHead(), args=(torch.randn(2, 3, 16, 16),), shapes=wanted)

@@ -316,6 +316,7 @@ def traced(target: torch.nn.Module, args: tuple[Any, ...]) -> Exported:
     return attempt
 
 
+@pytest.mark.slow
 def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
     x, k = torch.ones(3, 4), torch.ones(3, 4)
     kept = checked(traced(planted.FillsCache(), (x, {"k": k})))
@@ -358,6 +359,7 @@ def test_a_program_from_a_file_is_checked_as_far_as_it_goes() -> None:
     assert found["flat"] == found["lifted"] == found["saved"] == found["unflattened"] == "holds"
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_model_as_it_was(clean: Exported) -> None:
     assert clean.request is not None
     model = clean.request.target

@@ -138,6 +138,7 @@ def test_an_odd_graph_stands_in_nobodys_way() -> None:
         assert record.failure is not None
 
 
+@pytest.mark.slow
 def test_a_failure_lets_go_of_its_graph_with_the_attempt() -> None:
     attempt = capture(Request(target=FailsLate(), args=(torch.ones(2),)))
     assert isinstance(attempt, Failed)

@@ -146,6 +146,7 @@ def test_the_profile_on_cuda(vision: Exported) -> None:
     assert found.total > 0
 
 
+@pytest.mark.slow
 def test_a_missing_device_is_said_in_a_sentence(vision: Exported, rows: Runner) -> None:
     """No machine has as many GPUs."""
     cpu, cuda = rows(vision, "program", devices=["cpu", "cuda:99"])

@@ -123,6 +123,7 @@ def deep(path: list[Any], value: Any) -> Callable[[bytes], bytes]:
         deep(["frames", "file"], ["<script>"]),
     ],
 )
+@pytest.mark.slow
 def test_a_record_that_does_not_hold_together_is_left_aside(
     saved: Path, change: Callable[[Any], Any]
 ) -> None:

@@ -73,6 +73,7 @@ def test_parse_is_the_inverse_of_print(shapes: Shapes) -> None:
 
 @given(all_shapes())
 @settings(max_examples=100, deadline=None)
+@pytest.mark.slow
 def test_copies_are_equal(shapes: Shapes) -> None:
     assert pickle.loads(pickle.dumps(shapes)) == copy.deepcopy(shapes) == replace(shapes) == shapes
 
@@ -81,6 +82,7 @@ def test_copies_are_equal(shapes: Shapes) -> None:
 @example("x: " + "9" * 5000)
 @example('"\\"')
 @settings(max_examples=1000, deadline=None)
+@pytest.mark.slow
 def test_any_text_parses_or_points_at_a_column(text: str) -> None:
     try:
         shapes = Shapes.parse(text)

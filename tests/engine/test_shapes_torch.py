@@ -119,6 +119,7 @@ def test_torch_takes_the_specs_as_they_are(call: str) -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+@pytest.mark.slow
 def test_specs_of_keywords_export_in_every_form(strict: bool) -> None:
     args, kwargs = (t(),), {"k": [t()], "y": t()}
     batch = {0: Dim("b")}

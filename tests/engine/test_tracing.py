@@ -157,6 +157,7 @@ def test_torchs_own_dump_of_a_failure_is_not_what_the_model_printed() -> None:
     assert attempt.printed.strip() == "hello"
 
 
+@pytest.mark.slow
 def test_a_failing_export_writes_nothing_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     for strict in (False, True):
         capture(Request(target=Undecided(), args=(torch.randn(3),), strict=strict))
@@ -199,6 +200,7 @@ def test_torch_and_the_module_are_left_as_they_were(model: nn.Module, strict: bo
         torch.testing.assert_close(tensor, weights[name], rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_an_interrupt_gets_through_and_leaves_torch_as_it_was() -> None:
     before = torch_state()
     main = threading.main_thread().ident
@@ -245,6 +247,7 @@ def test_guards_know_the_line_that_asked(strict: bool) -> None:
     assert "# the line" in lines[record.frames.line[innermost] - 1]
 
 
+@pytest.mark.slow
 def test_a_branch_of_cond_knows_its_own_lines() -> None:
     attempt = capture(Request(target=Branching(), args=(torch.randn(4, 8),)))
     record = describe(attempt)

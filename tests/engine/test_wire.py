@@ -35,6 +35,7 @@ def small() -> Record:
 
 
 @pytest.mark.parametrize("name", ["tutorial", "branching", "bert2"])
+@pytest.mark.slow
 def test_a_record_survives_the_wire(name: str) -> None:
     case = CASES[name]()
     record = describe(capture(Request(target=case.model, args=case.args, kwargs=case.kwargs)))

@@ -85,6 +85,7 @@ def test_anything_that_is_a_program_can_be_compared(tmp_path: Path) -> None:
         explorer.diff(first, 3)
 
 
+@pytest.mark.slow
 def test_a_failed_export_has_nothing_to_compare() -> None:
     failed = explorer.explore(lambda x: x if x.sum() > 0 else -x, (torch.ones(2),))
     with pytest.raises(ValueError, match="export failed"):
@@ -138,6 +139,7 @@ def test_pytest_has_the_flag(tmp_path: Path) -> None:
     assert run() == 0
 
 
+@pytest.mark.slow
 def test_what_a_backend_lacks_is_counted() -> None:
     ex = net()
     assert ex.outside() == {"aten.linear.default": 1, "aten.sum.default": 1}
@@ -158,6 +160,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_line_exports_saves_and_opens(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,6 +209,7 @@ def test_the_command_line_says_what_went_wrong(
         assert said in capsys.readouterr().err, arguments
 
 
+@pytest.mark.slow
 def test_the_record_follows_its_schema(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["--schema"]) == 0
     schema = json.loads(capsys.readouterr().out)

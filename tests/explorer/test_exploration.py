@@ -54,6 +54,7 @@ def test_the_program_is_torchs_own(explored: explorer.Exploration) -> None:
     assert explored.ok
 
 
+@pytest.mark.slow
 def test_both_modes_are_two_attempts() -> None:
     both = explorer.explore(Undecided(), (torch.ones(2),), both=True)
     assert [attempt.mode for attempt in both.attempts] == ["non-strict", "strict"]
@@ -62,6 +63,7 @@ def test_both_modes_are_two_attempts() -> None:
         _ = both.program
 
 
+@pytest.mark.slow
 def test_the_mode_that_exports_is_shown_first() -> None:
     class DataWrite(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -127,6 +129,7 @@ def test_each_pane_has_a_text_and_a_page_of_its_own(
     assert ("<svg" in data["text/html"]) == (pane == "graph")
 
 
+@pytest.mark.slow
 def test_the_page_shows_ranges_and_a_failing_line(explored: explorer.Exploration) -> None:
     assert re.search(r"size</td>.*batch.*\[0, ∞\)", static_html(explored.record))
     failed = explorer.explore(Undecided(), (torch.ones(2),))

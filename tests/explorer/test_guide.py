@@ -57,6 +57,7 @@ def titles(guided: explorer.Guided) -> list[str]:
     return [step.title for step in guided.steps]
 
 
+@pytest.mark.slow
 def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     guided = explorer.guide(Good(), (torch.randn(2, 16), torch.randn(4, 5)), title="good(x, y)")
 
@@ -81,6 +82,7 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     assert "guarantees hold" in page.partition("<main")[0]
 
 
+@pytest.mark.slow
 def test_what_may_vary_exports_as_it_is_written() -> None:
     x = torch.randn(8)
     guided = explorer.guide(Stamped(), (x,))
@@ -124,6 +126,7 @@ def test_a_model_that_no_fix_helps_is_told_so_and_what_next() -> None:
     assert guided.report.exists()
 
 
+@pytest.mark.slow
 def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
     x = torch.randn(4)
     guided = explorer.guide(Costly(), (x,), dynamic_shapes="x: n", name="mine")
@@ -138,6 +141,7 @@ def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
     assert guided.exploration.apply(0).ok
 
 
+@pytest.mark.slow
 def test_each_step_is_told_of_as_it_begins_and_ends() -> None:
     told: list[str] = []
     explorer.guide(

@@ -69,6 +69,7 @@ def test_what_is_no_text_is_refused(source: Any) -> None:
         answers("try", {"name": "list_contains", "source": source})
 
 
+@pytest.mark.slow
 def test_any_view_can_show_what_a_diagnosis_links_to() -> None:
     ex = explorer.exportdb.try_case("dynamic_shape_round")
     answers = Answers(ex.session)
@@ -90,12 +91,14 @@ def test_where_no_widget_runs_the_text_is_shown_and_escaped() -> None:
     assert "&#x27;" in static["text/html"] or "&quot;" in static["text/html"]
 
 
+@pytest.mark.slow
 def test_a_case_that_fails_has_fixes_like_any_other() -> None:
     ex = explorer.exportdb.try_case("dynamic_shape_round")
     assert not ex.ok
     assert ex.apply(0).ok
 
 
+@pytest.mark.slow
 def test_where_to_look_is_said_of_what_is_there() -> None:
     def at(name: str) -> dict[str, str]:
         from export_engine.exportdb import lookouts

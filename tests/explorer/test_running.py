@@ -109,6 +109,7 @@ def test_what_cannot_be_is_refused(explored: explorer.Exploration) -> None:
     assert explored.record.runs == []
 
 
+@pytest.mark.slow
 def test_a_failed_export_has_nothing_to_run() -> None:
     def broken(x: torch.Tensor) -> torch.Tensor:
         return x if x.sum() > 0 else -x

@@ -146,6 +146,7 @@ Here()(x)"""
 
 
 @pytest.mark.parametrize("mode", ["", "--strict"])
+@pytest.mark.slow
 def test_a_class_of_the_cell_is_exported(shell: InteractiveShell, mode: str) -> None:
     cell = f"""%%export {mode}
 class There(torch.nn.Module):
@@ -287,6 +288,7 @@ COMPLETIONS = {
 
 @pytest.mark.parametrize("line", COMPLETIONS)
 @pytest.mark.parametrize("jedi", [True, False])
+@pytest.mark.slow
 def test_what_may_follow_is_completed(shell: InteractiveShell, line: str, jedi: bool) -> None:
     completer: Any = shell.Completer
     completer.use_jedi = jedi

@@ -13,7 +13,8 @@ export default defineConfig({
         plugins: [asTextInVite()],
         test: {
           name: "unit",
-          environment: "node", // a test that needs a page says so in its first line
+          environment: "happy-dom",
+          isolate: false, // each file cleans up after itself; a page for each takes longer than its tests
           include: ["src/**/*.test.{ts,tsx}"],
           exclude: [IN_CHROMIUM],
         },

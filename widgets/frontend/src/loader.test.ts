@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import loader from "./loader";
 import { bytesOf, FakeModel, type Sent } from "./testing/fake_model";

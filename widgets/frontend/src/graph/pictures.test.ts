@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { describe, expect, test } from "vitest";
 import { Program } from "../program";
 import { layeredProgram, smallProgram } from "../testing/models";

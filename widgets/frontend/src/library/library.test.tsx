@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -35,6 +34,7 @@ function caseOf(name: string, fields: Partial<ExportCase> = {}): ExportCase {
 
 let page: HTMLElement;
 let store: LibraryStore;
+let shown = false;
 const replies: { [ask: string]: unknown } = {};
 
 beforeEach(() => {
@@ -51,12 +51,14 @@ beforeEach(() => {
 afterEach(() => {
   render(null, page);
   page.remove();
-  store.dispose();
+  if (shown) store.dispose();
+  shown = false;
 });
 
 async function show(query = "", section = "cases") {
   const model = new FakeModel({ section, query, attempts: [], record: null, current: 0 });
   store = new LibraryStore(new LibraryHost(model));
+  shown = true;
   vi.spyOn(store.host, "look").mockImplementation((ask) => Promise.resolve(replies[ask] as never));
   await act(async () => render(<Library store={store} />, page));
   return store;
