@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from export_engine.cells import as_typed
 from export_engine.coloured import Token, python_lines
 from export_engine.record import Record
 from export_engine.record_graph import SourceFile
@@ -65,7 +66,7 @@ def source_text(record: Record, file: int) -> str:
     text = "".join(lines)
     if len(text) > LONGEST_FILE:
         raise SourceMissing(f"{entry.name} has {len(text):,} characters, too many to show.")
-    return text
+    return as_typed(text) if entry.origin == "cell" else text
 
 
 def source_line(record: Record, file: int, line: int) -> str:

@@ -11,6 +11,7 @@ from IPython.core.completer import CompletionContext, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from export_engine.source import source_text
 from kernel_ext.completion import export_matcher
 
 from .cells import run
@@ -143,6 +144,18 @@ Here()(x)"""
     _, text = run(shell, cell)
     assert "Cell In[1], line 4, in forward" in text
     assert "x.unsqueeze(0)" in text
+
+
+def test_the_source_of_a_cell_has_its_magics_as_they_were_typed(shell: InteractiveShell) -> None:
+    cell = """class Where(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+%export --as where Where()(x)"""
+    run(shell, cell)
+    record = shell.user_ns["where"].record
+    files = [number for number, each in enumerate(record.files) if each.origin == "cell"]
+    assert [source_text(record, number).strip() for number in files] == [cell]
 
 
 @pytest.mark.parametrize("mode", ["", "--strict"])
