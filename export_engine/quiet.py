@@ -86,7 +86,10 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
         return
 
     def keep(record: logging.LogRecord) -> bool:
-        said = record.getMessage().strip()
+        try:
+            said = record.getMessage().strip()
+        except (TypeError, ValueError):  # torch itself logs too few arguments for a message or two
+            said = str(record.msg).strip()
         if record.levelno >= logging.WARNING and not said.startswith(_ABOUT_ITSELF):
             messages.append(said)
         return False
