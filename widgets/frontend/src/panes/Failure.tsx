@@ -8,6 +8,7 @@ import { PlainLine } from "./CodeLine";
 import { CopyButton } from "./CopyButton";
 import { Fixes } from "./Fixes";
 import { Frames } from "./Frames";
+import { FrameLink } from "./LineLink";
 import { LinkedPage } from "./LinkedPage";
 import { Empty, LongText, More, Prose, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
@@ -76,13 +77,7 @@ function RelatedPlaces({ store, program, failure }: FailureProps) {
       <More items={places} few={6}>
         {({ text, frame }, index) => (
           <li key={index}>
-            <button
-              type="button"
-              class="tx-link"
-              onClick={() => store.goTo(frame.file, frame.line)}
-            >
-              {capped(`${program.record.files[frame.file]?.name ?? "?"}:${frame.line}`, 120)}
-            </button>{" "}
+            <FrameLink store={store} program={program} frame={frame} />{" "}
             <Prose text={text} most={400} />
           </li>
         )}
@@ -140,19 +135,11 @@ interface ExcerptProps {
 /** The failing line with a few around it. */
 function Excerpt({ store, program, frame, span }: ExcerptProps) {
   const answer = useAnswer(() => store.source(frame.file), [store, program, frame.file]);
-  const file = program.record.files[frame.file];
   const first = Math.max(frame.line - 1 - AROUND, 0);
   return (
     <figure class="tx-failure-code" aria-label="The failing line">
       <figcaption>
-        <button
-          type="button"
-          class="tx-link"
-          title={capped(file?.path ?? "")}
-          onClick={() => store.goTo(frame.file, frame.line)}
-        >
-          {capped(`${file?.name ?? "?"}:${frame.line}`, 200)}
-        </button>
+        <FrameLink store={store} program={program} frame={frame} />
         <span class="tx-lead">in {capped(frame.function, 120)}</span>
       </figcaption>
       {answer.kind === "waiting" && <Waiting what="the file" slow={answer.slow} />}

@@ -4,8 +4,8 @@ import { capped } from "../format";
 import type { Program } from "../program";
 import type { FixCard as Card } from "../record.gen";
 import type { Store } from "../store";
-import { bestFrame } from "./calls";
 import { Diff } from "./Diff";
+import { LineLink } from "./LineLink";
 import { Prose } from "./parts";
 
 const KINDS: { [kind in Card["kind"]]: string } = {
@@ -27,8 +27,6 @@ interface FixCardProps {
 }
 
 export function FixCard({ store, program, fix, number, ticked, tick }: FixCardProps) {
-  const frame = bestFrame(program, program.stackAt(fix.stack));
-  const file = frame && program.record.files[frame.file];
   const titleId = `tx-fix-${store.current.value}-${number}`;
   return (
     <li class="tx-fix" aria-labelledby={titleId} data-testid="fix">
@@ -63,16 +61,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
           {fix.lossy ? "lossy" : "lossless"}
         </span>
         {fix.tried && <span class="tx-badge">tried: exports with it</span>}
-        {frame && (
-          <button
-            type="button"
-            class="tx-link"
-            title={capped(`Show in Source: ${file?.path ?? ""}`)}
-            onClick={() => store.goTo(frame.file, frame.line)}
-          >
-            {capped(`${file?.name ?? "?"}:${frame.line}`, 120)}
-          </button>
-        )}
+        <LineLink store={store} program={program} stack={fix.stack} />
       </p>
       {fix.why && (
         <p class="tx-fix-why">

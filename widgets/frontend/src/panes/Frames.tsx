@@ -5,6 +5,7 @@ import { capped, counted } from "../format";
 import type { Frame, Program } from "../program";
 import type { Store } from "../store";
 import { ownFrames } from "./calls";
+import { FrameLink } from "./LineLink";
 
 interface FramesProps {
   store: Store;
@@ -41,14 +42,7 @@ function FrameLine({ store, program, frame }: { store: Store; program: Program; 
   const muted = file?.origin === "torch" || file?.origin === "library";
   return (
     <li class={muted ? "tx-muted-frame" : ""}>
-      <button
-        type="button"
-        class="tx-link"
-        title={capped(`Show in Source: ${file?.path ?? ""}`)}
-        onClick={() => store.goTo(frame.file, frame.line)}
-      >
-        {capped(`${file?.name ?? "?"}:${frame.line}`, 120)}
-      </button>
+      <FrameLink store={store} program={program} frame={frame} />
       <span class="tx-lead tx-clip">{capped(frame.function, 80)}</span>
     </li>
   );

@@ -1,7 +1,7 @@
-/** The line that a stack ends at, as a link to Source. */
+/** A line of a call stack as a link to Source; the one that a stack is about. */
 
 import { capped } from "../format";
-import type { Program } from "../program";
+import type { Frame, Program } from "../program";
 import type { Store } from "../store";
 import { bestFrame } from "./calls";
 
@@ -14,7 +14,16 @@ interface LineLinkProps {
 
 export function LineLink({ store, program, stack }: LineLinkProps) {
   const frame = bestFrame(program, program.stackAt(stack));
-  if (!frame) return null;
+  return frame && <FrameLink store={store} program={program} frame={frame} />;
+}
+
+interface FrameLinkProps {
+  store: Store;
+  program: Program;
+  frame: Frame;
+}
+
+export function FrameLink({ store, program, frame }: FrameLinkProps) {
   const file = program.record.files[frame.file];
   return (
     <button
