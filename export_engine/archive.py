@@ -1,8 +1,9 @@
 """Attempt ↔ `.pt2` files. Opening one never runs code from it without being asked.
 
 A `.pt2` is a zip file. torch reads the graph from JSON; tensors that are no plain bytes and example
-inputs are pickles, which torch unpickles with its restricted loader (`weights_only`). Beside
-torch's own members, `save` puts the Record into it, with the text of the source files: what a
+inputs are pickles, which are read with torch's restricted loader (`weights_only`) alone, and the
+text of sizes is checked before sympy evaluates it: `torch_internals/loading.py`. Beside torch's own
+members, `save` puts the Record into it, with the text of the source files: what a
 program alone does not keep, such as guards with their lines. Other tools read the file as it is.
 """
 
@@ -22,12 +23,15 @@ from export_engine.record_check import check_record
 from export_engine.record_graph import OPS
 from export_engine.recorder import Recording
 from export_engine.source import with_sources
+from export_engine.torch_internals.loading import CodeInside, nothing_run
 from export_engine.wire import from_json, to_json
 
 _MOST_UNPACKED = 2**28
 """Bytes that any file may unpack to."""
 _MOST_TIMES = 100
 """How many times its own size a larger one may."""
+_COMPILED = "data/aotinductor/"
+"""Where AOTInductor puts libraries, which torch loads into the process with the rest."""
 RECORD = "export_explorer/record.json"
 """The member that holds the Record, under torch's folder for extra files."""
 _PLAIN = (
@@ -52,8 +56,10 @@ def load(path: str | os.PathLike[str]) -> Exported:
     _check_readable(file)
     extra: dict[str, Any] = {RECORD: ""}
     try:
-        with quiet() as heard:
+        with quiet() as heard, nothing_run() as left_out:
             program = torch.export.load(file, extra_files=extra)
+    except CodeInside as error:
+        raise ArchiveError(f"{file.name} is not opened: {error}") from error
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise ArchiveError(
@@ -66,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> Exported:
         recording=Recording(),
         program=program,
         kept=kept,
-        warnings=[*heard.warnings, *missing],
+        warnings=[*heard.warnings, *left_out, *missing],
         printed=heard.printed,
         title=file.name,
     )
@@ -153,16 +159,25 @@ def _check_readable(file: Path) -> None:
             f"{file.name} is not a .pt2 archive: it is no zip file, or it was cut off. "
             "Write one with torch.export.save(program, path)."
         )
-    _check_size(file)
+    _check_members(file)
 
 
-def _check_size(file: Path) -> None:
-    """Refuses a file that unpacks to far more than it is: torch packs without compressing."""
+def _check_members(file: Path) -> None:
+    """Refuses a file with compiled code in it, and one that unpacks to far more than it is.
+
+    torch packs without compressing.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
-            unpacked = sum(info.file_size for info in archive.infolist())
+            members = archive.infolist()
     except Exception as error:  # zipfile raises what its parts do, as for a name that is no text
         raise ArchiveError(f"{file.name} is a broken zip file: {error}. Save it again.") from error
+    unpacked = sum(info.file_size for info in members)
+    if any(_COMPILED in info.filename.replace("\\", "/") for info in members):
+        raise ArchiveError(
+            f"{file.name} is not opened: it holds compiled code, which opening it would run. "
+            "If you trust it, load it with torch._inductor.aoti_load_package."
+        )
     if unpacked > _MOST_UNPACKED and unpacked > _MOST_TIMES * file.stat().st_size:
         raise ArchiveError(
             f"{file.name} would unpack to {unpacked:,} bytes, far more than a program of its size "

@@ -4,8 +4,12 @@ that runs."""
 from __future__ import annotations
 
 import io
+import json
+import os
 import pickle
 import random
+import re
+import sys
 import time
 import zipfile
 from collections import Counter
@@ -17,6 +21,8 @@ import pytest
 import torch
 
 from export_engine import ArchiveError, describe, load, save
+from export_engine.torch_internals import pytree
+from export_engine.torch_internals.loading import NO_INPUTS, CodeInside, check_size, nothing_run
 
 from ..models import branching, exported
 
@@ -24,7 +30,6 @@ TRUNCATIONS = 100
 FLIPS = 200
 LONGEST = 10.0
 """Seconds."""
-RAN: list[str] = []
 OUTSIDE = "/tmp/outside_of_ours.txt"
 
 
@@ -101,25 +106,146 @@ def test_with_a_member_missing(good: bytes, tmp_path: Path, table: dict[str, Cou
 
 
 class Runs:
-    """Unpickled, it would call something."""
+    """Unpickled, it makes a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return RAN.append, ("it ran",)
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Path:
+    """The folder that there is once code of a file has run."""
+    return tmp_path / "ran"
+
+
+@pytest.fixture
+def evils(ran: Path) -> list[bytes]:
+    """Pickles that run code, if anything unpickles them without restriction."""
+    nested = io.BytesIO()
+    torch.save((Runs(ran),), nested)
+    made = [pickle.dumps(Runs(ran)), nested.getvalue()]
+    pickle.loads(made[0])
+    ran.rmdir()  # it works
+    torch.load(io.BytesIO(made[1]), weights_only=False)
+    ran.rmdir()
+    return made
 
 
 @pytest.mark.slow
 def test_with_a_pickle_that_would_run_code(
-    good: bytes, tmp_path: Path, table: dict[str, Counter[str]]
+    good: bytes, tmp_path: Path, table: dict[str, Counter[str]], evils: list[bytes], ran: Path
 ) -> None:
     counts = table["a pickle that would run code"] = Counter()
     parts = members(good)
-    plain = pickle.dumps(Runs())
-    nested = io.BytesIO()
-    torch.save({"a": Runs()}, nested)
     for name in parts:
-        for evil in (plain, nested.getvalue()):
+        for evil in evils:
             tried(packed({**parts, name: evil}), tmp_path / "evil.pt2", counts)
-    assert RAN == []
+            assert not ran.exists(), name
+
+
+@pytest.mark.parametrize("kind", ["weight_0", "tensor_0", "custom_obj_0", "opaque_obj_0"])
+def test_with_a_pickle_that_the_file_declares(
+    good: bytes,
+    tmp_path: Path,
+    table: dict[str, Counter[str]],
+    evils: list[bytes],
+    ran: Path,
+    kind: str,
+) -> None:
+    counts = table[f"a pickle for {kind}"] = Counter()
+    parts = members(good)
+    folder = "weights" if kind == "weight_0" else "constants"
+    config = next(name for name in parts if name.endswith(f"model_{folder}_config.json"))
+    declared = {"path_name": kind, "is_param": True, "use_pickle": True, "tensor_meta": None}
+    text = json.dumps({"config": {"it": declared}}).encode()
+    beside = config.rpartition("/")[0]
+    for evil in evils:
+        data = packed({**parts, config: text, f"{beside}/{kind}": evil})
+        tried(data, tmp_path / "evil.pt2", counts)
+        assert not ran.exists()
+    assert counts["refused"] == len(evils)
+
+
+def test_with_a_size_that_would_run_code(
+    good: bytes, tmp_path: Path, table: dict[str, Counter[str]], ran: Path
+) -> None:
+    counts = table["a size that would run code"] = Counter()
+    parts = members(good)
+    model = next(name for name in parts if name.endswith("models/model.json"))
+    text = parts[model].decode()
+    [first, *_] = re.findall(r'"expr_str": ?"[^"]*"', text)
+    for evil in (
+        f"__import__('os').mkdir({str(ran)!r})",
+        f"().__class__.__mro__[1].__subclasses__()[0].mkdir({str(ran)!r})",
+        f"s77 + exec('import os; os.mkdir({str(ran)!r})')",
+        "s77 + open('x')",
+        "(lambda: 3)()",
+        f"Add(\"__import__('os').mkdir({str(ran)!r})\", 1)",
+        f"Symbol(\"__import__('os').mkdir({str(ran)!r})\")",
+        "factorial(10000000)",
+        "1 << 10000000000",
+        "9**9**9",
+        "Pow(Integer(9), Pow(Integer(9), Integer(9)))",
+        "((9**64)**64)**64",
+    ):
+        changed = text.replace(first, f'"expr_str": {json.dumps(evil)}')
+        path = tmp_path / "evil.pt2"
+        tried(packed({**parts, model: changed.encode()}), path, counts)
+        assert not ran.exists()
+        with pytest.raises(ArchiveError, match="is not opened: it gives as a size what is none"):
+            load(path)
+
+
+def test_with_compiled_code(good: bytes, tmp_path: Path, table: dict[str, Counter[str]]) -> None:
+    parts = members(good)
+    root = next(iter(parts)).split("/")[0]
+    path = tmp_path / "compiled.pt2"
+    path.write_bytes(packed({**parts, f"{root}/data/aotinductor/model/it.so": b"\x7fELF"}))
+    with pytest.raises(ArchiveError, match="it holds compiled code"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s77",
+        "2*s77 + 1",
+        "Max(1, s77//2)",
+        "FloorDiv(s0, 2)*Mod(s1, 3)",
+        "(s0 <= 4) & Ne(s1, 0)",
+        "s0**2",
+        "floor(s0/2)",
+        "-int_oo",
+        "Symbol('s77', positive=True, integer=True)",
+        "Float('1.5', precision=53)",
+        "Mul(Integer(-1), Pow(Symbol('s0', integer=True), Integer(2)))",
+        "Piecewise((1, s0 > 2), (0, True))",
+    ],
+)
+def test_what_torch_writes_for_a_size_is_one(text: str) -> None:
+    check_size(text)
+
+
+def test_no_module_is_imported_because_a_file_says_so() -> None:
+    with nothing_run(), pytest.raises(CodeInside, match="asks for the module 'antigravity'"):
+        pytree.importlib.import_module("antigravity")
+    assert "antigravity" not in sys.modules
+
+
+def test_example_inputs_of_a_class_are_left_out_and_said(
+    good: bytes, tmp_path: Path, evils: list[bytes], ran: Path
+) -> None:
+    parts = members(good)
+    inputs = next(name for name in parts if "sample_inputs" in name)
+    path = tmp_path / "inputs.pt2"
+    path.write_bytes(packed({**parts, inputs: evils[1]}))
+    opened = load(path)
+    assert NO_INPUTS in opened.warnings
+    assert opened.program.example_inputs is None
+    assert not ran.exists()
 
 
 def test_with_names_that_leave_the_folder(
