@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from export_engine.agreement import Trial
+from export_engine.agreement import Agreement, Trial
 from export_engine.attempt import Attempt, Exported
 from export_engine.diagnose.place import chain
 from export_engine.diagnosis import Kind
@@ -52,6 +52,11 @@ class _Answer:
     problems: tuple[Problem, ...]
     attempt: Attempt
 
+    @property
+    def agreement(self) -> Agreement | None:
+        """How a program that came of it held beside eager, where that was looked at."""
+        return self.attempt.agreement if isinstance(self.attempt, Exported) else None
+
 
 def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     before = shapes_of(attempt.request) if attempt.request else None
@@ -60,7 +65,7 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
         return
     lost = [problem for problem in answer.problems if problem.lossy]
     exported = answer.attempt if isinstance(answer.attempt, Exported) else None
-    verdict = exported.agreement.verdict if exported and exported.agreement else ""
+    verdict = answer.agreement.verdict if answer.agreement else ""
     shapes = answer.shapes
     yield Fix(
         kind="shapes",
@@ -97,12 +102,7 @@ def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
 
 def _refused_by_the_model(answer: _Answer) -> Trial | None:
     """A call with other sizes that the model itself does not take, where it takes few."""
-    exported = answer.attempt if isinstance(answer.attempt, Exported) else None
-    trials = (
-        [each for each in exported.agreement.trials if each.sizes]
-        if exported and (exported.agreement)
-        else []
-    )
+    trials = [each for each in answer.agreement.trials if each.sizes] if answer.agreement else []
     failed = [each for each in trials if each.outcome == "eager-fails"]
     return failed[0] if 2 * len(failed) > len(trials) else None
 
@@ -221,7 +221,7 @@ def _given_up(answer: _Answer, lost: list[Problem]) -> str:
         if trial is not None:
             sizes = _sizes(trial)
             said.append(f"The model takes few other sizes. With {sizes} it raises: {trial.detail}")
-    agreement = answer.attempt.agreement if isinstance(answer.attempt, Exported) else None
+    agreement = answer.agreement
     if agreement is not None and agreement.verdict in ("differs", "refused"):
         trial = next(each for each in agreement.trials if each.outcome == agreement.verdict)
         verb = "differs from eager" if trial.outcome == "differs" else "is refused by the program"
