@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from export_engine.archive.errors import ArchiveError
 from export_engine.attempt import Exported
 from export_engine.quiet import quiet
 from export_engine.record import Record
@@ -40,10 +41,6 @@ _PLAIN = (
 )
 _UNREADABLE = "What Export Explorer kept in the file cannot be read"
 _OTHER = "What Export Explorer kept in the file is about another program."
-
-
-class ArchiveError(ValueError):
-    """A file that cannot be opened as an exported program. Its text can be shown as it is."""
 
 
 def load(path: str | os.PathLike[str]) -> Exported:
