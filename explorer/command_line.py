@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer.checked_ahead import check_ahead
 from explorer.comparison import diff
 from explorer.exploration import Exploration
 from explorer.exporting import explore, load
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(asked: argparse.Namespace) -> int:
+    check_ahead(asked.decompose, [asked.save, asked.html, asked.json])
     first = _opened(asked.program, asked)
     if asked.diff:
         more = (asked.verify, asked.save, asked.json, asked.decompose, asked.profile)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import explorer
+from explorer.checked_ahead import check_ahead
+from explorer.run_text import amount
 from kernel_ext.call import Call
 from kernel_ext.command import Command
 from kernel_ext.evaluate import Evaluated, evaluate, line_file
@@ -27,6 +29,17 @@ class Asked:
     target: Evaluated
     shapes: Any
     """What may vary, as text or as torch takes it."""
+
+
+def refuse_early(command: Command, names: Mapping[str, Any]) -> None:
+    """Raises what can be told of the command's later steps before anything is exported.
+
+    Raises:
+        ValueError: the decomposition table means nothing.
+        OSError: a file cannot be written where it should be.
+    """
+    table = _table(command.decompose, names) if command.decompose else None
+    check_ahead(table, [command.save, command.html])
 
 
 def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Exploration:
@@ -68,7 +81,7 @@ def act(
     command: Command,
     names: dict[str, Any],
     progress: ProgressLine,
-) -> None:
+) -> list[str]:
     """Does with a result what its command asks: decompose, verify, run, save.
 
     Args:
@@ -76,7 +89,11 @@ def act(
         command: what is asked.
         names: the user's variables.
         progress: told how far it is.
+
+    Returns:
+        A line for each file that was written.
     """
+    written = []
     if exploration.ok:
         if command.decompose:
             exploration.decompose(_table(command.decompose, names), progress=progress)
@@ -88,9 +105,10 @@ def act(
         if command.profile:
             exploration.profile(command.run or "cpu", progress=progress)
         if command.save:
-            exploration.save(command.save)
+            written.append(exploration.save(command.save))
     if command.html and not command.guide:
-        exploration.to_html(command.html)
+        written.append(exploration.to_html(command.html))
+    return [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
 
 
 def _table(word: str, names: Mapping[str, Any]) -> Any:

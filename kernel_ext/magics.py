@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from IPython.core.magic import (
 
 import explorer
 from kernel_ext.call import parse_call, split_cell
-from kernel_ext.carrying_out import LAST, Asked, act, beside_compile, made
+from kernel_ext.carrying_out import LAST, Asked, act, beside_compile, made, refuse_early
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import evaluate, evaluate_call, run_statements
@@ -98,6 +99,7 @@ class ExportMagics(Magics):
         shown = ProgressLine(command.call, live=command.display and has_page(self._shell))
         try:
             compared: explorer.CompileComparison | None = None
+            refuse_early(command, self._shell.user_ns)
             if call is None or target is None:
                 exploration = explorer.load(command.load or "")
             else:
@@ -106,7 +108,7 @@ class ExportMagics(Magics):
                     compared = beside_compile(asked, self._shell, shown)
                 exploration = compared.exploration if compared else made(asked, self._shell, shown)
             self._keep(exploration, command.name, call.assigned if call else None)
-            act(exploration, command, self._shell.user_ns, shown)
+            said = act(exploration, command, self._shell.user_ns, shown)
             if command.display and compared:
                 shown.result(
                     {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
@@ -114,6 +116,8 @@ class ExportMagics(Magics):
                 display(exploration)  # type: ignore[no-untyped-call]
             elif command.display:
                 shown.result(*bundle_of(exploration))
+            for each in said:
+                sys.stdout.write(f"{each}\n")
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None

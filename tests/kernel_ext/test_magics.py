@@ -36,6 +36,10 @@ class Undecided(torch.nn.Module):
             return x
         return -x
 
+class Untouchable(torch.nn.Module):
+    def forward(self, x):
+        raise SystemExit("the model was run")
+
 model, undecided, x = Doubled(), Undecided(), torch.ones(4, 3)
 """
 
@@ -98,8 +102,17 @@ def test_a_program_is_saved_and_opened(shell: InteractiveShell, tmp_path: Path) 
     assert "cannot be written" in text
 
 
+@pytest.mark.parametrize("option", ["--decompose cor", "--save no/x.pt2", "--html no/x.html"])
+def test_a_mistake_is_told_before_the_model_runs(shell: InteractiveShell, option: str) -> None:
+    result, text = run(shell, f"%export {option} Untouchable()(x)")
+    assert not result.success
+    assert "'cor'" in text or "cannot be written" in text
+    assert "the model was run" not in text
+
+
 def test_a_view_is_written_as_a_page(shell: InteractiveShell, tmp_path: Path) -> None:
-    run(shell, f"%export --html {tmp_path}/report.html undecided(x)")
+    _, text = run(shell, f"%export --html {tmp_path}/report.html undecided(x)")
+    assert f"Saved {tmp_path}/report.html (" in text
     assert "if x.sum()" in (tmp_path / "report.html").read_text()
     result, text = run(shell, f"%export --html {tmp_path}/no/report.html model(x)")
     assert not result.success
