@@ -27,6 +27,8 @@ class Entry:
     """What came of running its program, the oldest first."""
     profile: Profile | None = None
     """What the ops of its program cost, where that was measured."""
+    revision: int = 0
+    """Counts what was found out since: a view with another one asks for the Record again."""
 
     @property
     def ok(self) -> bool:
@@ -37,7 +39,7 @@ class Entry:
 
     def changed(self, **fields: Any) -> Entry:
         """The same attempt with other fields. What was described of it is not described again."""
-        made = replace(self, **fields)
+        made = replace(self, revision=self.revision + 1, **fields)
         known = {name: self.__dict__[name] for name in _OF_ATTEMPT if name in self.__dict__}
         made.__dict__.update(known)
         return made
@@ -98,6 +100,7 @@ class Entry:
             "verdict": record.verdict,
             "parent": self.parent,
             "step": self.step,
+            "revision": self.revision,
         }
 
 

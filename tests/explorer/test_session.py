@@ -205,3 +205,14 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
     found = explorer.diff(ex, ex)
     assert found._session().entry.record.verification is not None
     assert len(described) == 1
+
+
+def test_what_is_found_out_reaches_every_view_of_any_attempt() -> None:
+    ex = outside()
+    ex.apply(0)
+    views = [widget_of(ex.session, {}), widget_of(ex.session, {})]
+    ex.session.keep(0, runs=())
+    ex.session.keep(1, runs=())
+    ex.session.keep(1, runs=())
+    for view in views:
+        assert [head["revision"] for head in view.attempts] == [1, 2]

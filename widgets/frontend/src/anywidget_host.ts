@@ -1,6 +1,8 @@
 /** The Host of a live notebook: traits and messages of an anywidget model. */
 
+import { reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Layout, Progress } from "./host";
+import { type Kernel, KernelWatch } from "./kernel_watch";
 
 /** The part of an anywidget model that is used here. */
 export interface Model {
@@ -9,7 +11,7 @@ export interface Model {
   on(event: string, callback: (...args: never[]) => void): void;
   off(event: string, callback: (...args: never[]) => void): void;
   /** JupyterLab's manager of widgets, which knows the kernel. */
-  widget_manager?: { kernel?: { interrupt?: () => Promise<void> } | null };
+  widget_manager?: { kernel?: Kernel | null };
 }
 
 interface Reply {
@@ -32,10 +34,17 @@ export class AnywidgetHost implements Host {
   private readonly prefix = Math.random().toString(36).slice(2);
   private next = 0;
   private readonly listeners = new Set<(progress: Progress | null) => void>();
+  private readonly changed = new Set<() => void>();
+  private readonly watch: KernelWatch;
   readonly live = true;
 
   constructor(protected readonly model: Model) {
     model.on("msg:custom", this.receive);
+    this.watch = new KernelWatch(model.widget_manager?.kernel, this.onLost);
+  }
+
+  get lost(): string {
+    return this.watch.lost;
   }
 
   get layout(): Layout {
@@ -54,7 +63,7 @@ export class AnywidgetHost implements Host {
     return Number(this.model.get("compared") ?? -1);
   }
 
-  /** A busy kernel answers late, so nothing here gives up waiting. */
+  /** A busy kernel answers late, so nothing here gives up waiting but for a kernel that is gone. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
     const held = this.model.get("record") as DataView | null;
     const current = "attempt" in request && request.attempt === this.current;
@@ -66,16 +75,36 @@ export class AnywidgetHost implements Host {
 
   /** Asks the kernel anything. */
   protected send<Reply>(kind: string, request: object): Promise<Reply> {
+    if (this.lost) return Promise.reject(new Error(`${this.lost}.`));
     return new Promise((resolve, reject) => {
       const id = `${this.prefix}-${this.next++}`;
       this.waiting.set(id, { resolve: resolve as (value: never) => void, reject });
-      this.model.send({ id, ask: kind, ...request });
+      try {
+        this.model.send({ id, ask: kind, ...request });
+      } catch (error) {
+        console.error(`export-explorer: a message could not be sent: ${reasonOf(error)}`);
+        this.watch.unreachable();
+      }
     });
   }
 
+  /** What was asked of a kernel that is gone is not answered any more. */
+  private readonly onLost = (): void => {
+    if (this.lost) this.fail(`${this.lost}.`);
+    for (const callback of this.changed) callback();
+  };
+
+  private fail(why: string): void {
+    const open = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const { reject } of open) reject(new Error(why));
+  }
+
   onChange(callback: () => void): () => void {
+    this.changed.add(callback);
     for (const trait of TRAITS) this.model.on(`change:${trait}`, callback);
     return () => {
+      this.changed.delete(callback);
       for (const trait of TRAITS) this.model.off(`change:${trait}`, callback);
     };
   }
@@ -94,8 +123,8 @@ export class AnywidgetHost implements Host {
   /** Fails what is still asked for, and hears no more. */
   dispose(): void {
     this.model.off("msg:custom", this.receive);
-    for (const { reject } of this.waiting.values()) reject(new Error("This view is closed."));
-    this.waiting.clear();
+    this.watch.dispose();
+    this.fail("This view is closed.");
     this.listeners.clear();
   }
 

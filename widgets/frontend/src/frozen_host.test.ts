@@ -3,7 +3,16 @@ import { expect, test } from "vitest";
 import { type Frozen, FrozenHost, unpack } from "./frozen_host";
 
 const FROZEN: Frozen = {
-  attempts: [{ label: "strict", outcome: "exported", verdict: "exported", parent: -1, step: "" }],
+  attempts: [
+    {
+      label: "strict",
+      outcome: "exported",
+      verdict: "exported",
+      parent: -1,
+      step: "",
+      revision: 0,
+    },
+  ],
   current: 0,
   compared: -1,
   records: [btoa("\x01\x02")],

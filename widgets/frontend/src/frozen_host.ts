@@ -23,6 +23,7 @@ export interface Frozen {
 export class FrozenHost implements Host {
   readonly layout: Layout = "all";
   readonly live = false;
+  readonly lost = "";
 
   constructor(private readonly frozen: Frozen) {}
 

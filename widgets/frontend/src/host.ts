@@ -15,6 +15,8 @@ export interface AttemptHead {
   parent: number;
   /** What was done to come from there, `Let seq be at most 16`; empty for the first. */
   step: string;
+  /** Counts what was found out about the attempt since; with it, its Record is another. */
+  revision: number;
 }
 
 /** How far an action is. `total` 0: not known. */
@@ -103,6 +105,8 @@ export interface Host {
   readonly interrupt?: () => void;
   /** Whether actions can be done: false for a frozen page. */
   readonly live: boolean;
-  /** Calls back when `attempts` or `current` have changed. Returns how to stop. */
+  /** What became of the kernel, as `The kernel was restarted`; empty while it answers. */
+  readonly lost: string;
+  /** Calls back when `attempts`, `current` or `lost` have changed. Returns how to stop. */
   onChange(callback: () => void): () => void;
 }

@@ -25,7 +25,10 @@ export interface Working {
 
 export class Store extends Looking {
   readonly attempts: Signal<readonly AttemptHead[]>;
+  /** The attempt on screen, and so the one that an action is about. */
   readonly current: Signal<number>;
+  /** The attempt whose Record is on its way; -1 for none. */
+  readonly coming: Signal<number> = signal(-1);
   readonly status: Signal<Status> = signal({ kind: "loading" });
   readonly program: Signal<Program | null> = signal(null);
   /** The attempt that the kernel holds; another may be looked at. */
@@ -41,8 +44,15 @@ export class Store extends Looking {
   readonly arrangement: Signal<Arrangement> = signal("beside");
   readonly onlyDifferent: Signal<boolean> = signal(false);
   readonly lit: ReadonlySignal<Lit>;
-  /** The attempt that `program` is of; `current` may be on its way. */
-  shown = -1;
+  /** What became of the kernel; empty while it answers. */
+  readonly lost: Signal<string>;
+  /** Whether no action can be begun now. */
+  readonly busy: ReadonlySignal<boolean>;
+  /** Counts what was asked to be shown: an answer that was overtaken changes nothing. */
+  private asked = 0;
+  /** What the last Record was asked for: the attempt and its revision. */
+  private wanted = { attempt: -1, revision: -1 };
+  private arriving: Promise<void> = Promise.resolve();
   private readonly fetched = new Map<string, Promise<unknown>>();
   private readonly stop: () => void;
 
@@ -51,13 +61,19 @@ export class Store extends Looking {
     this.attempts = signal(host.attempts);
     this.current = signal(host.current);
     this.held = signal(host.current);
+    this.lost = signal(host.lost);
+    this.busy = computed(() => this.working.value !== null || this.lost.value !== "");
     this.lit = computed(() => litBy(this.program.value, this.selection.value));
     const stops = [
       host.onChange(() => {
         const moved = this.held.peek() !== host.current;
-        this.attempts.value = host.attempts;
-        this.held.value = host.current;
+        batch(() => {
+          this.attempts.value = host.attempts;
+          this.held.value = host.current;
+          this.lost.value = host.lost;
+        });
         if (moved || !this.program.peek()) void this.show(host.current);
+        else if (this.isBehind()) void this.show(this.wanted.attempt);
       }),
       host.onProgress((progress) => {
         const working = this.working.peek();
@@ -121,7 +137,7 @@ export class Store extends Looking {
     const attempt = this.current.peek();
     return this.act("Verifying", async () => {
       await this.host.ask("verify", { attempt, sizes });
-      await this.show(attempt);
+      await this.renew(attempt);
     });
   }
 
@@ -131,7 +147,7 @@ export class Store extends Looking {
     return this.act("Running", async () => {
       const asked = { attempt, device, backends: [...backends], sizes };
       const reply = await this.host.ask("run", asked);
-      await this.show(attempt);
+      await this.renew(attempt);
       this.ended.value = reply.sentence;
     });
   }
@@ -141,7 +157,7 @@ export class Store extends Looking {
     const attempt = this.current.peek();
     return this.act("Profiling", async () => {
       await this.host.ask("profile", { attempt, device, sizes });
-      await this.show(attempt);
+      await this.renew(attempt);
       if (this.heat.peek() === "none") this.heat.value = "time";
     });
   }
@@ -170,7 +186,7 @@ export class Store extends Looking {
 
   /** One action at a time; a refusal is said, and nothing else changes. */
   private async act(what: string, action: () => Promise<void>): Promise<void> {
-    if (this.working.peek()) return;
+    if (this.busy.peek()) return;
     batch(() => {
       this.working.value = { what, since: performance.now(), progress: null };
       this.ended.value = "";
@@ -186,26 +202,65 @@ export class Store extends Looking {
     }
   }
 
-  /** Fetches an attempt's Record and shows it; the one on screen stays until it has arrived. */
-  async show(attempt: number): Promise<void> {
-    this.current.value = attempt;
+  /**
+   * Fetches an attempt's Record and shows it; what is on screen stays until it has arrived. Nothing
+   * is fetched that is on screen or on its way.
+   */
+  show(attempt: number): Promise<void> {
+    const revision = this.revisionOf(attempt);
+    const { wanted } = this;
+    const known = attempt === wanted.attempt && revision === wanted.revision && revision >= 0;
+    if (!known) {
+      this.wanted = { attempt, revision };
+      this.arriving = this.fetch(attempt);
+    }
+    return this.arriving;
+  }
+
+  /** Shows what is known of an attempt now, unless another one was chosen meanwhile. */
+  private async renew(attempt: number): Promise<void> {
+    if (this.wanted.attempt < 0 || this.wanted.attempt === attempt) await this.show(attempt);
+  }
+
+  private async fetch(attempt: number): Promise<void> {
+    const ticket = ++this.asked;
+    this.coming.value = attempt;
     try {
       const program = new Program(decode(await this.host.ask("record", { attempt })));
-      if (this.current.value !== attempt) return; // another was asked for meanwhile
-      // The same graph, of which more is known now: what is selected and open stays so.
-      const again = attempt === this.shown;
-      this.shown = attempt;
-      batch(() => {
-        this.program.value = program;
-        this.stopComparing();
-        this.hovered.value = null;
-        if (!again) this.clear();
-        this.status.value = { kind: "ready" };
-      });
+      if (ticket === this.asked) this.put(attempt, program);
     } catch (error) {
-      const message = reasonOf(error);
-      this.status.value = { kind: "error", message };
+      if (ticket !== this.asked) return; // what was asked for since is what counts
+      this.wanted = { attempt: -1, revision: -1 };
+      this.status.value = { kind: "error", message: reasonOf(error) };
+    } finally {
+      if (ticket === this.asked) this.coming.value = -1;
     }
+  }
+
+  /** Puts a program on screen. */
+  private put(attempt: number, program: Program): void {
+    // The same graph, of which more is known now: what is selected and open stays so.
+    const again = this.program.peek() !== null && attempt === this.current.peek();
+    batch(() => {
+      this.program.value = program;
+      this.current.value = attempt;
+      this.comparison.value = (again && this.comparison.peek()?.with(program)) || null;
+      if (!this.comparison.peek()) this.stopComparing();
+      this.hovered.value = null;
+      if (!again) this.clear();
+      this.status.value = { kind: "ready" };
+    });
+  }
+
+  /** Whether more is known of what is on screen, or on its way there, than was asked for. */
+  private isBehind(): boolean {
+    const { attempt, revision } = this.wanted;
+    return attempt >= 0 && this.revisionOf(attempt) > revision;
+  }
+
+  /** How often more was found out about an attempt; -1 where the host does not say. */
+  private revisionOf(attempt: number): number {
+    return this.host.attempts[attempt]?.revision ?? -1;
   }
 
   /** The coloured text of a file. Rejects with a sentence. */

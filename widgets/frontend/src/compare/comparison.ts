@@ -30,4 +30,11 @@ export class Comparison {
     this.entries = entriesOf(diff);
     this.merged = merge(before, after, diff);
   }
+
+  /** The same comparison with what is known now of the program on screen. */
+  with(after: Program): Comparison {
+    const next = new Comparison(this.other, this.before, after, this.diff);
+    next.at.value = this.at.peek();
+    return next;
+  }
 }

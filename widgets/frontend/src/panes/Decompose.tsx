@@ -30,7 +30,7 @@ export function Decompose({ store, program }: Props) {
 function Form({ store, program }: Props) {
   const [table, setTable] = useState<string>("core");
   const [choosing, setChoosing] = useState(false);
-  const busy = store.working.value !== null;
+  const busy = store.busy.value;
   const form = useRef<HTMLFormElement>(null);
   return (
     <>

@@ -37,7 +37,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
             checked={ticked}
             onChange={tick}
             aria-label={`Tick: ${capped(fix.title, 200)}`}
-            disabled={store.working.value !== null}
+            disabled={store.busy.value}
           />
         )}
         <strong id={titleId} class="tx-fix-title">
@@ -47,7 +47,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
           <button
             type="button"
             class="tx-button tx-primary"
-            disabled={store.working.value !== null}
+            disabled={store.busy.value}
             aria-describedby={titleId}
             onClick={() => void store.apply([number], `Applying: ${capped(fix.title, 120)}`)}
           >

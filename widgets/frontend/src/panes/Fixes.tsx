@@ -16,7 +16,7 @@ interface FixesProps {
 
 export function Fixes({ store, program, fixes }: FixesProps) {
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
-  const busy = store.working.value !== null;
+  const busy = store.busy.value;
   const toggle = (number: number): void => {
     const next = new Set(ticked);
     if (!next.delete(number)) next.add(number);

@@ -55,7 +55,7 @@ function Verify({ store, again }: { store: Store; again: boolean }) {
       <button
         type="button"
         class="tx-button tx-primary"
-        disabled={store.working.value !== null}
+        disabled={store.busy.value}
         data-testid="verify"
         onClick={() => void store.verify(sizes)}
       >

@@ -32,7 +32,7 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
   const able = setups.backends.filter((each) => each.missing[at] === null);
   const lacking = setups.backends.filter((each) => each.missing[at] !== null);
   const chosen = able.filter((each) => names.includes(each.name)).map((each) => each.name);
-  const busy = store.working.value !== null;
+  const busy = store.busy.value;
   const asked = Object.keys(sizes).length > 0 ? sizes : null;
   return (
     <form

@@ -192,8 +192,8 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
   };
   const record: Record = { ...plain(), fixed_by: ["Say so"], fixed_code: ["+x"], check };
   const heads: AttemptHead[] = [
-    { label: "", outcome: "failed", verdict: "", parent: -1, step: "" },
-    { label: "", outcome: "exported", verdict: "", parent: 0, step: "Say so" },
+    { label: "", outcome: "failed", verdict: "", parent: -1, step: "", revision: 0 },
+    { label: "", outcome: "exported", verdict: "", parent: 0, step: "Say so", revision: 0 },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
   store.current.value = 1;
@@ -214,8 +214,8 @@ test("an attempt that still fails says which fix it came by, and goes back", asy
     fixed_code: ["+x"],
   };
   const heads: AttemptHead[] = [
-    { label: "", outcome: "failed", verdict: "", parent: -1, step: "" },
-    { label: "", outcome: "failed", verdict: "", parent: 0, step: "Say so" },
+    { label: "", outcome: "failed", verdict: "", parent: -1, step: "", revision: 0 },
+    { label: "", outcome: "failed", verdict: "", parent: 0, step: "Say so", revision: 0 },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
   store.current.value = 1;
@@ -233,6 +233,7 @@ test("the history shows each step, and goes back", async () => {
     verdict: outcome,
     parent,
     step,
+    revision: 0,
   });
   const heads = [head(-1, "", "failed"), head(0, "one", "exported"), head(0, "two", "exported")];
   const { store } = storeOf(plain(), { attempts: heads, action: () => null });

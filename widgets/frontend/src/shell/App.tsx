@@ -1,15 +1,16 @@
 /** The whole widget: header, panes, the keys that work everywhere, and what a screen reader hears. */
 
 import { useRef } from "preact/hooks";
-import { GraphPane } from "../graph/GraphPane";
 import type { Program } from "../program";
 import type { Store } from "../store";
-import { Columns } from "./Columns";
+import { Columns, GuardedGraph } from "./Columns";
 import { Detail } from "./Details";
 import { Failed } from "./Failed";
 import { useFullScreen } from "./fullscreen";
+import { Guarded } from "./Guarded";
 import { Header } from "./Header";
 import { onKey } from "./keys";
+import { Lost } from "./Lost";
 import { Outcome } from "./Outcome";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
@@ -46,9 +47,18 @@ export function App({ store }: { store: Store }) {
         </p>
       )}
       {status.kind === "loading" && <p class="tx-empty">Opening…</p>}
-      {program && <Header store={store} program={program} full={full} toggleFull={toggleFull} />}
+      {program && (
+        <Guarded name="Header" program={program}>
+          <Header store={store} program={program} full={full} toggleFull={toggleFull} />
+        </Guarded>
+      )}
+      <Lost store={store} program={program} />
       <Working store={store} />
-      {program && <Outcome store={store} program={program} />}
+      {program && (
+        <Guarded name="Outcome" program={program}>
+          <Outcome store={store} program={program} />
+        </Guarded>
+      )}
       <div ref={main} class="tx-main">
         {program && (
           <Body store={store} program={program}>
@@ -69,10 +79,18 @@ export function App({ store }: { store: Store }) {
         />
       )}
       <div class="tx-hidden" role="status" aria-live="polite">
-        {program && spoken(program, store.selection.value, store.lit.value.nodes)}
+        {program && (
+          <Guarded name="What is selected" program={program}>
+            <Spoken store={store} program={program} />
+          </Guarded>
+        )}
       </div>
     </div>
   );
+}
+
+function Spoken({ store, program }: { store: Store; program: Program }) {
+  return <>{spoken(program, store.selection.value, store.lit.value.nodes)}</>;
 }
 
 interface BodyProps {
@@ -96,7 +114,7 @@ function Body({ store, program, children }: BodyProps) {
     case "all":
       return children;
     case "graph":
-      return <GraphPane store={store} />;
+      return <GuardedGraph store={store} program={program} />;
     default:
       return <Detail tab={layout} store={store} program={program} />;
   }

@@ -6,6 +6,7 @@ import { Outline } from "../panes/Outline";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { StackedDetails, TabbedDetails } from "./Details";
+import { Guarded } from "./Guarded";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
 import { Tabs } from "./Tabs";
@@ -37,7 +38,7 @@ function ThreeColumns({ store, program, box, sizes, change }: ColumnsProps) {
   return (
     <div class="tx-body">
       <div class="tx-side" style={{ width: `${left}px` }}>
-        <Outline store={store} program={program} />
+        <GuardedOutline store={store} program={program} />
       </div>
       <Split
         label="Width of the outline"
@@ -50,7 +51,7 @@ function ThreeColumns({ store, program, box, sizes, change }: ColumnsProps) {
         reset={() => change({ left: DEFAULTS.left })}
       />
       <div class="tx-middle">
-        <GraphPane store={store} />
+        <GuardedGraph store={store} program={program} />
       </div>
       <Split
         label="Width of the details"
@@ -75,6 +76,27 @@ function ThreeColumns({ store, program, box, sizes, change }: ColumnsProps) {
   );
 }
 
+interface PaneProps {
+  store: Store;
+  program: Program;
+}
+
+function GuardedOutline({ store, program }: PaneProps) {
+  return (
+    <Guarded name="Outline" program={program}>
+      <Outline store={store} program={program} />
+    </Guarded>
+  );
+}
+
+export function GuardedGraph({ store, program }: PaneProps) {
+  return (
+    <Guarded name="Graph" program={program}>
+      <GraphPane store={store} />
+    </Guarded>
+  );
+}
+
 const UPPER = [
   ["graph", "Graph"],
   ["outline", "Outline"],
@@ -89,9 +111,9 @@ function OneColumn({ store, program, box, sizes, change }: ColumnsProps) {
       <div class="tx-side" style={{ height: `${height}px` }}>
         <Tabs label="Graph or outline" tabs={UPPER} open={upper} choose={setUpper} />
         {upper === "graph" ? (
-          <GraphPane store={store} />
+          <GuardedGraph store={store} program={program} />
         ) : (
-          <Outline store={store} program={program} />
+          <GuardedOutline store={store} program={program} />
         )}
       </div>
       <Split

@@ -12,6 +12,7 @@ import { Signature } from "../panes/Signature";
 import { Source } from "../panes/Source";
 import type { Program } from "../program";
 import type { Store } from "../store";
+import { Guarded } from "./Guarded";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
 import { Tabs } from "./Tabs";
@@ -35,6 +36,8 @@ const ALL: [Tab, string][] = [
   ...FACTS.slice(1),
   ...TEXTS.slice(1),
 ];
+
+const NAMES = new Map<Tab, string>([DIFFERENCES, ...ALL]);
 
 /** Below this, two panes one above the other would both be too low to read. */
 const LOW = 420;
@@ -101,7 +104,22 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
   );
 }
 
-export function Detail({ tab, store, program }: { tab: Tab; store: Store; program: Program }) {
+interface DetailProps {
+  tab: Tab;
+  store: Store;
+  program: Program;
+}
+
+/** One pane; an error inside it leaves the others alive. */
+export function Detail({ tab, store, program }: DetailProps) {
+  return (
+    <Guarded key={tab} name={NAMES.get(tab) ?? tab} program={program}>
+      <Pane tab={tab} store={store} program={program} />
+    </Guarded>
+  );
+}
+
+function Pane({ tab, store, program }: DetailProps) {
   switch (tab) {
     case "inspector":
       return <Inspector store={store} program={program} />;

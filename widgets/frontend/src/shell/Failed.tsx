@@ -4,11 +4,11 @@ import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Failure } from "../panes/Failure";
-import { Shapes } from "../panes/Shapes";
-import { Source } from "../panes/Source";
 import type { Program } from "../program";
 import type { Failure as FailureRecord } from "../record.gen";
 import type { Store } from "../store";
+import { Detail } from "./Details";
+import { Guarded } from "./Guarded";
 import { Tabs } from "./Tabs";
 
 type Page = "failure" | "graph" | "source" | "shapes";
@@ -29,10 +29,14 @@ export function Failed({ store, program, failure, children }: FailedProps) {
   return (
     <>
       <Tabs label="Failure" tabs={pages(program)} open={page} choose={setPage} />
-      {page === "failure" && <Failure store={store} program={program} failure={failure} />}
       {page === "graph" && children}
-      {page === "source" && <Source store={store} program={program} />}
-      {page === "shapes" && <Shapes store={store} program={program} />}
+      {page === "source" && <Detail tab="source" store={store} program={program} />}
+      {page === "shapes" && <Detail tab="shapes" store={store} program={program} />}
+      {page === "failure" && (
+        <Guarded name="What went wrong" program={program}>
+          <Failure store={store} program={program} failure={failure} />
+        </Guarded>
+      )}
     </>
   );
 }

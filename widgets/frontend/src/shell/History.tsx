@@ -33,6 +33,7 @@ function Row({ store, attempts }: AttemptsProps) {
           role="tab"
           class={`tx-button tx-mark-${attempt.outcome}`}
           aria-selected={store.current.value === index}
+          aria-busy={store.coming.value === index}
           title={capped(attempt.verdict)}
           onClick={() => void store.show(index)}
         >
@@ -58,6 +59,7 @@ function Chain({ store, attempts }: AttemptsProps) {
                   type="button"
                   class={`tx-history-step tx-mark-${attempt.outcome}`}
                   aria-current={index === current ? "true" : undefined}
+                  aria-busy={store.coming.value === index}
                   title={capped(attempt.verdict)}
                   onClick={() => void store.show(index)}
                 >
@@ -68,7 +70,7 @@ function Chain({ store, attempts }: AttemptsProps) {
                   <button
                     type="button"
                     class="tx-button"
-                    disabled={store.working.value !== null || !comparable}
+                    disabled={store.busy.value || !comparable}
                     title="Shows how the program on screen differs from this one"
                     onClick={() => {
                       close();
@@ -85,7 +87,7 @@ function Chain({ store, attempts }: AttemptsProps) {
                     <button
                       type="button"
                       class="tx-button"
-                      disabled={store.working.value !== null}
+                      disabled={store.busy.value}
                       title="Makes this attempt the one that the kernel holds"
                       onClick={() => void store.use(index)}
                     >

@@ -77,7 +77,7 @@ function Undo({ store }: { store: Store }) {
     <button
       type="button"
       class="tx-button"
-      disabled={store.working.value !== null}
+      disabled={store.busy.value}
       title="Go back to the attempt before"
       onClick={() => void store.use(parent)}
     >

@@ -98,10 +98,26 @@ test("warnings and printed text are one press away, and Escape puts them away", 
 });
 
 test("several attempts stand beside each other with their outcomes, one of them chosen", async () => {
-  const { store, program } = storeOf(tracedRecord().record(), {
+  const record = tracedRecord().record();
+  const { store, program } = storeOf(record, {
+    record,
     attempts: [
-      { label: "non-strict", outcome: "exported", verdict: "exported", parent: -1, step: "" },
-      { label: "strict", outcome: "failed", verdict: "not exported", parent: -1, step: "" },
+      {
+        label: "non-strict",
+        outcome: "exported",
+        verdict: "exported",
+        parent: -1,
+        step: "",
+        revision: 0,
+      },
+      {
+        label: "strict",
+        outcome: "failed",
+        verdict: "not exported",
+        parent: -1,
+        step: "",
+        revision: 0,
+      },
     ],
   });
   const header = <Header store={store} program={program} full={false} toggleFull={() => {}} />;

@@ -32,6 +32,7 @@ export class FakeHost implements Host {
   readonly asked: string[] = [];
   readonly requests: object[] = [];
   interrupt?: () => void;
+  lost = "";
   private readonly listeners = new Set<(progress: Progress | null) => void>();
   private readonly changed = new Set<() => void>();
 
@@ -63,6 +64,20 @@ export class FakeHost implements Host {
   onProgress(callback: (progress: Progress | null) => void): () => void {
     this.listeners.add(callback);
     return () => this.listeners.delete(callback);
+  }
+
+  /** As a host of which something is another now. */
+  change(what: {
+    attempts?: AttemptHead[];
+    current?: number;
+    lost?: string;
+    record?: Record;
+  }): void {
+    const { attempts, record, ...own } = what;
+    if (attempts) this.answers.attempts = attempts;
+    if (record) this.answers.record = record;
+    Object.assign(this, own);
+    for (const callback of this.changed) callback();
   }
 
   /** As a kernel that is at work. */
