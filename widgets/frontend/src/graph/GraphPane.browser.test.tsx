@@ -17,6 +17,7 @@ const host: Host = {
   onChange: () => () => undefined,
   onProgress: () => () => undefined,
   live: true,
+  lost: "",
 };
 
 let root: HTMLElement;

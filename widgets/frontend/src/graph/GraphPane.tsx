@@ -28,6 +28,8 @@ export function GraphPane({ store }: { store: Store }) {
       made.dispose();
     };
   }, [store, hint]);
+  const trouble = view?.trouble.value;
+  if (trouble) throw trouble.error; // said in place of this pane
   const goTo = (event: PointerEvent): void => view?.stage.goTo(event.offsetX, event.offsetY);
   const empty = store.program.value?.record.graphs.length === 0;
   const comparison = store.comparison.value;

@@ -22,7 +22,12 @@ export class Folding {
   /** Why there is no picture, in a sentence; null where there is one. */
   readonly problem: Signal<string | null> = signal(null);
   private drawing: Drawing | null = null;
+  /** What is open in the newest layout that was asked for, which may be under way. */
   private open: ReadonlySet<string> = new Set();
+  /** What is open in the scene. */
+  private settled: ReadonlySet<string> = new Set();
+  /** What is to be brought into view once it has a place. */
+  private goal: Item | null = null;
   /** Whether what is being laid out is to be looked at as if for the first time. */
   private owed = false;
   /** Where a first look was from. */
@@ -37,19 +42,23 @@ export class Folding {
   }
 
   clear(): void {
+    this.generation += 1;
     this.drawing = null;
     this.scene.value = null;
     this.stage.show(null);
   }
 
   /**
-   * Shows another drawing.
+   * Shows another drawing. Until it has a layout, what is on the canvas cannot be hit: it is of
+   * another program, whose nodes are others.
    *
    * @param again whether it is of what is shown already: what is open stays so
    * @param whole whether all of it is to be open
    */
   show(drawing: Drawing, again: boolean, whole: boolean): void {
     this.drawing = drawing;
+    this.goal = null;
+    if (!again) this.scene.value = null;
     const { forest } = drawing;
     const open = again && !this.owed ? this.open : firstOpen(forest);
     void this.layOut(whole ? new Set(forest.byKey.keys()) : open, null, !again || whole);
@@ -80,8 +89,15 @@ export class Folding {
   async reveal(item: Item): Promise<void> {
     const open = new Set(this.open);
     openAbove(item, open);
+    const underWay = this.open !== this.settled;
+    if (underWay || open.size > this.open.size) this.goal = item;
+    else this.goTo(item);
     if (open.size > this.open.size) await this.layOut(open);
-    this.goTo(item);
+  }
+
+  /** The innermost box at a point of the view, as far as it is of the drawing. */
+  boxAt(viewX: number, viewY: number): SceneBox | null {
+    return this.scene.peek() && this.stage.boxAt(viewX, viewY);
   }
 
   /** Brings an item into view: its box, or its top where that is too large. */
@@ -125,6 +141,7 @@ export class Folding {
     if (!drawing) return;
     const generation = ++this.generation;
     this.owed ||= afresh;
+    this.open = open;
     const late = setTimeout(() => {
       this.busy.value = true;
     }, SLOW_MS);
@@ -135,14 +152,17 @@ export class Folding {
       if (generation !== this.generation) return; // overtaken by another layout
       const scene = settle(boxes, placed);
       const before = this.boxOf(keep);
-      this.open = open;
+      this.settled = open;
       this.scene.value = scene;
       this.problem.value = null;
       stage.show(scene, this.owed ? this.firstCamera(scene) : this.kept(keep, before));
       this.owed = false;
+      if (this.goal) this.goTo(this.goal);
+      this.goal = null;
       performance.mark("tx:painted");
     } catch (error) {
       if (generation !== this.generation) return;
+      this.open = this.settled;
       this.problem.value = `The graph could not be laid out: ${reasonOf(error)}`;
     } finally {
       clearTimeout(late);

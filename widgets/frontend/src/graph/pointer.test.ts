@@ -6,8 +6,8 @@ import type { GraphView } from "./view";
 const BOX = { item: { id: "op" }, open: false };
 
 function parts(box: unknown = null) {
-  const stage = { panBy: vi.fn(), zoomBy: vi.fn(), boxAt: () => box };
-  const folding = { toggle: vi.fn(), isOnSign: () => false };
+  const stage = { panBy: vi.fn(), zoomBy: vi.fn() };
+  const folding = { toggle: vi.fn(), isOnSign: () => false, boxAt: () => box };
   const view = { stage, folding, select: vi.fn(), hover: vi.fn() };
   return { stage, view, hears: pointer(view as unknown as GraphView) };
 }

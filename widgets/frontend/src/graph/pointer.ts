@@ -38,7 +38,7 @@ export function pointer(view: GraphView) {
     },
     onPointerLeave: () => view.hover(null),
     onDblClick(event: MouseEvent) {
-      const box = view.stage.boxAt(event.offsetX, event.offsetY);
+      const box = view.folding.boxAt(event.offsetX, event.offsetY);
       // On the sign, the two clicks have opened and closed it already.
       if (!box || view.folding.isOnSign(box, event.offsetX, event.offsetY)) return;
       void view.folding.toggle(box.item);
@@ -47,7 +47,7 @@ export function pointer(view: GraphView) {
 }
 
 function hover(view: GraphView, event: PointerEvent): void {
-  const box = view.stage.boxAt(event.offsetX, event.offsetY);
+  const box = view.folding.boxAt(event.offsetX, event.offsetY);
   view.hover(box && !box.open ? box.item : null);
   const sign = box !== null && view.folding.isOnSign(box, event.offsetX, event.offsetY);
   const canvas = event.currentTarget as HTMLElement;
@@ -58,7 +58,7 @@ function hover(view: GraphView, event: PointerEvent): void {
 
 /** The sign at the edge of a box opens and closes it; the rest of the box selects. */
 function click(view: GraphView, event: PointerEvent): void {
-  const box = view.stage.boxAt(event.offsetX, event.offsetY);
+  const box = view.folding.boxAt(event.offsetX, event.offsetY);
   if (box && view.folding.isOnSign(box, event.offsetX, event.offsetY))
     void view.folding.toggle(box.item);
   else view.select(box?.item ?? null);

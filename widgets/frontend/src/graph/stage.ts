@@ -56,12 +56,14 @@ export class Stage {
    * @param map the canvas of the minimap, where there is one
    * @param marks asked for at each picture
    * @param onSize called when the canvas has another size
+   * @param onError called with what went wrong in painting
    */
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly map: HTMLCanvasElement | null,
     private readonly marks: () => Marks,
     private readonly onSize: () => void,
+    private readonly onError: (error: unknown) => void,
   ) {
     this.context = context2d(canvas);
     this.mapContext = map && context2d(map);
@@ -166,6 +168,14 @@ export class Stage {
   }
 
   paintNow(): void {
+    try {
+      this.paintAll();
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+
+  private paintAll(): void {
     const { camera, context, palette, scene, size } = this;
     const ratio = devicePixelRatio || 1;
     const scale = ratio * camera.zoom;

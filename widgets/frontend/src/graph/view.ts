@@ -3,7 +3,14 @@
  * it selects. Knows no component.
  */
 
-import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import {
+  computed,
+  effect,
+  type ReadonlySignal,
+  type Signal,
+  signal,
+  untracked,
+} from "@preact/signals";
 import { surroundings } from "../compare/marked";
 import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
 import { costsOf, costText } from "../profile";
@@ -30,6 +37,8 @@ export class GraphView {
   readonly showPath: Signal<boolean> = signal(false);
   /** Whether parameters and buffers are boxes of their own. */
   readonly parameters: Signal<boolean> = signal(false);
+  /** What went wrong in following the store or in painting; the pane throws it when it is drawn. */
+  readonly trouble: Signal<{ error: unknown } | null> = signal(null);
   /** The two programs of which the graph is both; null where it is of one. */
   readonly compared: ReadonlySignal<Merged | null>;
   readonly stage: Stage;
@@ -55,31 +64,47 @@ export class GraphView {
       map,
       () => this.marks(),
       () => this.folding.lookAgain(),
+      this.failed,
     );
     this.folding = new Folding(this.stage);
     this.stops = [
-      effect(() => {
+      this.follows(() => {
         const options = {
           housekeeping: store.housekeeping.value,
           parameters: this.parameters.value,
         };
         this.rebuild(store.program.value, this.compared.value, options, store.onlyDifferent.value);
       }),
-      effect(() => {
+      this.follows(() => {
         store.arrangement.value;
         this.remark();
       }),
-      effect(() => {
+      this.follows(() => {
         store.lit.value;
         this.follow();
       }),
-      effect(() => {
+      this.follows(() => {
         store.hovered.value;
         this.showPath.value;
         this.store.heat.value;
         this.remark();
       }),
     ];
+  }
+
+  private readonly failed = (error: unknown): void => {
+    this.trouble.value = { error };
+  };
+
+  /** An effect whose error is this pane's alone: others of the same signals go on. */
+  private follows(run: () => void): () => void {
+    return effect(() => {
+      try {
+        run();
+      } catch (error) {
+        untracked(() => this.failed(error));
+      }
+    });
   }
 
   dispose(): void {
@@ -91,7 +116,7 @@ export class GraphView {
   /** A second canvas for the program before, in step with the first. Returns how to stop. */
   addBefore(canvas: HTMLCanvasElement): () => void {
     const marks = (): Marks => ({ ...this.marks(), sides: BEFORE });
-    const stage = new Stage(canvas, null, marks, () => undefined);
+    const stage = new Stage(canvas, null, marks, () => undefined, this.failed);
     this.stage.join(stage);
     return () => stage.dispose();
   }
@@ -189,7 +214,7 @@ export class GraphView {
       this.folding.clear();
       return;
     }
-    const attempt = compared ? -1 : this.store.shown;
+    const attempt = compared ? -1 : this.store.current.peek();
     const same = this.drawing?.program === program || (attempt >= 0 && attempt === this.drawn);
     this.drawn = attempt;
     this.drawing = compared

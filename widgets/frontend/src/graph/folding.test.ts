@@ -1,0 +1,155 @@
+/** Layouts that come late, and what is done to a graph before they do. */
+
+import { beforeEach, expect, test, vi } from "vitest";
+import { layeredProgram, smallProgram } from "../testing/models";
+import { type Drawing, drawingOf } from "./drawing";
+import { Folding } from "./folding";
+import type { Item } from "./items";
+import type { LayoutBox, Placed } from "./layout_types";
+import { Placer } from "./place";
+import type { Scene, SceneBox } from "./scene";
+import type { Stage } from "./stage";
+
+interface Asked {
+  box: LayoutBox;
+  answer: () => void;
+  refuse: () => void;
+}
+
+const asked: Asked[] = [];
+
+vi.mock("./layout", () => ({
+  layouter: () => ({
+    place: (box: LayoutBox): Promise<Placed> =>
+      new Promise((resolve, reject) => {
+        asked.push({
+          box,
+          answer: () => resolve(new Placer(rows).place(box)),
+          refuse: () => reject(new Error("no room")),
+        });
+      }),
+  }),
+}));
+
+/** As Graphviz would answer, had it put every box below the one before. */
+function rows(source: string): string {
+  const boxes = source.match(/^\d+\[width/gm) ?? [];
+  const objects = boxes.map((_, index) => ({ name: `${index}`, pos: `100,${40 * index + 20}` }));
+  return JSON.stringify({ bb: `0,0,200,${40 * boxes.length}`, objects, edges: [] });
+}
+
+const PLAIN = { housekeeping: false, parameters: false };
+const layers = (): Drawing => drawingOf(layeredProgram(3, 1), PLAIN);
+
+/** A stage of 400 by 300 pixels that only remembers what it was shown. */
+function parts(): { folding: Folding; shown: (Scene | null)[]; glided: number[] } {
+  const shown: (Scene | null)[] = [];
+  const glided: number[] = [];
+  const stage = {
+    camera: { x: 0, y: 0, zoom: 1 },
+    size: { width: 400, height: 300 },
+    measure: (text: string) => 6 * text.length,
+    show: (scene: Scene | null) => void shown.push(scene),
+    glideTo: () => void glided.push(1),
+    moveTo: () => undefined,
+    boxAt: () => shown.at(-1)?.root.children[0] ?? null,
+    repaint: () => undefined,
+  };
+  return { folding: new Folding(stage as unknown as Stage), shown, glided };
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+async function answer(index = asked.length - 1): Promise<void> {
+  asked[index]?.answer();
+  await settle();
+}
+
+const named = (drawing: Drawing, title: string): Item => {
+  const found = [...drawing.forest.byKey.values()].find((item) => item.title === title);
+  if (!found) throw new Error(`there is no ${title}`);
+  return found;
+};
+
+const openIn = (scene: Scene | null | undefined): string[] => {
+  const found: string[] = [];
+  const visit = (box: SceneBox): void => {
+    if (box.open && box.depth > 0) found.push(box.item.title);
+    box.children.forEach(visit);
+  };
+  if (scene) visit(scene.root);
+  return found;
+};
+
+beforeEach(() => {
+  asked.length = 0;
+});
+
+test("of two toggles, the second before the first is laid out, none is lost", async () => {
+  const { folding, shown } = parts();
+  const drawing = layers();
+  folding.show(drawing, false, false);
+  await answer();
+  void folding.toggle(named(drawing, "encoder"));
+  void folding.toggle(named(drawing, "layer.1"));
+  await answer();
+  await answer(1);
+  expect(openIn(shown.at(-1))).toEqual(["encoder", "layer.1"]);
+});
+
+test("a toggle before the first layout is not lost", async () => {
+  const { folding, shown } = parts();
+  const drawing = layers();
+  folding.show(drawing, false, false);
+  void folding.toggle(named(drawing, "encoder"));
+  await answer(0);
+  await answer(1);
+  expect(openIn(shown.at(-1))).toEqual(["encoder"]);
+});
+
+test("while a new program is laid out, a click does not hit the old one's nodes", async () => {
+  const { folding, shown } = parts();
+  folding.show(layers(), false, false);
+  await answer();
+  expect(folding.boxAt(10, 10)).not.toBeNull();
+  folding.show(drawingOf(smallProgram(), PLAIN), false, false);
+  expect(folding.boxAt(10, 10)).toBeNull();
+  await answer();
+  const box = folding.boxAt(10, 10);
+  expect(box).toBe(shown.at(-1)?.root.children[0]);
+  expect(box?.item.title).toBe("x");
+});
+
+test("the same program under other options can be clicked all the time", async () => {
+  const { folding } = parts();
+  folding.show(layers(), false, false);
+  await answer();
+  folding.show(layers(), true, false);
+  expect(folding.boxAt(10, 10)).not.toBeNull();
+});
+
+test("a layout that fails leaves what was open, and the next one counts from there", async () => {
+  const { folding, shown } = parts();
+  const drawing = layers();
+  folding.show(drawing, false, false);
+  await answer();
+  const encoder = named(drawing, "encoder");
+  void folding.toggle(encoder);
+  asked.at(-1)?.refuse();
+  await settle();
+  expect(folding.problem.value).toContain("no room");
+  void folding.toggle(encoder);
+  await answer();
+  expect(openIn(shown.at(-1))).toEqual(["encoder"]);
+  expect(folding.problem.value).toBeNull();
+});
+
+test("what is to be brought into view is, once it has a place", async () => {
+  const { folding, glided } = parts();
+  const drawing = layers();
+  folding.show(drawing, false, false);
+  void folding.reveal(named(drawing, "layer.2"));
+  expect(glided).toEqual([]);
+  await answer();
+  expect(glided).toEqual([1]);
+});
