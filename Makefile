@@ -67,7 +67,7 @@ bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
 types: setup ## the Record's TypeScript types, from its schema
-	@$(BIN)/python -m export_engine.typescript > $(FRONTEND)/src/record.gen.ts
+	@$(BIN)/python -m export_engine.record.typescript > $(FRONTEND)/src/record.gen.ts
 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 

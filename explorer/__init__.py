@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from explorer import exportdb
-    from explorer.beside_compile import CompileComparison, compare_with_compile
     from explorer.comparison import Comparison, diff
     from explorer.exploration import Exploration, ExportFailed
     from explorer.exportdb.library import Library
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from explorer.running import backends
     from explorer.session import FixError
     from explorer.view import View
-    from export_engine import Progress as Progress
+    from explorer.vs_compile import CompileComparison, compare_with_compile
+    from export_engine.progress import Progress as Progress
 
 __all__ = [
     "Comparison",
@@ -52,7 +52,7 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "comparison",
-    "CompileComparison": "beside_compile",
+    "CompileComparison": "vs_compile",
     "Exploration": "exploration",
     "ExportFailed": "exploration",
     "FixError": "session",
@@ -61,7 +61,7 @@ _HOMES = {
     "Library": "exportdb.library",
     "View": "view",
     "backends": "running",
-    "compare_with_compile": "beside_compile",
+    "compare_with_compile": "vs_compile",
     "diff": "comparison",
     "explore": "exporting",
     "guide": "guiding",

@@ -29,7 +29,7 @@ def check_ahead(table: Table | None = None, files: Iterable[str | Path | None] =
         if file:
             check_writable(Path(file))
     if table:
-        from export_engine.decomposition_table import DecompositionTable
+        from export_engine.attempt import DecompositionTable
 
         DecompositionTable.of(table).to_torch()
 

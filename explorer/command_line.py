@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     asked = parser.parse_args(arguments)
     if asked.schema:
-        from export_engine.schema import record_schema
+        from export_engine.record import record_schema
 
         _say(json.dumps(record_schema(), indent=1))
         return OK

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.entry import Entry
 from explorer.escape import escaped, harmless
 from explorer.session import Session
+from explorer.session_entry import Entry
 from explorer.text import counted, cut, width
 
 if TYPE_CHECKING:
-    from export_engine import ProgramDiff, Record
-    from export_engine.record_diff import GraphDiff, Pair
+    from export_engine.record import GraphDiff, Pair, ProgramDiff, Record
 
 _MOST = 40
 """Differences that a terminal shows; the rest is counted."""
@@ -35,7 +34,7 @@ class Comparison:
         Raises:
             ValueError: one of them has no program.
         """
-        from export_engine import diff_records
+        from export_engine.diff import diff_records
 
         self._entries = before, after
         self.before = before.record
@@ -116,7 +115,7 @@ class Comparison:
         return session
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        from explorer.showing import widget_of
+        from explorer.session_widget import widget_of
         from widgets import FrontEndMissing
 
         still = {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
@@ -152,7 +151,7 @@ class Comparison:
             yield [title, *_place(self.after, theirs, node)]
 
     def _ops(self) -> int:
-        from export_engine.description import count_ops
+        from export_engine.describe import count_ops
 
         return sum(count_ops(graph.op) for graph in self.before.graphs)
 
@@ -184,8 +183,8 @@ def _entry_of(given: Any) -> Entry:
     import torch
 
     if isinstance(given, torch.export.ExportedProgram):
-        from export_engine import Exported
-        from export_engine.recorder import Recording
+        from export_engine.attempt import Exported
+        from export_engine.trace import Recording
 
         program = Exported(request=None, recording=Recording(), program=given, title="program")
         return Entry("program", program)
@@ -231,7 +230,7 @@ def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str
 
 def _place(record: Record, graph: Any, node: int) -> Iterator[str]:
     """The line that an op comes from: the user's own where there is one."""
-    from export_engine.printed import items_of
+    from export_engine.source import items_of
 
     if graph.stack[node] >= 0:
         frames = [

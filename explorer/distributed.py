@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from export_engine import Exported, Plan, Progress, Record, RunRow
+    from export_engine.attempt import Exported
+    from export_engine.progress import Progress
+    from export_engine.record import Record, RunRow
+    from export_engine.run import Plan
 
 _LOOK = 0.2
 """Seconds between two looks at what the engines have done."""
@@ -36,8 +39,8 @@ def run_on(
         ValueError: there are no engines, or the plan names what cannot be.
         KeyboardInterrupt: the user interrupted; runs that no engine has begun are called off.
     """
-    from export_engine import Progress
-    from export_engine.running.remote import packed
+    from export_engine.progress import Progress
+    from export_engine.run import packed
 
     if not getattr(client, "ids", None):
         raise ValueError(
@@ -66,10 +69,7 @@ def run_on(
 
 
 def _submitted(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
-    from export_engine.running.devices import full_name
-    from export_engine.running.registry import backends, chosen
-    from export_engine.running.remote import run_packed
-    from export_engine.running.rows import unavailable
+    from export_engine.run import backends, chosen, full_name, run_packed, unavailable
 
     view = client.load_balanced_view()
     view.retries = 0  # a run that killed its engine would kill the next one

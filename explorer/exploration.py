@@ -16,17 +16,12 @@ if TYPE_CHECKING:
 
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
-    from export_engine import (
-        Attempt,
-        AutofixReport,
-        Diagnosis,
-        Finding,
-        Fix,
-        ProbeResult,
-        Progress,
-        Record,
-        Verified,
-    )
+    from export_engine.attempt import Attempt, Diagnosis, Fix
+    from export_engine.findings import Finding
+    from export_engine.fixes import AutofixReport
+    from export_engine.progress import Progress
+    from export_engine.record import ProbeResult, Record
+    from export_engine.verify import Verified
 
 
 class ExportFailed(RuntimeError):
@@ -59,7 +54,7 @@ class Exploration:
         Raises:
             ExportFailed: there is none, since the export failed.
         """
-        from export_engine import Exported
+        from export_engine.attempt import Exported
 
         attempt = self.session.entry.attempt
         if isinstance(attempt, Exported):
@@ -84,7 +79,7 @@ class Exploration:
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Why the export failed; None if it did not."""
-        from export_engine import Failed
+        from export_engine.attempt import Failed
 
         attempt = self.session.entry.attempt
         return attempt.diagnosis if isinstance(attempt, Failed) else None
@@ -126,7 +121,7 @@ class Exploration:
         Raises:
             ExportFailed: there is no program, since the export failed.
         """
-        from export_engine.opset import outside
+        from export_engine.transform import outside
 
         self._need("program")
         return dict(outside(self.record.graphs, self.record.targets, opset).most_common())
@@ -178,7 +173,7 @@ class Exploration:
             KeyboardInterrupt: interrupted; the runs that had ended are kept.
         """
         from explorer.running import run
-        from export_engine import Plan
+        from export_engine.run import Plan
 
         self._need("program")
         plan = Plan(
@@ -227,7 +222,7 @@ class Exploration:
             ExportFailed: there is no program, since the export failed.
             ValueError: there is no such symbol or place.
         """
-        from export_engine.probe import probe_named
+        from export_engine.record import probe_named
 
         self._need("program")
         return probe_named(self.record, sizes)
@@ -341,7 +336,8 @@ class Exploration:
             ArchiveError: torch cannot save this program, or the file cannot be written.
             ExportFailed: there is no program, since the export failed.
         """
-        from export_engine import Exported, save
+        from export_engine.archive import save
+        from export_engine.attempt import Exported
 
         attempt = self.session.entry.attempt
         if not isinstance(attempt, Exported):
@@ -365,7 +361,7 @@ class Exploration:
         Raises:
             OSError: the file cannot be written.
         """
-        from export_engine.wire import to_json
+        from export_engine.record import to_json
 
         file = Path(path)
         file.write_bytes(to_json(self.record))
@@ -384,7 +380,7 @@ class Exploration:
 
     def _no(self, what: str) -> ExportFailed:
         """The error that says that there is no such thing."""
-        from export_engine import Failed
+        from export_engine.attempt import Failed
 
         attempt, failure = self.session.entry.attempt, self.record.failure
         sentence = harmless(failure.sentence) if failure else ""

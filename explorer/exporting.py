@@ -7,12 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.entry import Entry
 from explorer.exploration import Exploration
 from explorer.session import Session
+from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from export_engine import Attempt, Progress, Request
+    from export_engine.attempt import Attempt, Request
+    from export_engine.progress import Progress
 
 
 def explore(
@@ -48,7 +49,8 @@ def explore(
         ShapesError: `dynamic_shapes` do not fit the call.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine import Request, Shapes
+    from export_engine.attempt import Request
+    from export_engine.shapes import Shapes
 
     if not isinstance(args, tuple | list):
         raise TypeError(
@@ -77,7 +79,9 @@ def explore(
 
 def _explained(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
     """An attempt; one that failed comes with its diagnosis and fixes."""
-    from export_engine import Failed, capture, explain
+    from export_engine.attempt import Failed
+    from export_engine.capture import capture
+    from export_engine.fixes import explain
 
     attempt = capture(request, progress)
     return explain(attempt, progress) if isinstance(attempt, Failed) else attempt
@@ -89,6 +93,6 @@ def load(path: str | Path) -> Exploration:
     Raises:
         ArchiveError: there is no such file, or it is not a program that this torch can read.
     """
-    from export_engine import load as load_attempt
+    from export_engine.archive import load as load_attempt
 
     return Exploration(Session([Entry("loaded", load_attempt(path))]))

@@ -16,8 +16,8 @@ def page_answer(ask: str, request: dict[str, Any]) -> Answer:
     """
     import msgspec
 
-    from export_engine.coloured import python_lines
     from export_engine.exportdb import NoSuchCase, case, graph_break_pages
+    from export_engine.source import python_lines
 
     name = str(request.get("name"))
     if ask == "break":

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from export_engine.record import Record
-from export_engine.record_graph import OPS, Graph
+from export_engine.record import OPS, Graph, Record
 
 _PLACEHOLDER, _GET_ATTR, _OUTPUT = (OPS.index(op) for op in ("placeholder", "get_attr", "output"))
 

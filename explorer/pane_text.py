@@ -8,11 +8,8 @@ from collections.abc import Callable
 from explorer.escape import harmless
 from explorer.outline import Block, few_blocks
 from explorer.text import counted, held_rows, input_rows, output_rows
-from export_engine.printed import printed_graph
-from export_engine.record import Record
-from export_engine.record_contract import Guard
-from export_engine.record_graph import OPS
-from export_engine.source import innermost, source_line
+from export_engine.record import OPS, Guard, Record
+from export_engine.source import innermost, printed_graph, source_line
 
 
 def pane_text(record: Record, pane: str) -> list[str]:

@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.entry import Entry
 from explorer.escape import escaped
 from explorer.picture import static_html
 from explorer.session import Session
+from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from export_engine import Record
+    from export_engine.record import Record
 
 GENERATOR = '<meta name="generator" content="Export Explorer">'
 """What tells a report of ours from other pages."""
@@ -136,7 +136,7 @@ def _between(entries: Sequence[Entry], compare: Callable[[Record, Record], Any])
 def _diff(before: Record, after: Record) -> Any:
     import msgspec
 
-    from export_engine import diff_records
+    from export_engine.diff import diff_records
 
     return msgspec.to_builtins(diff_records(before, after))
 
@@ -144,7 +144,7 @@ def _diff(before: Record, after: Record) -> Any:
 def _texts(before: Record, after: Record) -> Any:
     import msgspec
 
-    from export_engine.diff.texts import text_differences
+    from export_engine.diff import text_differences
 
     return msgspec.to_builtins(text_differences(before, after))
 
@@ -162,8 +162,7 @@ def _sources(entry: Entry) -> list[Any]:
 
 
 def _codes(entry: Entry) -> list[Any]:
-    from export_engine.coloured import python_lines
-    from export_engine.printed import printed_graph
+    from export_engine.source import printed_graph, python_lines
 
     printed = (printed_graph(entry.record, number) for number in range(len(entry.record.graphs)))
     return [

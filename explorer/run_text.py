@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from export_engine.record import Record
-from export_engine.record_graph import OPS
-from export_engine.record_runs import Profile, RunRow
+from export_engine.record import OPS, Profile, Record, RunRow
 from export_engine.source import innermost, source_line
 
 _MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}

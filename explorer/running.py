@@ -11,7 +11,9 @@ from explorer.run_text import profile_lines, run_lines
 from explorer.session import FixError, Session
 
 if TYPE_CHECKING:
-    from export_engine import Plan, Profile, Progress, Record, RunRow
+    from export_engine.progress import Progress
+    from export_engine.record import Profile, Record, RunRow
+    from export_engine.run import Plan
 
 
 class Runs:
@@ -77,7 +79,7 @@ def run(
     """
     from dataclasses import replace
 
-    from export_engine import run as run_here
+    from export_engine.run import run as run_here
 
     attempt, record = session.exported(number, "run"), session.entries[number].record
     if plan.folder == Path():
@@ -113,7 +115,7 @@ def profile(
         FixError: it has no program, or there is no such device, input or size.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine import profile as profile_here
+    from export_engine.run import profile as profile_here
 
     attempt, record = session.exported(number, "run"), session.entries[number].record
     try:
@@ -140,8 +142,8 @@ def backends(device: str = "cpu") -> Backends:
     Raises:
         ValueError: that is no device of torch's.
     """
-    from export_engine import backends as known
-    from export_engine.running.devices import full_name, missing_device
+    from export_engine.run import backends as known
+    from export_engine.run import full_name, missing_device
 
     named = full_name(device)
     absent = missing_device(named)
@@ -150,7 +152,7 @@ def backends(device: str = "cpu") -> Backends:
 
 def available() -> dict[str, Any]:
     """The devices here, and per backend what keeps it from running on each."""
-    from export_engine import backends, devices
+    from export_engine.run import backends, devices
 
     here = devices()
     return {

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.entry import Entry
+from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from export_engine import (
-        Attempt,
-        AutofixReport,
-        DecompositionTable,
-        Exported,
-        Verified,
-    )
+    from export_engine.attempt import Attempt, DecompositionTable, Exported
+    from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
+    from export_engine.verify import Verified
 
     Table = str | Mapping[Any, Callable[..., Any]]
 
@@ -94,7 +90,8 @@ class Session:
             FixError: there are no such fixes, or together they make no sense.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from export_engine import Failed, apply_fixes, explain
+        from export_engine.attempt import Failed
+        from export_engine.fixes import apply_fixes, explain
 
         attempt = self._entries[number].attempt
         offered = self._entries[number].fixes
@@ -116,7 +113,7 @@ class Session:
         Raises:
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from export_engine import autofix
+        from export_engine.fixes import autofix
 
         report = autofix(self._entries[number].attempt, progress)
         if report.kept:
@@ -139,7 +136,8 @@ class Session:
             FixError: it has no program, the table means nothing, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from export_engine import DecomposeError, DecompositionTable, TableError, decompose
+        from export_engine.attempt import DecompositionTable, TableError
+        from export_engine.transform import DecomposeError, decompose
 
         attempt = self.exported(number, "decompose")
         try:
@@ -160,7 +158,7 @@ class Session:
             FixError: it has no program.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from export_engine import verify
+        from export_engine.verify import verify
 
         attempt = self.exported(number, "verify")
         verified = verify(attempt, self._entries[number].record, sizes, progress)
@@ -177,7 +175,7 @@ class Session:
         Raises:
             FixError: it has none.
         """
-        from export_engine import Exported
+        from export_engine.attempt import Exported
 
         attempt = self._entries[number].attempt
         if not isinstance(attempt, Exported):

@@ -22,7 +22,7 @@ class View:
         self._pane = pane
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        from explorer.showing import widget_of
+        from explorer.session_widget import widget_of
         from widgets import FrontEndMissing
 
         try:

@@ -19,11 +19,11 @@ from IPython.core.magic import (
 
 import explorer
 from kernel_ext.call import parse_call, split_cell
-from kernel_ext.carrying_out import LAST, Asked, act, beside_compile, made, refuse_early
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import evaluate, evaluate_call, run_statements
 from kernel_ext.progress import ProgressLine
+from kernel_ext.run_command import LAST, Asked, act, beside_compile, made, refuse_early
 from kernel_ext.shell import bundle_of, has_page, is_asked_for
 
 

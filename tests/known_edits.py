@@ -10,9 +10,10 @@ from typing import NamedTuple
 import torch
 from torch.export import ExportedProgram
 
-from export_engine import Exported, Record, describe
+from export_engine.attempt import Exported
+from export_engine.describe import describe
 from export_engine.diff import diff_records
-from export_engine.record_diff import ProgramDiff
+from export_engine.record import ProgramDiff, Record
 from export_engine.torch_internals import copied_program
 from tests import models
 

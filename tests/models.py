@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine import Exported, Request, Shapes, capture
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.shapes import Shapes
 
 
 class Case(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from export_engine.finding import Kind
+from export_engine.findings.finding import Kind
 
 SEEN: list[Any] = []
 CALLS = 0

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from export_engine.diagnosis import Kind
+from export_engine.attempt import Kind
 
 
 class SeedCase(NamedTuple):

@@ -18,8 +18,8 @@ from explorer.exportdb.check_report import CheckReport
 from explorer.exportdb.library import Library
 
 if TYPE_CHECKING:
-    from export_engine import Progress
-    from export_engine.record_exportdb import ExportCase, GraphBreakPage
+    from export_engine.progress import Progress
+    from export_engine.record import ExportCase, GraphBreakPage
 
 __all__ = ["browse", "case", "cases", "check", "graph_breaks", "search", "try_case"]
 
@@ -67,7 +67,7 @@ def try_case(
         ValueError: there is no such case, or the text cannot be run; says why.
         KeyboardInterrupt: interrupted.
     """
-    from explorer.exportdb.trying import explored
+    from explorer.exportdb.explore_case import explored
 
     return explored(name, case(name).source if source is None else source, progress)
 

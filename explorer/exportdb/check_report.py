@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from explorer.escape import escaped, harmless
 
 if TYPE_CHECKING:
-    from export_engine.record_exportdb import CaseCheck
+    from export_engine.record import CaseCheck
 
 _HEADINGS = ("case", "declared", "non-strict", "strict")
 

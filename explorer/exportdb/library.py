@@ -8,7 +8,7 @@ from explorer.escape import escaped, harmless
 from explorer.exploration import Exploration
 
 if TYPE_CHECKING:
-    from export_engine.record_exportdb import ExportCase, GraphBreakPage
+    from export_engine.record import ExportCase, GraphBreakPage
 
 Section = Literal["cases", "breaks"]
 _MOST_ROWS = 60
@@ -52,7 +52,7 @@ class Library:
 
     def widget(self) -> Any:
         """The browser. Raises FrontEndMissing."""
-        from explorer.exportdb.answers import LibraryAnswers
+        from explorer.exportdb.page_requests import LibraryAnswers
         from widgets import LibraryWidget
 
         answers = LibraryAnswers(self._tried)
@@ -103,7 +103,7 @@ class Library:
 
 def _page_lines(found: ExportCase | GraphBreakPage) -> list[str]:
     """All of one case or page."""
-    from export_engine.record_exportdb import ExportCase
+    from export_engine.record import ExportCase
 
     if isinstance(found, ExportCase):
         inputs = ", ".join(f"{each.path}: {each.text}" for each in found.inputs)

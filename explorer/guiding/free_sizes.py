@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from explorer.exploration import Exploration
 
 if TYPE_CHECKING:
-    from export_engine import Progress, Record, Request
-    from export_engine.record_contract import SizeInput, Symbol
+    from export_engine.attempt import Request
+    from export_engine.progress import Progress
+    from export_engine.record import Record, SizeInput, Symbol
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -42,7 +43,10 @@ def free_sizes(
     Raises:
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine import Exported, Shapes, capture, describe
+    from export_engine.attempt import Exported
+    from export_engine.capture import capture
+    from export_engine.describe import describe
+    from export_engine.shapes import Shapes
 
     request = exploration.session.entry.attempt.request
     record = exploration.record
@@ -66,7 +70,8 @@ def free_sizes(
 
 def _confirmed(request: Request, progress: Callable[[Progress], None] | None) -> str:
     """The shapes with which it exports: those asked for, or mended; empty if it does not."""
-    from export_engine import Exported, autofix
+    from export_engine.attempt import Exported
+    from export_engine.fixes import autofix
 
     found = autofix(request, progress)
     if not isinstance(found.attempt, Exported) or found.attempt.request is None:

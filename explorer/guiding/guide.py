@@ -17,7 +17,7 @@ from explorer.escape import escaped
 from explorer.exploration import Exploration
 from explorer.exporting import explore
 from explorer.guiding.steps import explained, exported, fixed, looked_over, varying, verified
-from explorer.reply import Reply
+from explorer.messages import Reply
 from explorer.report import GENERATOR, write_report
 
 if TYPE_CHECKING:

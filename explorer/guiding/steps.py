@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
 from explorer.guiding.free_sizes import free_sizes
-from explorer.reply import Line, Reply
+from explorer.messages import Line, Reply
 from explorer.text import failing_place
 
 if TYPE_CHECKING:
-    from export_engine.fixes.autofix import Step
+    from export_engine.fixes import Step
     from export_engine.progress import Report
 
 
@@ -51,7 +51,7 @@ def explained(exploration: Exploration) -> Reply:
 def _lesson_on(kind: str) -> str:
     """The notebook of the lesson that is about a kind of failure; empty where none is."""
     from explorer.lessons.course import COURSE
-    from export_engine.diagnosis import Kind
+    from export_engine.attempt import Kind
 
     lessons = {
         "strict_and_non_strict": (Kind.ASSERT_ON_DATA, Kind.DATA_WRITE, Kind.GRAPH_BREAK),
@@ -98,7 +98,7 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
 
 def _fix_line(step: Step) -> Line:
     """A fix that was tried, and what came of it."""
-    from export_engine import Failed
+    from export_engine.attempt import Failed
 
     if step.kept and isinstance(step.attempt, Failed):
         return Line("right", f"{step.fix.title}: gets further, to another failure")

@@ -12,6 +12,6 @@ from __future__ import annotations
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import COURSE
 from explorer.lessons.lesson import Lesson, LessonError
-from explorer.lessons.opening import lesson
+from explorer.lessons.open_lesson import lesson
 
 __all__ = ["COURSE", "Answer", "Lesson", "LessonError", "Wrong", "lesson"]

@@ -15,10 +15,8 @@ from explorer.exploration import Exploration
 if TYPE_CHECKING:
     import torch
 
-    from export_engine import Exported, Record
-    from export_engine.record_contract import SizeInput
-    from export_engine.record_graph import ValueType
-    from export_engine.record_signature import OutputEntry
+    from export_engine.attempt import Exported
+    from export_engine.record import OutputEntry, Record, SizeInput, ValueType
 
 
 class Wrong(Exception):
@@ -108,7 +106,7 @@ class Answer:
 
     def agrees_with_eager(self, trials: int = 4) -> None:
         """The program gives what the model gives, at sizes and values it was not traced with."""
-        from export_engine.checking import check
+        from export_engine.verify import check
 
         agreement = check(self._exported(), trials)
         for trial in agreement.trials:
@@ -121,9 +119,8 @@ class Answer:
 
     def agrees_with(self, reference: Callable[..., Any], *calls: Sequence[Any]) -> None:
         """The program gives what another callable gives, for each of these arguments."""
-        from export_engine.checking.comparing import compare
-        from export_engine.checking.running import run
-        from export_engine.request import Request
+        from export_engine.attempt import Request
+        from export_engine.verify import compare, run
 
         program = self.program.module()
         for number, args in enumerate(calls):
@@ -195,7 +192,7 @@ class Answer:
         return any(name in (op, *op.split(".")) for op in self.ops())
 
     def _exported(self) -> Exported:
-        from export_engine import Exported
+        from export_engine.attempt import Exported
 
         self.exported()
         attempt = self.exploration.session.entry.attempt

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from explorer.lessons.kept import FOLDER
 from explorer.lessons.lesson import Exercise, Lesson
-from explorer.reply import Reply
+from explorer.lessons.saved_progress import FOLDER
+from explorer.messages import Reply
 
 _TAG = "exercise-"
 """A cell with the tag `exercise-1` holds the learner's answer to exercise 1; the next cell with

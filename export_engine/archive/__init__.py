@@ -3,24 +3,14 @@
 Importing this package costs no torch import; making a program of a file, and saving one, does.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from export_engine.archive.errors import ArchiveError
+from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from export_engine.archive.torch_archive import RECORD, load, save
-
-__all__ = ["RECORD", "ArchiveError", "load", "save"]
-
-_HOMES = {"RECORD": "torch_archive", "load": "torch_archive", "save": "torch_archive"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    from export_engine.archive.errors import ArchiveError as ArchiveError
+    from export_engine.archive.torch_archive import RECORD as RECORD
+    from export_engine.archive.torch_archive import load as load
+    from export_engine.archive.torch_archive import save as save
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

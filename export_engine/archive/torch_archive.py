@@ -18,14 +18,11 @@ import torch
 
 from export_engine.archive.errors import ArchiveError
 from export_engine.attempt import Exported
-from export_engine.quiet import quiet
-from export_engine.record import Record
-from export_engine.record_check import check_record
-from export_engine.record_graph import OPS
-from export_engine.recorder import Recording
+from export_engine.capture import quiet
+from export_engine.record import OPS, Record, check_record, from_json, to_json
 from export_engine.source import with_sources
-from export_engine.torch_internals.loading import CodeInside, nothing_run
-from export_engine.wire import from_json, to_json
+from export_engine.torch_internals import CodeInside, nothing_run
+from export_engine.trace import Recording
 
 _MOST_UNPACKED = 2**28
 """Bytes that any file may unpack to."""

@@ -1,56 +1,19 @@
-"""Failed attempt → Diagnosis. One module per family of failures; the first that knows it speaks.
+"""Failed attempt → Diagnosis: one module per family of failures; `families` lists them.
 
-Reads structure before text: the exception's class and attributes, what was recorded, then words.
-Exports nothing, and never raises: a family that stumbles over a surprising error is passed over.
+Reads the error and what was recorded, and exports nothing. What to do about it is in `fixes`.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Callable
+from export_engine.lazy_names import lazy_names
 
-from export_engine.diagnose.containers import not_a_module, unknown_input, unknown_result
-from export_engine.diagnose.control_flow import control_flow
-from export_engine.diagnose.data import data
-from export_engine.diagnose.graph_breaks import graph_break
-from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
-from export_engine.diagnose.own_error import own_error
-from export_engine.diagnose.python import data_write, numpy, plain_value
-from export_engine.diagnose.sizes import sizes
-from export_engine.diagnose.specs import mismatched_specs
-from export_engine.diagnose.unknown import unknown
-from export_engine.diagnosis import Diagnosis
-from export_engine.failed import Failed
-
-__all__ = ["diagnose"]
-
-Family = Callable[[Failed], Diagnosis | None]
-
-FAMILIES: tuple[Family, ...] = (
-    mismatched_specs,
-    sizes,
-    not_a_module,
-    unknown_input,
-    unknown_result,
-    control_flow,
-    data,
-    no_fake_kernel,
-    device_mismatch,
-    numpy,
-    data_write,
-    plain_value,
-    own_error,
-    refused,
-    graph_break,
-)
-
-
-def diagnose(attempt: Failed) -> Diagnosis:
-    """Why an attempt failed, in the user's terms."""
-    for family in FAMILIES:
-        try:
-            found = family(attempt)
-        except Exception:  # noqa: BLE001 - a diagnosis must not fail; the next family may know
-            continue
-        if found is not None:
-            return found
-    return unknown(attempt)
+if TYPE_CHECKING:
+    from export_engine.diagnose.errors import message as message
+    from export_engine.diagnose.explanations import explained_by as explained_by
+    from export_engine.diagnose.explanations import graph_break_url as graph_break_url
+    from export_engine.diagnose.failing_line import chain as chain
+    from export_engine.diagnose.families import diagnose as diagnose
+    from export_engine.diagnose.torch_messages import explanation as explanation
+    from export_engine.diagnose.torch_messages import hints as hints
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -10,14 +10,11 @@ from typing import Any
 
 import torch
 
+from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.diagnose.errors import cause
-from export_engine.diagnose.links import exportdb
-from export_engine.diagnosis import Diagnosis, Kind, Span
-from export_engine.failed import Failed
-from export_engine.shapes.inputs import leaves_of
-from export_engine.stacks import Location, Stack
-from export_engine.syntax import Code, code_of
-from export_engine.targets import signature_of
+from export_engine.diagnose.explanations import exportdb
+from export_engine.shapes import leaves_of
+from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import is_input_type, key_text, raised_in, unknown_output
 
 _INPUT_CHECKS = ("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec")

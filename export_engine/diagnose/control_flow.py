@@ -9,15 +9,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from export_engine.attempt import Diagnosis, Failed, Kind, Link, Related
 from export_engine.diagnose.errors import break_type, cause, find, message
-from export_engine.diagnose.links import exportdb, graph_break_page
-from export_engine.diagnose.place import Place, chain, failing_place
-from export_engine.diagnose.words import difference, explanation, plain
-from export_engine.diagnosis import Diagnosis, Kind, Link, Related
-from export_engine.failed import Failed
-from export_engine.naming import symbol_names
-from export_engine.stacks import Location, parse_stack_trace, without_repeats
-from export_engine.syntax import Code
+from export_engine.diagnose.explanations import exportdb, graph_break_page
+from export_engine.diagnose.failing_line import Place, chain, failing_place
+from export_engine.diagnose.torch_messages import difference, explanation, plain
+from export_engine.shapes import symbol_names
+from export_engine.source import Code, Location, parse_stack_trace, without_repeats
 from export_engine.torch_internals import (
     branch_mismatch,
     control_flow_operator,

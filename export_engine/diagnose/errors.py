@@ -8,8 +8,8 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
-from export_engine.diagnose.place import chain
-from export_engine.stacks import is_shown
+from export_engine.diagnose.failing_line import chain
+from export_engine.source import is_shown
 
 
 def is_a(error: BaseException, *names: str) -> bool:

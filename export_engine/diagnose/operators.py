@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from export_engine.attempt import Diagnosis, Failed, Kind, Link
 from export_engine.diagnose.errors import (
     break_type,
     cause,
@@ -10,12 +11,10 @@ from export_engine.diagnose.errors import (
     operator_of,
     passed_through,
 )
-from export_engine.diagnose.links import graph_break_page
-from export_engine.diagnose.place import Place, failing_place
-from export_engine.diagnose.words import plain
-from export_engine.diagnosis import Diagnosis, Kind, Link
-from export_engine.failed import Failed
-from export_engine.naming import symbol_names
+from export_engine.diagnose.explanations import graph_break_page
+from export_engine.diagnose.failing_line import Place, failing_place
+from export_engine.diagnose.torch_messages import plain
+from export_engine.shapes import symbol_names
 from export_engine.torch_internals import operator_without_fake
 
 _CUSTOM_OPS = Link(

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 import traceback
 
+from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, find, is_a, message, passed_through
-from export_engine.diagnose.place import Place, chain, failing_place, interpreted_place, is_torch
-from export_engine.diagnose.words import explanation, observed, plain
-from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.failed import Failed
-from export_engine.naming import symbol_names
-from export_engine.stacks import is_shown
+from export_engine.diagnose.failing_line import (
+    Place,
+    chain,
+    failing_place,
+    interpreted_place,
+    is_torch,
+)
+from export_engine.diagnose.torch_messages import explanation, observed, plain
+from export_engine.shapes import symbol_names
+from export_engine.source import is_shown
 from export_engine.torch_internals import raised_in
 
 _BREAKS = {

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ast
 
+from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, message
-from export_engine.diagnose.links import exportdb, graph_break_page
-from export_engine.diagnose.place import Place, failing_place
-from export_engine.diagnose.words import FORMATTED, LEAKED, NO_MEMORY, NUMPY_REFUSED, leaked_names
-from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.failed import Failed
-from export_engine.stacks import Stack, parse_stack_trace
+from export_engine.diagnose.explanations import exportdb, graph_break_page
+from export_engine.diagnose.failing_line import Place, failing_place
+from export_engine.diagnose.torch_messages import (
+    FORMATTED,
+    LEAKED,
+    NO_MEMORY,
+    NUMPY_REFUSED,
+    leaked_names,
+)
+from export_engine.source import Stack, parse_stack_trace
 from export_engine.torch_internals import raised_in
 
 _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
@@ -106,7 +111,7 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
     """A diagnosis of Python code that needs values which only tensors hold.
 
     Told by what the innermost call refuses: the memory of a tensor without data, or the text or
-    hash of a number computed from data. `facts` as in `export_engine.diagnose.data`.
+    hash of a number computed from data. `facts` as in `export_engine.diagnose.data_dependent`.
     """
     error = cause(attempt.error)
     said = message(error)

@@ -9,23 +9,30 @@ import ast
 import re
 from collections.abc import Sequence
 
-from export_engine.diagnose.links import exportdb
-from export_engine.diagnose.place import chain, failing_stack
-from export_engine.diagnosis import Diagnosis, Kind, Related, Span
-from export_engine.failed import Failed
-from export_engine.shapes import Bounds, Named
-from export_engine.shapes.dims import Auto, Dynamic
-from export_engine.sizes import InputDim, Problem, SizeFacts, size_facts, solve
-from export_engine.sizes.problems import name_of, shortened
-from export_engine.stacks import Stack, outside_torch
-from export_engine.syntax import code_of
+from export_engine.attempt import Diagnosis, Failed, Kind, Related
+from export_engine.diagnose.explanations import exportdb
+from export_engine.diagnose.failing_line import chain, failing_stack
+from export_engine.shapes import (
+    Auto,
+    Bounds,
+    Dynamic,
+    InputDim,
+    Named,
+    Problem,
+    SizeFacts,
+    name_of,
+    shortened,
+    size_facts,
+    solve,
+)
+from export_engine.source import Span, Stack, code_of, outside_torch
 from export_engine.torch_internals import is_constraint_violation
 
 
 def sizes(attempt: Failed) -> Diagnosis | None:
     """A diagnosis of a constraint violation; None for other failures.
 
-    `facts` holds `problems` (of `export_engine.sizes`), and for a size of 0 or 1 `dims`: pairs of
+    `facts` holds `problems` (of `export_engine.shapes`), and for a size of 0 or 1 `dims`: pairs of
     an input's path and a dim's position.
     """
     if not any(is_constraint_violation(error) for error in chain(attempt.error)):

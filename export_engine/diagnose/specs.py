@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.failed import Failed
+from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.shapes import Shapes, ShapesError
-from export_engine.targets import signature_of
 
 
 def mismatched_specs(attempt: Failed) -> Diagnosis | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import message
-from export_engine.diagnose.origin import traced_last
-from export_engine.diagnose.place import failing_place
-from export_engine.diagnose.words import plain
-from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.failed import Failed
-from export_engine.naming import symbol_names
+from export_engine.diagnose.failing_line import failing_place
+from export_engine.diagnose.torch_messages import plain
+from export_engine.diagnose.value_origin import traced_last
+from export_engine.shapes import symbol_names
 
 
 def unknown(attempt: Failed) -> Diagnosis:

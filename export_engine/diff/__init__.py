@@ -1,72 +1,11 @@
-"""Two Records → their difference, up to the names of nodes and symbols.
+"""Two Records → their difference, up to the names of nodes and symbols. Needs no torch."""
 
-Nodes are matched in order of trust: entries of the signature; what torch made from what; the same
-op on the same values (hashes of everything above and below a node); weights; neighbours that are
-the same; at last the same op in the same module, in order. What is matched is compared, what is not
-was added or removed.
-Nothing here needs torch: two files, two attempts or two levels of decomposition compare alike.
-"""
+from typing import TYPE_CHECKING
 
-from __future__ import annotations
+from export_engine.lazy_names import lazy_names
 
-from export_engine.diff.others import other_differences
-from export_engine.diff.pairs import diff_graphs
-from export_engine.diff.side import Side, aligned_symbols
-from export_engine.record import Record
-from export_engine.record_diff import Difference, GraphDiff, ProgramDiff
-
-__all__ = ["diff_records"]
-
-
-def diff_records(before: Record, after: Record) -> ProgramDiff:
-    """The difference of two programs.
-
-    Args:
-        before: a Record of a program.
-        after: another's.
-
-    Raises:
-        ValueError: one of them has no graph, since its export failed.
-    """
-    for record in (before, after):
-        if not record.graphs or record.failure is not None:
-            raise ValueError(f"{record.title} has no program to compare: its export failed.")
-    renamed = aligned_symbols(before, after)
-    sides = Side(before, {}), Side(after, {new: old for old, new in renamed})
-    graphs: list[GraphDiff] = []
-    lost: list[Difference] = []
-    waiting = [(0, 0, "main")]
-    while waiting:
-        one, other, title = waiting.pop(0)
-        found = diff_graphs(sides[0], sides[1], one, other, title)
-        graphs.append(found)
-        nested, odd = _nested(before, after, found)
-        waiting += nested
-        lost += odd
-    return ProgramDiff(
-        before.title,
-        after.title,
-        graphs,
-        [*other_differences(sides[0], sides[1]), *lost],
-        [[old, new] for old, new in renamed if old != new],
-    )
-
-
-def _nested(
-    before: Record, after: Record, found: GraphDiff
-) -> tuple[list[tuple[int, int, str]], list[Difference]]:
-    """The graphs that pairs of nodes run, by the names of the arguments; those without a pair."""
-    ones = {(each.node, each.argument): each.graph for each in before.graphs[found.before].nested}
-    others = {(each.node, each.argument): each.graph for each in after.graphs[found.after].nested}
-    pairs = {pair.before: pair.after for pair in found.pairs}
-    both, lost = [], []
-    for (node, argument), graph in ones.items():
-        partner = others.pop((pairs.get(node, -1), argument), None)
-        if partner is not None:
-            both.append((graph, partner, f"{found.title}.{argument}"))
-        elif node in pairs:
-            lost.append(Difference("graph", argument, before.graphs[graph].title, ""))
-    for (node, argument), graph in others.items():
-        if node in pairs.values():
-            lost.append(Difference("graph", argument, "", after.graphs[graph].title))
-    return both, lost
+if TYPE_CHECKING:
+    from export_engine.diff.compare_records import diff_records as diff_records
+    from export_engine.diff.texts import text_differences as text_differences
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

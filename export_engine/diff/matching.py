@@ -8,8 +8,7 @@ from difflib import SequenceMatcher
 
 from export_engine.diff.provenance import Group
 from export_engine.diff.side import Side
-from export_engine.record_diff import Why
-from export_engine.record_graph import Graph
+from export_engine.record import Graph, Why
 
 _ROUNDS = 200
 _NEAR = 3

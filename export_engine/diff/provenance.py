@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from export_engine.diff.side import Side
-from export_engine.record_graph import OPS
+from export_engine.record import OPS
 
 _CALL = OPS.index("call_function")
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from export_engine.printed import items_of
-from export_engine.record import Record
-from export_engine.record_graph import OPS, Graph
+from export_engine.record import OPS, Graph, Record
+from export_engine.source import items_of
 
 
 class Label(NamedTuple):

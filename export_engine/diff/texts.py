@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.printed import printed_graph
-from export_engine.record import Record
-from export_engine.record_diff import TextDiff
-from export_engine.source import SourceMissing, source_text
-from export_engine.unified import unified
+from export_engine.record import Record, TextDiff
+from export_engine.source import SourceMissing, printed_graph, source_text, unified
 
 _OWN = ("user", "cell", "generated")
 """Origins of files that the user may have changed."""

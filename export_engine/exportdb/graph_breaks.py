@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from export_engine.diagnose.links import graph_break_url
-from export_engine.exportdb.searching import found
-from export_engine.record_exportdb import GraphBreakPage
+from export_engine.diagnose import graph_break_url
+from export_engine.exportdb.text_search import found
+from export_engine.record import GraphBreakPage
 from export_engine.torch_internals import graph_break_registry, without_holes
 
 _HOLE = re.compile(r"\{([^{}]*)\}")

@@ -1,60 +1,17 @@
-"""Exported attempt → Findings. One module per family; each reads the program and its Record.
+"""Exported attempt → Findings: what is wrong or surprising about an export that succeeded.
 
-Nothing is run and nothing is exported: a finding costs no more than a look.
+One module per family; `providers` lists them. Each reads the program and its Record and runs
+nothing: what has to be run to be known is a guarantee, in `verify`.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Callable, Iterable
+from export_engine.lazy_names import lazy_names
 
-from export_engine.attempt import Exported
-from export_engine.finding import SEVERITIES, Finding
-from export_engine.findings import (
-    baked,
-    constants,
-    devices,
-    operators,
-    shared,
-    sizes,
-    state,
-    training,
-    writes,
-)
-from export_engine.record import Record
-
-__all__ = ["find_findings"]
-
-Provider = Callable[[Exported, Record], Iterable[Finding]]
-
-PROVIDERS: tuple[Provider, ...] = (
-    shared.found,
-    constants.found,
-    writes.found,
-    baked.found,
-    state.found,
-    sizes.found,
-    training.found,
-    devices.found,
-    operators.found,
-)
-
-
-def find_findings(exported: Exported, record: Record) -> tuple[Finding, ...]:
-    """What is wrong or surprising, the gravest first.
-
-    Args:
-        exported: an attempt.
-        record: the attempt, described.
-    """
-    found: list[Finding] = []
-    for provider in PROVIDERS:
-        found.extend(_asked(provider, exported, record))
-    return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))
-
-
-def _asked(provider: Provider, exported: Exported, record: Record) -> list[Finding]:
-    """What one family finds; nothing from one that stumbles: the others may know something."""
-    try:
-        return list(provider(exported, record))
-    except Exception:  # noqa: BLE001 - whatever it is, the program and other findings stand
-        return []
+if TYPE_CHECKING:
+    from export_engine.findings.finding import Finding as Finding
+    from export_engine.findings.program_ops import Op as Op
+    from export_engine.findings.program_ops import ops_of as ops_of
+    from export_engine.findings.providers import find_findings as find_findings
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

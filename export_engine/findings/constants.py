@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import torch
 
-from export_engine.attempt import Exported
-from export_engine.finding import Finding, Kind
-from export_engine.findings.ops import parse
+from export_engine.attempt import Exported, as_module
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.program_ops import parse
 from export_engine.record import Record
-from export_engine.stacks import Stack
-from export_engine.targets import as_module
+from export_engine.source import Stack
 
 _LIFTED = "lift_fresh"
 """The op through which a tensor that `forward` makes of plain numbers comes in: as in eager, it is

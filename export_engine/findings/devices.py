@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import torch
 
 from export_engine.attempt import Exported
-from export_engine.files import is_own
-from export_engine.finding import Finding, Kind
-from export_engine.findings.ops import Op, ops_of
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.program_ops import Op, ops_of
 from export_engine.record import Record
-from export_engine.syntax import Code, code_of
+from export_engine.source import Code, code_of, is_own
 
 _MOVES = {"cpu", "cuda"}
 _HALVES = ("half", "bfloat16")

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Exported
-from export_engine.finding import Finding, Kind
-from export_engine.findings.ops import Op, ops_of
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.program_ops import Op, ops_of
 from export_engine.record import Record
 from export_engine.torch_internals import expression_of
 

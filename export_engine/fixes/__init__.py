@@ -1,82 +1,17 @@
-"""Failed attempt → Fixes. One module per kind of fix; each offers what its diagnosis allows.
+"""Failed attempt → Fixes: one module per kind of fix; `providers` lists them.
 
-Some kinds export to find out what helps; each such export is reported as a step of the search.
+Each is tried before it is offered. Rewrites of the user's source are in `code`.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from export_engine.lazy_names import lazy_names
 
-from export_engine.diagnose import diagnose
-from export_engine.failed import Failed
-from export_engine.fix import Fix
-from export_engine.fixes import (
-    code,
-    containers,
-    example,
-    fake_kernels,
-    mode,
-    options,
-    shapes,
-    specs,
-)
-from export_engine.fixes.code import others
-from export_engine.progress import Report
-
-__all__ = ["explain", "find_fixes"]
-
-Provider = Callable[[Failed, Report | None], Iterable[Fix]]
-"""Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
-
-PROVIDERS: tuple[Provider, ...] = (
-    specs.offered,
-    shapes.offered,
-    example.offered,
-    containers.offered,
-    fake_kernels.offered,
-    code.offered,
-    others.offered,
-)
-"""Asked for every failure."""
-LAST_RESORTS: tuple[Provider, ...] = (mode.offered, options.offered)
-"""Each costs an export or two: asked where no lossless fix is known to lead to a program."""
-
-
-def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ...]:
-    """What may help, lossless fixes first.
-
-    Args:
-        attempt: a failure, with its diagnosis.
-        progress: called while fixes are tried.
-
-    Raises:
-        KeyboardInterrupt: the user interrupted.
-    """
-    found: list[Fix] = []
-    for provider in PROVIDERS:
-        found.extend(_asked(provider, attempt, progress))
-    for provider in LAST_RESORTS:
-        if not any(fix.leads_to is not None and not fix.lossy for fix in found):
-            found.extend(_asked(provider, attempt, progress))
-    return tuple(sorted(found, key=lambda fix: fix.lossy))
-
-
-def _asked(provider: Provider, attempt: Failed, progress: Report | None) -> list[Fix]:
-    """A provider's fixes; none from one that stumbles, since the others may know something."""
-    try:
-        return list(provider(attempt, progress))
-    except Exception:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
-        return []
-
-
-def explain(attempt: Failed, progress: Report | None = None) -> Failed:
-    """The attempt with its diagnosis and its fixes.
-
-    Interrupted while looking for fixes, it gives the diagnosis alone.
-    """
-    explained = replace(attempt, diagnosis=diagnose(attempt))
-    try:
-        return replace(explained, fixes=find_fixes(explained, progress))
-    except KeyboardInterrupt:
-        return explained
+if TYPE_CHECKING:
+    from export_engine.fixes.automatic import AutofixReport as AutofixReport
+    from export_engine.fixes.automatic import Step as Step
+    from export_engine.fixes.automatic import autofix as autofix
+    from export_engine.fixes.providers import explain as explain
+    from export_engine.fixes.try_fixes import apply_fixes as apply_fixes
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -14,11 +14,9 @@ from typing import Any
 
 import torch
 
-from export_engine.checking.running import run
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fix import Fix
-from export_engine.fixes.registering import (
+from export_engine.attempt import Failed, Fix, Kind, Request, as_module, refuse, signature_of
+from export_engine.capture import module_kept
+from export_engine.fixes.pytree_containers import (
     Registered,
     Unfit,
     Way,
@@ -26,16 +24,11 @@ from export_engine.fixes.registering import (
     state_of,
     transformers_registers,
 )
-from export_engine.keeping import module_kept
-from export_engine.paths import join_path
 from export_engine.progress import Progress
-from export_engine.refusals import refuse
-from export_engine.request import Request
-from export_engine.shapes import Auto, Shapes, ShapesError
-from export_engine.shapes.inputs import leaves_of
-from export_engine.sizes.facts import shapes_of
-from export_engine.targets import as_module, signature_of
+from export_engine.record import join_path
+from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of, shapes_of
 from export_engine.torch_internals import is_container, is_input_type, key_text, pytree
+from export_engine.verify import run
 
 _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
 _PLAIN = (list, tuple, dict, OrderedDict)

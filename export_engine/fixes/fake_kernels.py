@@ -11,17 +11,12 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Exported
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fix import Fix
-from export_engine.fixes.op_rules import ResultRule, rules_of
-from export_engine.fixes.op_runs import OpRuns, runs_of
-from export_engine.fixes.registering import Unfit
-from export_engine.fixes.trying import try_request
+from export_engine.attempt import Exported, Failed, Fix, Kind, Request, refuse
+from export_engine.fixes.fake_kernel_rules import ResultRule, rules_of
+from export_engine.fixes.fake_kernel_runs import OpRuns, runs_of
+from export_engine.fixes.pytree_containers import Unfit
+from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
-from export_engine.refusals import refuse
-from export_engine.request import Request
 from export_engine.torch_internals import op_signature, register_fake
 
 _FEWEST = 3

@@ -13,21 +13,27 @@ from typing import Any
 
 import torch
 
-from export_engine.agreement import Agreement, Trial
-from export_engine.attempt import Attempt, Exported
-from export_engine.diagnose.place import chain
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fix import Fix
-from export_engine.fixes.trying import try_request
-from export_engine.inputs import leaf_values, with_size
+from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
+from export_engine.diagnose import chain
+from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
-from export_engine.request import Request
-from export_engine.shapes import Bounds, Named, Shapes, Spec
-from export_engine.shapes.dims import Auto, Dynamic
-from export_engine.sizes import InputDim, Problem, size_facts, solve
-from export_engine.sizes.facts import shapes_of
-from export_engine.sizes.problems import name_of, shortened
+from export_engine.shapes import (
+    Auto,
+    Bounds,
+    Dynamic,
+    InputDim,
+    Named,
+    Problem,
+    Shapes,
+    Spec,
+    leaf_values,
+    name_of,
+    shapes_of,
+    shortened,
+    size_facts,
+    solve,
+    with_size,
+)
 from export_engine.torch_internals import is_constraint_violation, violated_dims
 
 _MOST_ROUNDS = 5

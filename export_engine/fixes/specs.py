@@ -9,15 +9,10 @@ from typing import Any
 import torch
 from torch.export import Dim
 
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fix import Fix
+from export_engine.attempt import Failed, Fix, Kind, Request, refuse, signature_of
 from export_engine.progress import Progress
-from export_engine.refusals import refuse
-from export_engine.request import Request
-from export_engine.shapes import Shapes, ShapesError, join_path, split_path
-from export_engine.shapes.inputs import Leaf, leaves_of
-from export_engine.targets import signature_of
+from export_engine.record import join_path, split_path
+from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import dim_hint, dynamic_shapes_tree, keywords_apart
 
 _NOTHING = object()

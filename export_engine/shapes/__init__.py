@@ -3,26 +3,42 @@
 Importing this package costs no torch import; converting to and from torch's specs does.
 """
 
-from export_engine.paths import join_path, split_path
-from export_engine.shapes.changes import BoundsChange, Change, DimChange, changes
-from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.spec import Shapes
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Auto",
-    "Bounds",
-    "BoundsChange",
-    "Change",
-    "DimChange",
-    "Dynamic",
-    "Named",
-    "Pinned",
-    "Shapes",
-    "ShapesError",
-    "Spec",
-    "Static",
-    "changes",
-    "join_path",
-    "split_path",
-]
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.shapes.differences import BoundsChange as BoundsChange
+    from export_engine.shapes.differences import Change as Change
+    from export_engine.shapes.differences import DimChange as DimChange
+    from export_engine.shapes.differences import changes as changes
+    from export_engine.shapes.dim_solver import solve as solve
+    from export_engine.shapes.dims import Auto as Auto
+    from export_engine.shapes.dims import Bounds as Bounds
+    from export_engine.shapes.dims import Dynamic as Dynamic
+    from export_engine.shapes.dims import Named as Named
+    from export_engine.shapes.dims import Pinned as Pinned
+    from export_engine.shapes.dims import Spec as Spec
+    from export_engine.shapes.dims import Static as Static
+    from export_engine.shapes.errors import ShapesError as ShapesError
+    from export_engine.shapes.example_inputs import leaf_values as leaf_values
+    from export_engine.shapes.example_inputs import repeated as repeated
+    from export_engine.shapes.example_inputs import with_leaves as with_leaves
+    from export_engine.shapes.example_inputs import with_size as with_size
+    from export_engine.shapes.leaves import Leaf as Leaf
+    from export_engine.shapes.leaves import leaves_of as leaves_of
+    from export_engine.shapes.spec import Shapes as Shapes
+    from export_engine.shapes.symbol_naming import symbol_names as symbol_names
+    from export_engine.shapes.symbol_sources import InputPlace as InputPlace
+    from export_engine.shapes.symbol_sources import birth_dims as birth_dims
+    from export_engine.shapes.symbol_sources import source_place as source_place
+    from export_engine.shapes.torch_specs import specs_by_input as specs_by_input
+    from export_engine.shapes.trace_facts import InputDim as InputDim
+    from export_engine.shapes.trace_facts import SizeFacts as SizeFacts
+    from export_engine.shapes.trace_facts import shapes_of as shapes_of
+    from export_engine.shapes.trace_facts import size_facts as size_facts
+    from export_engine.shapes.violations import Problem as Problem
+    from export_engine.shapes.violations import name_of as name_of
+    from export_engine.shapes.violations import shortened as shortened
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn, TypeVar
 
-from export_engine.paths import join_path, unquoted
+from export_engine.record import join_path, unquoted
 from export_engine.shapes.dims import (
     Auto,
     Bounds,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from export_engine.paths import split_path
+from export_engine.record import split_path
 from export_engine.shapes.dims import Bounds, Named, Spec, Static, normal_bounds
 from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.language import Parsed, parse

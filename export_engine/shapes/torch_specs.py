@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch.export import AdditionalInputs, Dim, ShapesCollection
 
+from export_engine.attempt import signature_of
 from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
 from export_engine.shapes.errors import Misfit, ShapesError
-from export_engine.shapes.inputs import Leaf, check_paths, leaves_of
+from export_engine.shapes.leaves import Leaf, check_paths, leaves_of
 from export_engine.shapes.printing import write, write_bounds, write_dim
-from export_engine.targets import signature_of
 from export_engine.torch_internals import (
     derived_dim,
     dim_bounds,

@@ -4,157 +4,86 @@ Each part says what happens where a name is missing: a hook that cannot be insta
 and the export goes on with what torch itself records. Checked on torch 2.13.0.
 """
 
-from torch._ops import HigherOrderOperator, OpOverload
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils import _pytree as pytree
+from typing import TYPE_CHECKING
 
-from export_engine.torch_internals.errors import (
-    branch_mismatch,
-    control_flow_operator,
-    is_constraint_violation,
-    operator_without_fake,
-    raised_in,
-    returned_views,
-    unknown_output,
-    violated_dims,
-    writing_nodes,
-)
-from export_engine.torch_internals.hooks import recording, torch_options
-from export_engine.torch_internals.inputs import (
-    call_leaves,
-    deregister_container,
-    derived_dim,
-    dim_bounds,
-    dim_hint,
-    dynamic_shapes_tree,
-    is_container,
-    is_input_type,
-    key_text,
-    keywords_apart,
-    map_call_leaves,
-    register_container,
-    specs_of_leaves,
-)
-from export_engine.torch_internals.library import (
-    LibraryCase,
-    exportdb_cases,
-    exportdb_library,
-    graph_break,
-    graph_break_registry,
-    whole_explanations,
-    without_holes,
-)
-from export_engine.torch_internals.operators import (
-    aliased,
-    calls_of_op,
-    op_schema,
-    op_signature,
-    overload_name,
-    register_fake,
-    returns_its_first,
-    writes_to_arguments,
-    written,
-)
-from export_engine.torch_internals.programs import copied_program, counted_nodes, origins
-from export_engine.torch_internals.running import (
-    cached_compilations,
-    compiled_package,
-    flat_inputs,
-    flat_leaves,
-    loaded_package,
-    moved_program,
-    shortened_program,
-)
-from export_engine.torch_internals.symbols import (
-    asserted,
-    expression_of,
-    guards_code,
-    implied_by,
-    int_bound,
-    is_relation,
-    is_truth_value,
-    known_range,
-    linear_in,
-    replaced_sizes,
-    shape_env,
-    short_dtype,
-    symbol_hint,
-    symbol_printer,
-    symbol_value,
-    symbols_left,
-)
-from export_engine.torch_internals.tensors import times_written
+from export_engine.lazy_names import lazy_names
 
-__all__ = [
-    "FakeTensor",
-    "HigherOrderOperator",
-    "LibraryCase",
-    "OpOverload",
-    "aliased",
-    "asserted",
-    "branch_mismatch",
-    "cached_compilations",
-    "call_leaves",
-    "calls_of_op",
-    "compiled_package",
-    "control_flow_operator",
-    "copied_program",
-    "counted_nodes",
-    "deregister_container",
-    "derived_dim",
-    "dim_bounds",
-    "dim_hint",
-    "dynamic_shapes_tree",
-    "exportdb_cases",
-    "exportdb_library",
-    "expression_of",
-    "flat_inputs",
-    "flat_leaves",
-    "graph_break",
-    "graph_break_registry",
-    "guards_code",
-    "implied_by",
-    "int_bound",
-    "is_constraint_violation",
-    "is_container",
-    "is_input_type",
-    "is_relation",
-    "is_truth_value",
-    "key_text",
-    "keywords_apart",
-    "known_range",
-    "linear_in",
-    "loaded_package",
-    "map_call_leaves",
-    "moved_program",
-    "op_schema",
-    "op_signature",
-    "operator_without_fake",
-    "origins",
-    "overload_name",
-    "pytree",
-    "raised_in",
-    "recording",
-    "register_container",
-    "register_fake",
-    "replaced_sizes",
-    "returned_views",
-    "returns_its_first",
-    "shape_env",
-    "short_dtype",
-    "shortened_program",
-    "specs_of_leaves",
-    "symbol_hint",
-    "symbol_printer",
-    "symbol_value",
-    "symbols_left",
-    "times_written",
-    "torch_options",
-    "unknown_output",
-    "violated_dims",
-    "whole_explanations",
-    "without_holes",
-    "writes_to_arguments",
-    "writing_nodes",
-    "written",
-]
+if TYPE_CHECKING:
+    from export_engine.torch_internals.compiling import compile_watched as compile_watched
+    from export_engine.torch_internals.errors import branch_mismatch as branch_mismatch
+    from export_engine.torch_internals.errors import control_flow_operator as control_flow_operator
+    from export_engine.torch_internals.errors import (
+        is_constraint_violation as is_constraint_violation,
+    )
+    from export_engine.torch_internals.errors import operator_without_fake as operator_without_fake
+    from export_engine.torch_internals.errors import raised_in as raised_in
+    from export_engine.torch_internals.errors import returned_views as returned_views
+    from export_engine.torch_internals.errors import unknown_output as unknown_output
+    from export_engine.torch_internals.errors import violated_dims as violated_dims
+    from export_engine.torch_internals.errors import writing_nodes as writing_nodes
+    from export_engine.torch_internals.hooks import recording as recording
+    from export_engine.torch_internals.hooks import torch_options as torch_options
+    from export_engine.torch_internals.inputs import call_leaves as call_leaves
+    from export_engine.torch_internals.inputs import deregister_container as deregister_container
+    from export_engine.torch_internals.inputs import derived_dim as derived_dim
+    from export_engine.torch_internals.inputs import dim_bounds as dim_bounds
+    from export_engine.torch_internals.inputs import dim_hint as dim_hint
+    from export_engine.torch_internals.inputs import dynamic_shapes_tree as dynamic_shapes_tree
+    from export_engine.torch_internals.inputs import is_container as is_container
+    from export_engine.torch_internals.inputs import is_input_type as is_input_type
+    from export_engine.torch_internals.inputs import key_text as key_text
+    from export_engine.torch_internals.inputs import keywords_apart as keywords_apart
+    from export_engine.torch_internals.inputs import map_call_leaves as map_call_leaves
+    from export_engine.torch_internals.inputs import register_container as register_container
+    from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
+    from export_engine.torch_internals.library import LibraryCase as LibraryCase
+    from export_engine.torch_internals.library import exportdb_cases as exportdb_cases
+    from export_engine.torch_internals.library import exportdb_library as exportdb_library
+    from export_engine.torch_internals.library import graph_break as graph_break
+    from export_engine.torch_internals.library import graph_break_registry as graph_break_registry
+    from export_engine.torch_internals.library import whole_explanations as whole_explanations
+    from export_engine.torch_internals.library import without_holes as without_holes
+    from export_engine.torch_internals.loading import CodeInside as CodeInside
+    from export_engine.torch_internals.loading import nothing_run as nothing_run
+    from export_engine.torch_internals.operators import aliased as aliased
+    from export_engine.torch_internals.operators import calls_of_op as calls_of_op
+    from export_engine.torch_internals.operators import op_schema as op_schema
+    from export_engine.torch_internals.operators import op_signature as op_signature
+    from export_engine.torch_internals.operators import overload_name as overload_name
+    from export_engine.torch_internals.operators import register_fake as register_fake
+    from export_engine.torch_internals.operators import returns_its_first as returns_its_first
+    from export_engine.torch_internals.operators import writes_to_arguments as writes_to_arguments
+    from export_engine.torch_internals.operators import written as written
+    from export_engine.torch_internals.programs import copied_program as copied_program
+    from export_engine.torch_internals.programs import counted_nodes as counted_nodes
+    from export_engine.torch_internals.programs import origins as origins
+    from export_engine.torch_internals.running import cached_compilations as cached_compilations
+    from export_engine.torch_internals.running import compiled_package as compiled_package
+    from export_engine.torch_internals.running import flat_inputs as flat_inputs
+    from export_engine.torch_internals.running import flat_leaves as flat_leaves
+    from export_engine.torch_internals.running import loaded_package as loaded_package
+    from export_engine.torch_internals.running import moved_program as moved_program
+    from export_engine.torch_internals.running import shortened_program as shortened_program
+    from export_engine.torch_internals.symbols import asserted as asserted
+    from export_engine.torch_internals.symbols import expression_of as expression_of
+    from export_engine.torch_internals.symbols import guards_code as guards_code
+    from export_engine.torch_internals.symbols import implied_by as implied_by
+    from export_engine.torch_internals.symbols import int_bound as int_bound
+    from export_engine.torch_internals.symbols import is_relation as is_relation
+    from export_engine.torch_internals.symbols import is_truth_value as is_truth_value
+    from export_engine.torch_internals.symbols import known_range as known_range
+    from export_engine.torch_internals.symbols import linear_in as linear_in
+    from export_engine.torch_internals.symbols import replaced_sizes as replaced_sizes
+    from export_engine.torch_internals.symbols import shape_env as shape_env
+    from export_engine.torch_internals.symbols import short_dtype as short_dtype
+    from export_engine.torch_internals.symbols import symbol_hint as symbol_hint
+    from export_engine.torch_internals.symbols import symbol_printer as symbol_printer
+    from export_engine.torch_internals.symbols import symbol_value as symbol_value
+    from export_engine.torch_internals.symbols import symbols_left as symbols_left
+    from export_engine.torch_internals.tensors import times_written as times_written
+    from export_engine.torch_internals.torch_names import FakeTensor as FakeTensor
+    from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator
+    from export_engine.torch_internals.torch_names import OpOverload as OpOverload
+    from export_engine.torch_internals.torch_names import pytree as pytree
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

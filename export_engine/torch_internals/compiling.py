@@ -13,10 +13,10 @@ from torch._dynamo import config as dynamo_config
 from torch._dynamo import convert_frame, pgo, symbolic_convert, utils
 from torch._guards import CompileContext, TracingContext
 
-from export_engine.compile_recording import Seen, SeenBreak, SeenGraph, SeenRecompile
-from export_engine.stacks import Location, Stack, is_shown
+from export_engine.source import Location, Stack, is_shown
 from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.symbols import int_bound, short_dtype
+from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile
 
 _UNBOUNDED = 2**62
 

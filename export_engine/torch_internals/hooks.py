@@ -14,19 +14,12 @@ import torch
 from torch.export import _trace, dynamic_shapes
 from torch.fx.experimental import proxy_tensor
 
-from export_engine.recorder import (
-    PartialGraph,
-    Raised,
-    Recording,
-)
-from export_engine.stacks import (
-    format_stack,
-    user_stack,
-)
+from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import shape_hooks
 from export_engine.torch_internals.inputs import keywords_apart
 from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.traced_lines import lines_behind
+from export_engine.trace import PartialGraph, Raised, Recording
 
 _one_capture = threading.RLock()
 """The hooks sit on torch's classes, which all threads share: one capture records at a time."""

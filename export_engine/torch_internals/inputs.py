@@ -12,7 +12,7 @@ from torch.export import dynamic_shapes
 from torch.fx import _pytree as fx_pytree
 from torch.utils import _pytree as pytree
 
-from export_engine.paths import join_path
+from export_engine.record import join_path
 from export_engine.torch_internals.symbols import int_bound
 
 

@@ -13,10 +13,10 @@ from torch._guards import TracingContext
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import symbolic_shapes
 
-from export_engine.recorder import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
-from export_engine.stacks import Location, Stack, is_shown, user_stack, without_repeats
+from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.traced_lines import lines_behind
+from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
 
 
 def guards(into: Recording) -> AbstractContextManager[None]:

@@ -7,7 +7,7 @@ from types import FrameType
 
 import torch
 
-from export_engine.stacks import Stack, parse_stack_trace
+from export_engine.source import Stack, parse_stack_trace
 
 
 def lines_behind(frame: FrameType) -> Stack:

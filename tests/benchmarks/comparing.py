@@ -14,15 +14,12 @@ from typing import Any
 import msgspec
 from playwright.sync_api import sync_playwright
 
-from export_engine import (
-    DecompositionTable,
-    Exported,
-    capture,
-    decompose,
-    describe,
-    diff_records,
-    encode,
-)
+from export_engine.attempt import DecompositionTable, Exported
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.diff import diff_records
+from export_engine.record import encode
+from export_engine.transform import decompose
 
 from ..browser import chromium
 from ..models import llama32

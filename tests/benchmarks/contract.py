@@ -15,11 +15,14 @@ from unittest.mock import patch
 import torch
 from torch import nn
 
-from export_engine import Exported, Request, Shapes, capture, describe, description
-from export_engine.description.shape_contract import describe_contract
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import attempt_record, describe
+from export_engine.describe.shape_contract import describe_contract
 from export_engine.findings import find_findings
-from export_engine.recorder import Recording
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import recording
+from export_engine.trace import Recording
 
 from ..models import llama
 from .export_cost import _seconds, request_of
@@ -119,7 +122,7 @@ def _contract_seconds(attempt: Exported) -> float:
         spent.append(seconds)
         return found
 
-    with patch.object(description, "describe_contract", timed):
+    with patch.object(attempt_record, "describe_contract", timed):
         describe(attempt)
     return spent[0]
 

@@ -10,15 +10,12 @@ import math
 import statistics
 from collections.abc import Iterable
 
-from export_engine import (
-    DecompositionTable,
-    Exported,
-    Record,
-    capture,
-    decompose,
-    describe,
-    diff_records,
-)
+from export_engine.attempt import DecompositionTable, Exported
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.diff import diff_records
+from export_engine.record import Record
+from export_engine.transform import decompose
 
 from ..known_edits import EDITS, PLACELESS, PLACES, PROGRAMS, Edit, Score, scored
 from ..models import CASES, llama

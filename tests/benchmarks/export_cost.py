@@ -15,7 +15,11 @@ from typing import Any
 
 import torch
 
-from export_engine import Exported, Record, Request, Shapes, capture, describe, encode
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import Record, encode
+from export_engine.shapes import Shapes
 
 from ..models import CASES, Case
 from .table import Row

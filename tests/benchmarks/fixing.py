@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
-from export_engine import Exported, Failed, Request, Shapes, autofix
-from export_engine.checking.running import run as call
-from export_engine.quiet import quiet
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import quiet
+from export_engine.fixes import autofix
+from export_engine.shapes import Shapes
+from export_engine.verify import run as call
 
 from .table import Row
 from .zoo import MODELS, Model

@@ -10,7 +10,9 @@ import statistics
 
 import torch
 
-from export_engine import capture, describe, encode
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import encode
 
 from ..models import llama
 from .export_cost import _seconds, request_of, torch_shapes

@@ -13,7 +13,10 @@ from dataclasses import replace
 
 from playwright.sync_api import Page, sync_playwright
 
-from export_engine import Exported, capture, describe, encode
+from export_engine.attempt import Exported
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import encode
 from widgets.bundle import bundle
 
 from ..browser import chromium

@@ -17,8 +17,10 @@ import torch
 from torch import nn
 
 import explorer
-from export_engine import Exported, RunRow, devices
-from export_engine.running import Job, Ready, registry
+from export_engine.attempt import Exported
+from export_engine.record import RunRow
+from export_engine.run import backend_registry, devices
+from export_engine.run.backend import Job, Ready
 
 from ..models import CASES, Case
 from .table import Row
@@ -188,8 +190,8 @@ def _located() -> Row:
     names = [node.name for node in attempt.program.graph.nodes]
     layers = [name for name in names if name.startswith(("linear", "layer_norm", "gelu", "tanh"))]
     right = 0
-    built_in = registry.BUILT_IN
-    registry.BUILT_IN = (*built_in, _Faulty)
+    built_in = backend_registry.BUILT_IN
+    backend_registry.BUILT_IN = (*built_in, _Faulty)
     try:
         for name in layers:
             _Faulty.at = name
@@ -197,7 +199,7 @@ def _located() -> Row:
                 (row,) = explored.run(backend="faulty", folder=Path(folder)).rows
             right += row.node >= 0 and names[row.node] == name
     finally:
-        registry.BUILT_IN = built_in
+        backend_registry.BUILT_IN = built_in
     return Row(
         "bert2",
         f"planted faults located, of {len(layers)}",

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import explorer
-from export_engine import ArchiveError, describe, load
+from export_engine.archive import ArchiveError, load
+from export_engine.describe import describe
 
 from ..models import CASES, branching
 from .table import Row

@@ -10,12 +10,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from export_engine import Exported, Record, Request, Shapes, capture, describe
-from export_engine.checking.fresh import fresh_request
-from export_engine.checking.running import call
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
 from export_engine.findings import find_findings
-from export_engine.probe import probe_sizes
+from export_engine.record import Record, probe_sizes
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import copied_program
+from export_engine.verify import call
+from export_engine.verify.fresh_inputs import fresh_request
 
 from .. import planted
 from ..engine import test_findings, test_guarantees, test_probe

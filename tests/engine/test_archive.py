@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from export_engine import ArchiveError, Request, capture, describe, load
+from export_engine.archive import ArchiveError, load
+from export_engine.attempt import Request
+from export_engine.capture import capture
+from export_engine.describe import describe
 
 from ..models import branching
 

@@ -20,9 +20,10 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine import ArchiveError, describe, load, save
-from export_engine.torch_internals import pytree
-from export_engine.torch_internals.loading import NO_INPUTS, CodeInside, check_size, nothing_run
+from export_engine.archive import ArchiveError, load, save
+from export_engine.describe import describe
+from export_engine.torch_internals import CodeInside, nothing_run, pytree
+from export_engine.torch_internals.loading import NO_INPUTS, check_size
 
 from ..models import branching, exported
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from export_engine.cells import as_typed
+from export_engine.source.notebook_cells import as_typed
 
 
 @pytest.mark.parametrize(

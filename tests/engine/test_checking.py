@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine import Exported, Request, Shapes, capture
-from export_engine.checking import check
-from export_engine.checking.comparing import compare
-from export_engine.checking.fresh import fresh_tensor
-from export_engine.inputs import leaf_values, with_size
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.shapes import Shapes, leaf_values, with_size
+from export_engine.verify import check, compare
+from export_engine.verify.fresh_inputs import fresh_tensor
 
 from ..models import bert2, branching
 

@@ -11,11 +11,13 @@ import torch
 from torch._dynamo import convert_frame, pgo, utils
 
 import explorer
-from explorer.beside_compile.html import report_html
-from explorer.beside_compile.text import report_text
-from export_engine import Request, Shapes
-from export_engine.compiling import SizesError, sizes_to_try
-from export_engine.record_compile import CompileReport
+from explorer.vs_compile.html import report_html
+from explorer.vs_compile.text import report_text
+from export_engine.attempt import Request
+from export_engine.record import CompileReport
+from export_engine.shapes import Shapes
+from export_engine.vs_compile import sizes_to_try
+from export_engine.vs_compile.trial_sizes import SizesError
 
 
 def slide(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -234,8 +236,8 @@ def test_dynamo_is_as_before() -> None:
         len(convert_frame._bytecode_hooks),
     )
     request = Request(target=Gate(), args=(torch.ones(2, 4),))
-    from export_engine.compile_recording import Seen, SeenCall
-    from export_engine.torch_internals.compiling import compile_watched
+    from export_engine.torch_internals import compile_watched
+    from export_engine.trace import Seen, SeenCall
 
     recording = Seen(calls=[SeenCall()])
     with compile_watched(request.target, recording) as compiled:
@@ -278,8 +280,8 @@ def test_an_interrupt_puts_all_back() -> None:
 
     original = convert_frame.get_and_maybe_log_recompilation_reasons
     state = pgo._CODE_STATE
-    from export_engine.compile_recording import Seen, SeenCall
-    from export_engine.torch_internals.compiling import compile_watched
+    from export_engine.torch_internals import compile_watched
+    from export_engine.trace import Seen, SeenCall
 
     with (
         pytest.raises(KeyboardInterrupt),
@@ -340,7 +342,7 @@ def test_sizes_that_mean_nothing_are_refused(asked: Any, said: str) -> None:
 
 
 def test_a_program_from_a_file_has_nothing_to_compile(tmp_path: Any) -> None:
-    from export_engine.compiling import compare_with_compile
+    from export_engine.vs_compile import compare_with_compile
 
     ex = explorer.explore(slide, (torch.ones(4, 8), torch.ones(8, 8)))
     loaded = explorer.load(ex.save(tmp_path / "m.pt2"))

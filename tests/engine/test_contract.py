@@ -12,12 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from export_engine import Exported, Record, Request, Shapes, capture, describe, verify
-from export_engine.fixes.autofix import autofix
-from export_engine.formula import NoFormula, compile_formula, evaluate, sizes_in
-from export_engine.record_check import BrokenRecord, check_record
-from export_engine.record_contract import Formula
-from export_engine.stacks import Location
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.fixes import autofix
+from export_engine.record import (
+    Formula,
+    NoFormula,
+    Record,
+    check_record,
+    compile_formula,
+    evaluate,
+    sizes_in,
+)
+from export_engine.record.validation import BrokenRecord
+from export_engine.shapes import Shapes
+from export_engine.source import Location
+from export_engine.verify import verify
 from tests import seed_cases
 from tests.seed_cases import SeedCase
 

@@ -6,18 +6,12 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from export_engine import (
-    DecomposeError,
-    DecompositionTable,
-    Exported,
-    Request,
-    TableError,
-    capture,
-    decompose,
-    describe,
-    verify,
-)
+from export_engine.attempt import DecompositionTable, Exported, Request, TableError
+from export_engine.capture import capture
+from export_engine.describe import describe
 from export_engine.progress import Progress
+from export_engine.transform import DecomposeError, decompose
+from export_engine.verify import verify
 from tests import models
 
 WHOLE = "core -scaled_dot_product_attention"

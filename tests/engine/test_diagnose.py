@@ -13,14 +13,11 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Attempt
+from export_engine.attempt import Attempt, Diagnosis, Failed, Kind, Request
+from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.diagnosis import Diagnosis, Kind
-from export_engine.failed import Failed
-from export_engine.request import Request
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import is_constraint_violation
-from export_engine.tracing import capture
 
 from ..seed_cases import SeedCase, seed_cases
 
@@ -183,7 +180,7 @@ def test_every_link_to_exportdb_has_a_case() -> None:
     """Also those of families that the cases above do not reach: they are written in the source."""
     from torch._export.db.examples import all_examples
 
-    from export_engine.diagnose.links import CASES
+    from export_engine.diagnose.explanations import CASES
 
     written = {each.case for each in CASES.values()}
     assert written

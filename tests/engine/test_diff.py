@@ -8,8 +8,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from export_engine import Exported, Request, Shapes, capture, describe
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
 from export_engine.diff import diff_records
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import copied_program
 from tests.known_edits import (
     EDITS,

@@ -7,7 +7,8 @@ import sys
 import pytest
 import torch
 
-from export_engine import Exported, Failed, capture, explain
+from export_engine.attempt import Exported, Failed
+from export_engine.capture import capture
 from export_engine.exportdb import (
     NoSuchCase,
     SourceProblem,
@@ -19,7 +20,8 @@ from export_engine.exportdb import (
     search,
     search_graph_breaks,
 )
-from export_engine.exportdb.source_text import _MOST_MODULES
+from export_engine.exportdb.case_source import _MOST_MODULES
+from export_engine.fixes import explain
 
 WHOLE = """
 import torch
@@ -98,14 +100,14 @@ def test_all_36_cases_do_what_is_declared_of_them_in_both_modes() -> None:
 
 
 def test_a_case_that_is_declared_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from export_engine.exportdb import checking
+    from export_engine.exportdb import case_check
 
     wrong = case("dynamic_shape_round").source
     good = case("list_contains")
     import msgspec
 
     planted = msgspec.structs.replace(good, source=wrong)
-    monkeypatch.setattr(checking, "cases", lambda: (planted,))
+    monkeypatch.setattr(case_check, "cases", lambda: (planted,))
     (found,) = check_all()
     assert not found.as_declared
     assert found.outcomes[0].outcome == "failed"
@@ -115,7 +117,7 @@ def test_a_case_that_is_declared_wrongly_is_found(monkeypatch: pytest.MonkeyPatc
 def test_a_program_that_differs_from_eager_is_found() -> None:
     import msgspec
 
-    from export_engine.exportdb.checking import check_case
+    from export_engine.exportdb.case_check import check_case
 
     source = WHOLE.replace("x.sin()", "x * next(count)").replace(
         "class M", "import itertools\ncount = itertools.count(1)\n\nclass M"
@@ -195,7 +197,7 @@ def test_graph_breaks_are_found_by_id_and_by_words() -> None:
 
 def test_a_torch_without_a_library_has_no_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     import explorer
-    from export_engine.exportdb.cases import cases as all_cases
+    from export_engine.exportdb import cases as all_cases
     from export_engine.torch_internals import library
 
     monkeypatch.setattr(library, "_case_files", list)

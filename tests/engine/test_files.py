@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from export_engine.description.files import FileNames
+from export_engine.describe import FileNames
 
 LINEAR = str(Path(torch.__path__[0]) / "nn" / "modules" / "linear.py")
 

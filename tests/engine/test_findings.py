@@ -3,9 +3,12 @@
 import pytest
 import torch
 
-from export_engine import Exported, Failed, Request, Shapes, capture, describe
-from export_engine.finding import Kind
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
 from export_engine.findings import find_findings
+from export_engine.findings.finding import Kind
+from export_engine.shapes import Shapes
 from tests import models, planted
 from tests.planted import Plant
 

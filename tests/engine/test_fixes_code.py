@@ -12,10 +12,21 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine import Exported, Failed, Request, autofix, capture, explain
-from export_engine.edits import Edit, EditError, combined, edited, text_in_effect, unedited
-from export_engine.fixes.code.rewriting import branch_to_cond
-from export_engine.fixes.code.tests import Unclear
+from export_engine.attempt import (
+    Edit,
+    EditError,
+    Exported,
+    Failed,
+    Request,
+    combined,
+    edited,
+    text_in_effect,
+    unedited,
+)
+from export_engine.capture import capture
+from export_engine.fixes import autofix, explain
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.rewrite import branch_to_cond
 
 HEAD = """
 import torch

@@ -10,18 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Failed, Fix, Kind, Request, refusals
+from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fix import Fix
-from export_engine.fixes.code import others
-from export_engine.fixes.code.arrays import with_torch
-from export_engine.fixes.code.tests import Unclear
-from export_engine.fixes.trying import apply_fixes
-from export_engine.refusals import refusals
-from export_engine.request import Request
-from export_engine.tracing import capture
+from export_engine.fixes import apply_fixes
+from export_engine.fixes.code import checks_and_numpy
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.numpy_to_torch import with_torch
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 
@@ -33,7 +28,7 @@ def failed(target: Callable[..., Any], *args: Any, strict: bool = False) -> Fail
 
 
 def only_fix(attempt: Failed) -> Fix:
-    fixes = list(others.offered(attempt))
+    fixes = list(checks_and_numpy.offered(attempt))
     assert len(fixes) == 1, (refusals(attempt), attempt.diagnosis)
     return fixes[0]
 

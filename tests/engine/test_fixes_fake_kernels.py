@@ -11,16 +11,11 @@ import pytest
 import torch
 from torch.library import Library
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Failed, Kind, Request, refusals
+from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fixes import fake_kernels
-from export_engine.fixes.trying import apply_fixes
-from export_engine.refusals import refusals
-from export_engine.request import Request
+from export_engine.fixes import apply_fixes, fake_kernels
 from export_engine.shapes import Shapes
-from export_engine.tracing import capture
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 _numbers = itertools.count()

@@ -12,19 +12,13 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from export_engine.attempt import Attempt, Exported
+from export_engine.attempt import Attempt, Exported, Failed, Fix, Kind, Request, refusals
+from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.diagnosis import Kind
-from export_engine.failed import Failed
-from export_engine.fix import Fix
-from export_engine.fixes import containers, specs
-from export_engine.fixes.registering import Registered
-from export_engine.fixes.trying import apply_fixes
-from export_engine.refusals import refusals
-from export_engine.request import Request
+from export_engine.fixes import apply_fixes, containers, specs
+from export_engine.fixes.pytree_containers import Registered
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import deregister_container
-from export_engine.tracing import capture
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 

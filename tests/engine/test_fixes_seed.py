@@ -6,17 +6,11 @@ from typing import NamedTuple
 
 import pytest
 
-from export_engine import (
-    AutofixReport,
-    Exported,
-    Failed,
-    Request,
-    Shapes,
-    autofix,
-    capture,
-    describe,
-    explain,
-)
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.fixes import AutofixReport, autofix, explain
+from export_engine.shapes import Shapes
 
 from ..seed_cases import SeedCase, seed_cases
 

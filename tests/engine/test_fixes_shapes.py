@@ -8,13 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.failed import Failed
 from export_engine.fixes import shapes
-from export_engine.request import Request
 from export_engine.shapes import Shapes
-from export_engine.tracing import capture
 
 
 class FixedHead(nn.Module):

@@ -12,9 +12,13 @@ import torch
 from torch import nn
 from torch.export import ExportedProgram
 
-from export_engine import Exported, Request, Shapes, Verified, capture, describe, verify
-from export_engine.recorder import Recording
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import copied_program
+from export_engine.trace import Recording
+from export_engine.verify import Verified, verify
 from tests import models, planted
 
 

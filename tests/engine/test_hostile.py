@@ -10,7 +10,11 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine import Exported, Failed, Record, Request, capture, decode, describe, encode
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import Record, encode
+from export_engine.record.wire import decode
 
 MARKUP = "<img src=x onerror=alert(1)>{0}}{</script>"
 

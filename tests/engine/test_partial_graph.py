@@ -10,9 +10,11 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine import Exported, Failed, Record, Request, capture, describe
-from export_engine.record_graph import OPS
-from export_engine.recorder import PartialGraph, Recording
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import OPS, Record
+from export_engine.trace import PartialGraph, Recording
 
 
 class Layer(nn.Module):

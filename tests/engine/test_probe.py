@@ -9,10 +9,13 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine import Exported, Record, Request, Shapes, capture, describe
-from export_engine.checking.fresh import fresh_request
-from export_engine.checking.running import call
-from export_engine.probe import probe_named, probe_sizes
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import Record, probe_named, probe_sizes
+from export_engine.shapes import Shapes
+from export_engine.verify import call
+from export_engine.verify.fresh_inputs import fresh_request
 from tests import models, seed_cases
 
 TUPLES = 50

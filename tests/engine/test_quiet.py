@@ -5,7 +5,7 @@ import logging
 import pytest
 import torch
 
-from export_engine.quiet import quiet
+from export_engine.capture import quiet
 
 
 def test_what_torch_logs_wrongly_is_handed_over_all_the_same(

@@ -17,29 +17,19 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine import (
-    Exported,
-    Plan,
-    Profile,
-    Request,
-    RunRow,
-    Shapes,
-    backends,
-    capture,
-    describe,
-    devices,
-    load,
-    profile,
-    run,
-    save,
-)
-from export_engine.record_check import check_record
-from export_engine.running import Job, Ready, registry
-from export_engine.running.errors import error_of
-from export_engine.running.failures import sentence_of
-from export_engine.running.measuring import peak_memory
+from export_engine.archive import load, save
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import Profile, RunRow, check_record, encode
+from export_engine.record.wire import decode
+from export_engine.run import Plan, backend_registry, backends, devices, profile, run
+from export_engine.run.backend import Job, Ready
+from export_engine.run.failure_text import sentence_of
+from export_engine.run.measure import peak_memory
+from export_engine.run.output_error import error_of
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import copied_program, moved_program, shortened_program
-from export_engine.wire import decode, encode
 
 
 class Vision(nn.Module):
@@ -301,8 +291,8 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
                     raise make
                 return make
 
-        point = Point("wrapped", "theirs:Wrapped", registry.GROUP)
-        monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+        point = Point("wrapped", "theirs:Wrapped", backend_registry.GROUP)
+        monkeypatch.setattr(backend_registry, "entry_points", lambda group: [point])
 
     return add
 
@@ -532,7 +522,7 @@ def test_away_from_home_copies_run_and_the_model_stays(
     added: Callable[[Any], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("export_engine.running.bench.home_of", lambda *_: "cuda:0")
+    monkeypatch.setattr("export_engine.run.eager_baseline.home_of", lambda *_: "cuda:0")
     model: Any = vision.request.target  # type: ignore[union-attr]
     before = {name: value._version for name, value in model.state_dict().items()}
     added(lambda: Wrapped("aten.relu.", lambda value: value * 1.5))
@@ -600,7 +590,7 @@ def test_the_profile_has_every_op_and_adds_up(vision: Exported) -> None:
 
 @pytest.mark.slow
 def test_a_record_with_runs_goes_over_the_wire(vision: Exported, rows: Runner) -> None:
-    from export_engine import with_runs
+    from export_engine.run import with_runs
 
     found = rows(vision, "program")
     again = rows(vision, "program")

@@ -7,10 +7,12 @@ import inspect
 import pytest
 import torch
 
-from export_engine import Exported, Request, Shapes, capture, describe, verify
-from export_engine.guarantees.sampling import inside
-from export_engine.guarantees.subject import Subject
-from export_engine.probe import probe_sizes
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import probe_sizes
+from export_engine.shapes import Shapes
+from export_engine.verify import Subject, inside, verify
 
 PRIMES = {2, 3, 5, 7, 11, 13, 17, 23, 31}
 SHAPES = {

@@ -12,11 +12,11 @@ import msgspec
 import pytest
 import torch
 
-from export_engine import ArchiveError, Exported, describe, load, save
-from export_engine.archive import RECORD
-from export_engine.record import Record
+from export_engine.archive import RECORD, ArchiveError, load, save
+from export_engine.attempt import Exported
+from export_engine.describe import describe
+from export_engine.record import Record, from_json, to_json
 from export_engine.source import SourceMissing, source_text, with_sources
-from export_engine.wire import from_json, to_json
 
 from .. import models
 

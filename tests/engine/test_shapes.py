@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from export_engine.record import join_path, split_path
 from export_engine.shapes import (
     Auto,
     BoundsChange,
@@ -25,8 +26,6 @@ from export_engine.shapes import (
     Spec,
     Static,
     changes,
-    join_path,
-    split_path,
 )
 
 LARGEST = 2**63 - 1

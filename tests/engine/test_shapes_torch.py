@@ -12,11 +12,10 @@ import torch
 from torch import nn
 from torch.export import Dim
 
-from export_engine.attempt import Exported
-from export_engine.description import describe
-from export_engine.request import Request
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
 from export_engine.shapes import Shapes, ShapesError
-from export_engine.tracing import capture
 
 
 @dataclass

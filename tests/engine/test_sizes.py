@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from export_engine import Exported, Failed, Request, Shapes, capture
-from export_engine.sizes import Problem, size_facts, solve
-from export_engine.sizes.ranges import Progression, compiled, solve_sizes
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.shapes import Problem, Shapes, size_facts, solve
+from export_engine.shapes.range_solver import Progression, compiled, solve_sizes
 
 
 def conditions(*texts: str) -> list[Any]:

@@ -11,7 +11,7 @@ from types import CodeType
 
 import pytest
 
-from export_engine.syntax import Code, Position, code_of
+from export_engine.source import Code, Position, code_of
 
 from .. import seed_cases
 

@@ -15,7 +15,10 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine import Exported, Failed, Progress, Request, capture, describe
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.progress import Progress
 
 from ..models import Branching, bert2
 

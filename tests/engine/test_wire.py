@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from export_engine import Request, capture, decode, describe, encode
-from export_engine.record import Record
-from export_engine.record_graph import Frames, Ragged
-from export_engine.typescript import generate
+from export_engine.attempt import Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import Frames, Ragged, Record, encode
+from export_engine.record.typescript import generate
+from export_engine.record.wire import decode
 
 from ..models import CASES
 

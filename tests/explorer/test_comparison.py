@@ -15,7 +15,7 @@ from torch import nn
 import explorer
 from explorer import command_line
 from explorer.testing import UPDATE, assert_same_export
-from export_engine.wire import from_json
+from export_engine.record import from_json
 
 
 class Net(nn.Module):
@@ -246,9 +246,8 @@ def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_texts_that_differ_come_in_the_order_of_the_files() -> None:
-    from export_engine.diff.texts import text_differences
-    from export_engine.record import Record
-    from export_engine.record_graph import SourceFile
+    from export_engine.diff import text_differences
+    from export_engine.record import Record, SourceFile
 
     def record(text: str) -> Record:
         empty = net().record

@@ -16,12 +16,14 @@ import torch
 from nbclient import NotebookClient
 
 import explorer
-from explorer.answers import Answers
 from explorer.dot import DotMissing
-from explorer.entry import Entry
+from explorer.page_requests import Answers
 from explorer.picture import static_html
 from explorer.session import Session
-from export_engine import Request, ShapesError, capture
+from explorer.session_entry import Entry
+from export_engine.attempt import Request
+from export_engine.capture import capture
+from export_engine.shapes import ShapesError
 from widgets import FrontEndMissing, Refusal
 
 from ..models import branching, tutorial
@@ -228,7 +230,7 @@ def test_a_bug_in_describing_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch
     def broken(_: object) -> None:
         raise TypeError("unhashable type")
 
-    monkeypatch.setattr("export_engine.describe", broken)
+    monkeypatch.setattr("export_engine.describe.describe", broken)
     with pytest.raises(RuntimeError, match="bug of Export Explorer's") as caught:
         repr(explorer.explore(Undecided(), (torch.ones(2),)))
     assert isinstance(caught.value.__cause__, TypeError)

@@ -11,17 +11,17 @@ import pytest
 import torch
 
 import explorer
-from explorer.lessons import Answer, LessonError, Wrong, kept
+from explorer.lessons import Answer, LessonError, Wrong, saved_progress
 from explorer.lessons.rehearsal import rehearse
-from explorer.reply import Line, Reply
+from explorer.messages import Line, Reply
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Progress in a folder of the test's own."""
-    monkeypatch.setenv(kept.FOLDER, str(tmp_path / "data"))
+    monkeypatch.setenv(saved_progress.FOLDER, str(tmp_path / "data"))
     yield tmp_path / "data"
-    kept._unwritten.clear()
+    saved_progress._unwritten.clear()
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_nothing_given_yet_is_no_wrong_answer(lesson: explorer.Lesson) -> None:
         reply = lesson.check(1, *given)
         assert reply.kind == "open"
         assert not reply.ok
-    assert kept.kept(lesson.name, "1")["tries"] == 0
+    assert saved_progress.kept(lesson.name, "1")["tries"] == 0
 
 
 def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> No
     assert "✓ 1. Give two (1 try)" in repr(lesson.progress())
     assert "○ 2. Give three" in repr(lesson)
     again = explorer.Lesson("Two and three")
-    assert kept.kept(again.name, "1")["done"] == 1
+    assert saved_progress.kept(again.name, "1")["done"] == 1
     stored = json.loads((folder / "lessons.json").read_text())
     assert stored["two_and_three"]["1"] == {"tries": 1, "hints": 0, "done": 1}
     lesson.check(2, 3)
@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_written_stops_nobody(
     lesson: explorer.Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(kept.FOLDER, str(tmp_path / "file" / "below"))
+    monkeypatch.setenv(saved_progress.FOLDER, str(tmp_path / "file" / "below"))
     lesson.check(1, 2)
     assert lesson.done == 1
     assert "1 of 2" in repr(lesson.progress())

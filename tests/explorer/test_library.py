@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.answers import Answers
-from explorer.exportdb.answers import LONGEST_SOURCE, LibraryAnswers
+from explorer.exportdb.page_requests import LONGEST_SOURCE, LibraryAnswers
+from explorer.page_requests import Answers
 from widgets import LibraryWidget, Refusal
 
 

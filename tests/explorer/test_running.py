@@ -16,10 +16,11 @@ import torch
 from torch import nn
 
 import explorer
-from explorer.answers import Answers
 from explorer.command_line import BAD, OK, USAGE, main
+from explorer.page_requests import Answers
 from explorer.run_text import amount, duration
-from export_engine.running import Job, Ready, registry
+from export_engine.run import backend_registry
+from export_engine.run.backend import Job, Ready
 from widgets import Refusal
 
 
@@ -136,7 +137,7 @@ class Stopped:
 def test_an_interrupt_keeps_what_had_ended(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Stopped))
+    monkeypatch.setattr(backend_registry, "BUILT_IN", (*backend_registry.BUILT_IN, Stopped))
 
     with pytest.raises(KeyboardInterrupt):
         explored.run(backend=["program", "stopped", "eager"])
@@ -193,7 +194,7 @@ class Wrong(Stopped):
 def test_a_run_that_differs_is_an_exit_code(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Wrong))
+    monkeypatch.setattr(backend_registry, "BUILT_IN", (*backend_registry.BUILT_IN, Wrong))
 
     assert main([str(file), "--backend", "wrong"]) == BAD
     assert "✗ wrong" in capsys.readouterr().out
@@ -203,7 +204,7 @@ def test_what_can_run_here_is_said_in_a_line_each() -> None:
     found = explorer.backends()
     text = repr(found)
 
-    assert list(found) == [kind.name for kind in registry.BUILT_IN]
+    assert list(found) == [kind.name for kind in backend_registry.BUILT_IN]
     assert "✓ program      can run here" in text
     assert "– tensorrt     Torch-TensorRT needs an NVIDIA GPU; this is cpu." in text
     assert "There is no cuda:7 here" in repr(explorer.backends("cuda:7"))
@@ -260,7 +261,7 @@ def test_the_page_is_refused_what_cannot_be(
 def test_the_page_is_shown_what_had_ended_before_an_interrupt(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Stopped))
+    monkeypatch.setattr(backend_registry, "BUILT_IN", (*backend_registry.BUILT_IN, Stopped))
     asked = {"attempt": 0, "device": "cpu"}
 
     value, _ = Answers(explored.session)("run", {**asked, "backends": ["program", "stopped"]})
@@ -312,14 +313,14 @@ class Deadly(Wrong):
 
 
 def _with_deadly(kind: Any) -> None:
-    registry.BUILT_IN = (*registry.BUILT_IN, kind)
+    backend_registry.BUILT_IN = (*backend_registry.BUILT_IN, kind)
 
 
 @pytest.mark.slow
 def test_an_engine_that_dies_loses_its_own_run_alone(
     explored: explorer.Exploration, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, Deadly))
+    monkeypatch.setattr(backend_registry, "BUILT_IN", (*backend_registry.BUILT_IN, Deadly))
     client[:].apply_sync(_with_deadly, Deadly)
 
     found = explored.run("cpu", ["deadly", "program"], sizes=[{"batch": 3}], on=client)
@@ -350,7 +351,7 @@ def test_the_readme_lists_every_backend_and_how_to_get_it() -> None:
     ]
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", readme, re.MULTILINE))
 
-    assert list(rows) == [kind.name for kind in registry.BUILT_IN]
+    assert list(rows) == [kind.name for kind in backend_registry.BUILT_IN]
     assert {name for name, rest in rows.items() if "**no**" in rest} == {"tensorrt", "xla"}
     for extra in re.findall(r'pip install "\.\[(\w+)\]"', readme):
         assert extra in extras

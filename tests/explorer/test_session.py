@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import explorer
-from explorer.answers import Answers
-from explorer.showing import widget_of
-from export_engine import Exported, Failed
+from explorer.page_requests import Answers
+from explorer.session_widget import widget_of
+from export_engine.attempt import Exported, Failed
 from widgets import Refusal
 
 
@@ -187,12 +187,12 @@ def test_open_views_follow() -> None:
 
 @pytest.mark.slow
 def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    import export_engine
+    import export_engine.describe as room
 
     described: list[Any] = []
-    real = export_engine.describe
+    real = room.describe
     monkeypatch.setattr(
-        export_engine, "describe", lambda attempt: described.append(attempt) or real(attempt)
+        room, "describe", lambda attempt: described.append(attempt) or real(attempt)
     )
     ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
     ex.verify(sizes=1)

@@ -27,8 +27,8 @@ from IPython.utils.capture import capture_output
 import explorer
 from explorer import command_line
 from explorer.testing import UPDATE
-from export_engine import Shapes
-from export_engine.running import registry
+from export_engine.run import backend_registry
+from export_engine.shapes import Shapes
 from kernel_ext.command import OPTIONS
 
 from .cells import run
@@ -84,8 +84,8 @@ def cell(shell: InteractiveShell, text: str) -> str:
 
 def only_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """`all` backends are the two that compile nothing; the others have tests of their own."""
-    kept = tuple(each for each in registry.BUILT_IN if each.name in ("eager", "program"))
-    monkeypatch.setattr(registry, "BUILT_IN", kept)
+    kept = tuple(each for each in backend_registry.BUILT_IN if each.name in ("eager", "program"))
+    monkeypatch.setattr(backend_registry, "BUILT_IN", kept)
 
 
 def test_every_block_is_held_by_a_test_of_this_file() -> None:
@@ -205,7 +205,7 @@ def test_runs_are_asked_for_as_shown(
     lines = block("ex.profile(sizes=").splitlines()
     (on_gpu,) = [line for line in lines if '"cuda"' in line]
     asked = re.findall(r'"(\w+)"', on_gpu.partition("[")[2].partition("]")[0])
-    assert {*asked} <= {each.name for each in registry.BUILT_IN}
+    assert {*asked} <= {each.name for each in backend_registry.BUILT_IN}
 
     if not torch.cuda.is_available():  # where it is, two compilers would be waited for
         cell(shell, on_gpu)
@@ -380,7 +380,9 @@ def test_the_help_of_the_magic_says_what_holds(shell: InteractiveShell) -> None:
     said = re.findall(r"^(?:(-d), )?(-{1,2}[\w-]+)", options, re.MULTILINE)
     assert {each for pair in said for each in pair if each} == set(OPTIONS)
     (named,) = re.findall(r"by what to run it: ([\w,\s]+?), or all", options)
-    assert {each.strip() for each in named.split(",")} <= {each.name for each in registry.BUILT_IN}
+    assert {each.strip() for each in named.split(",")} <= {
+        each.name for each in backend_registry.BUILT_IN
+    }
     specs = re.findall(r"^(\w.*?)  ", language, re.MULTILINE)
     assert len(specs) == 4
     for spec in specs:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from export_engine.finding import Kind
+from export_engine.findings.finding import Kind
 from tests.kernel_ext.cells import run
 
 TOUR = Path(__file__).parents[2] / "notebooks" / "00_tour.ipynb"

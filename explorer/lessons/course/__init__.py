@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 
-from explorer.lessons.kept import kept
+from explorer.lessons.saved_progress import kept
 
 __all__ = ["COURSE", "course_line"]
 

@@ -91,7 +91,7 @@ def exports_the_tag(answer: Answer) -> None:
 def exports_in_both(answer: Answer) -> None:
     """Rewrite `Steady` so that it exports in both modes."""
     answer.exported()
-    from export_engine import Exported
+    from export_engine.attempt import Exported
 
     modes = {each.mode: isinstance(each, Exported) for each in answer.exploration.attempts}
     if len(modes) < 2:

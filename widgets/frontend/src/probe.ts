@@ -1,4 +1,4 @@
-/** Whether a program takes sizes, as `export_engine/probe.py` says it. Pure. */
+/** Whether a program takes sizes, as `export_engine/record/size_probe.py` says it. Pure. */
 
 import { UNBOUNDED } from "./format";
 import { evaluate, type Formula } from "./formula";

@@ -1,4 +1,4 @@
-// Generated from export_engine/record.py by `make types`. The schema's comments are there.
+// Generated from export_engine/record/record.py by `make types`. The schema's comments are there.
 
 /** Small integers, one per node or edge; a view into the message that brought them. */
 export type Column = Int8Array | Int16Array | Int32Array;

@@ -1,4 +1,4 @@
-/** Reads the bytes that `export_engine/wire.py` writes: a JSON header, then typed arrays. */
+/** Reads the bytes that `export_engine/record/wire.py` writes: a JSON header, then typed arrays. */
 
 import { type Column, type Record, SCHEMA_VERSION } from "./record.gen";
 

@@ -1,4 +1,4 @@
-/** Writes a Record as `export_engine/wire.py` does, for tests that go the whole way. */
+/** Writes a Record as `export_engine/record/wire.py` does, for tests that go the whole way. */
 
 import type { Column, Record } from "../record.gen";
 

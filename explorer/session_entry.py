@@ -1,0 +1,113 @@
+"""The Entry: an attempt of a session, with its Record and what was found out of it since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Attempt, Fix
+    from export_engine.findings import Finding
+    from export_engine.record import Profile, Record, RunRow
+    from export_engine.verify import Verified
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An attempt with its Record."""
+
+    label: str
+    """What tells it from the others: `strict`, `non-strict`."""
+    attempt: Attempt
+    parent: int = -1
+    """The entry that it was made from; -1 for a first one."""
+    step: str = ""
+    """What was done to come from there: the titles of the fixes."""
+    verified: Verified | None = None
+    """The guarantees of its program, where they were checked."""
+    runs: tuple[RunRow, ...] = ()
+    """What came of running its program, the oldest first."""
+    profile: Profile | None = None
+    """What the ops of its program cost, where that was measured."""
+    revision: int = 0
+    """Counts what was found out since: a view with another one asks for the Record again."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the attempt gave a program."""
+        from export_engine.attempt import Exported
+
+        return isinstance(self.attempt, Exported)
+
+    def changed(self, **fields: Any) -> Entry:
+        """The same attempt with other fields. What was described of it is not described again."""
+        made = replace(self, revision=self.revision + 1, **fields)
+        known = {name: self.__dict__[name] for name in _OF_ATTEMPT if name in self.__dict__}
+        made.__dict__.update(known)
+        return made
+
+    @cached_property
+    def record(self) -> Record:
+        """The attempt, described, with what was found out since."""
+        from export_engine.run import with_runs
+        from export_engine.verify import with_verification
+
+        record = self._described
+        record = with_verification(record, self.verified) if self.verified else record
+        return with_runs(record, self.runs, self.profile)
+
+    @cached_property
+    def _described(self) -> Record:
+        """The attempt alone. A RuntimeError here is a bug, and says so."""
+        from export_engine.describe import describe
+
+        try:
+            return describe(self.attempt)
+        except Exception as error:
+            raise RuntimeError(
+                "torch.export is done, but Export Explorer cannot describe what it made. "
+                "That is a bug of Export Explorer's; please report it with the error above."
+            ) from error
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong or surprising about an attempt that exported."""
+        from export_engine.attempt import Exported
+        from export_engine.findings import find_findings
+
+        if not isinstance(self.attempt, Exported) or self.attempt.kept is not None:
+            return ()
+        return find_findings(self.attempt, self.record)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What may help: of a failure, its fixes; of an export, those of its findings."""
+        from export_engine.attempt import Failed
+
+        if isinstance(self.attempt, Failed):
+            return self.attempt.fixes
+        return tuple(each.fix for each in self.findings if each.fix is not None)
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The Record as bytes for the page."""
+        from export_engine.record import encode
+
+        return encode(self.record)
+
+    def head(self) -> dict[str, Any]:
+        """What a view knows of the attempt before its Record arrives."""
+        record = self.record
+        return {
+            "label": self.label,
+            "outcome": record.outcome,
+            "verdict": record.verdict,
+            "parent": self.parent,
+            "step": self.step,
+            "revision": self.revision,
+        }
+
+
+_OF_ATTEMPT = ("_described", "findings")
+"""What an Entry works out from its attempt alone, once."""

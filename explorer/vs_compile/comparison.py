@@ -1,0 +1,99 @@
+"""One call, seen both ways: what torch.compile makes of it beside what torch.export does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+from explorer.exporting import explore
+
+if TYPE_CHECKING:
+    from export_engine.progress import Progress
+    from export_engine.record import CompileReport
+
+
+class CompileComparison:
+    """What was found. Leave it on the last line of a cell, or `print` it."""
+
+    def __init__(self, exploration: Exploration, report: CompileReport) -> None:
+        """Make one.
+
+        Args:
+            exploration: of the export.
+            report: both sides, as plain data.
+        """
+        self.exploration = exploration
+        self.report = report
+
+    def bundle(self) -> dict[str, str]:
+        """What a notebook shows."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def __repr__(self) -> str:
+        from explorer.vs_compile.text import report_text
+
+        return report_text(self.report)
+
+    def _repr_html_(self) -> str:
+        from explorer.vs_compile.html import report_html
+
+        return report_html(self.report)
+
+
+def compare_with_compile(
+    model: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    sizes: str | Iterable[int] | None = None,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+    title: str = "",
+    cells: Mapping[str, str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> CompileComparison:
+    """Exports a call, runs it as torch.compile makes it, and puts both side by side.
+
+    The model is called once per size. What torch has compiled for you stays as it is.
+
+    Args:
+        model: a module, or any other callable.
+        args: the call's positional arguments.
+        kwargs: its keyword arguments.
+        sizes: `"512,1024,2048"`, `"batch=512,1024"`, or numbers. They are those of the first Dim,
+            else of the first size of the first tensor; that one is left to torch (`*`) in the
+            export, unless `dynamic_shapes` say what is dynamic.
+        dynamic_shapes: what is dynamic in the export, as `explore` takes it.
+        strict: the mode of the export.
+        title: how to call the call.
+        cells: Python's file name of each notebook cell, and the name to show for it.
+        progress: called while it runs.
+
+    Raises:
+        TypeError: `model` cannot be called, or not with these arguments.
+        ValueError: the sizes or shapes do not fit the call.
+        KeyboardInterrupt: interrupted; everything is as before.
+    """
+    from export_engine.attempt import Request
+    from export_engine.shapes import Shapes
+    from export_engine.vs_compile import compare_with_compile as compared
+    from export_engine.vs_compile import sizes_to_try
+
+    given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
+    request = Request(target=model, args=tuple(args), kwargs=dict(kwargs or {}), shapes=given)
+    wanted = sizes_to_try(request, sizes) if sizes is not None else None
+    if wanted is not None:
+        request = wanted.varying(request)
+    exploration = explore(
+        model,
+        request.args,
+        request.kwargs,
+        dynamic_shapes=request.shapes,
+        strict=strict,
+        title=title,
+        cells=cells,
+        progress=progress,
+    )
+    report = compared(exploration.attempts[0], exploration.record, wanted, progress)
+    return CompileComparison(exploration, report)

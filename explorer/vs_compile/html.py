@@ -1,0 +1,168 @@
+"""torch.compile beside torch.export, as HTML that needs no script. All text is escaped."""
+
+from __future__ import annotations
+
+from explorer.escape import escaped, marked
+from explorer.vs_compile.text import (
+    EXPORT_SAYS,
+    MOST_GUARDS,
+    asker,
+    call_sentence,
+    compile_sentence,
+    guards_left,
+    ops_text,
+)
+from export_engine.record import (
+    CodePlace,
+    CompiledCall,
+    CompiledGraph,
+    CompileReport,
+    Gap,
+    Recompile,
+    Step,
+)
+
+_GOOD, _BAD, _GAP, _GRAPH = (
+    f"color-mix(in srgb, {each} 75%, currentcolor)"
+    for each in ("#2b9a58", "#d6453d", "#b8720a", "#4a76b8")
+)
+"""Readable on white and on black, for what the text's own colour adds."""
+_CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal;line-height:1.6"
+_TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
+_PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"
+_MARKS = {"takes": ("✓", _GOOD), "refuses": ("✗", _BAD), "no program": ("✗", _BAD)}
+_MOST_STEPS = 40
+_LONGEST = 1000
+"""Characters of a sentence of torch's."""
+
+
+def report_html(report: CompileReport) -> str:
+    """All of it: both sides per call, then the graphs, the gaps and the contract."""
+    calls = "".join(_row(report, each) for each in report.calls)
+    return (
+        '<div style="max-width:1100px;overflow-wrap:anywhere">'
+        f"<p><b><code>{escaped(report.title)}</code></b>: torch.compile beside torch.export</p>"
+        f'<table style="{_TABLE}"><thead>{_heads(report)}</thead><tbody>{calls}</tbody></table>'
+        f"{_graphs(report.graphs)}{_gaps(report.gaps)}</div>"
+    )
+
+
+def _heads(report: CompileReport) -> str:
+    """What either side comes to, over all calls."""
+    names = ("Call", "torch.compile, just in time", "torch.export, ahead of time")
+    heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
+    contract = ", ".join(report.contract) or "every size is fixed"
+    ahead = f"one graph; {_code(contract)}" if report.exported else escaped(report.verdict)
+    sums = f"{_td('')}{_td(escaped(compile_sentence(report)))}{_td(ahead)}"
+    return f"<tr>{heads}</tr><tr>{sums}</tr>"
+
+
+def _row(report: CompileReport, call: CompiledCall) -> str:
+    sizes = _code(call.sizes) if call.sizes else "the example"
+    left = f"{_sentence(report, call)}{_recompiles(call)}{_steps(report, call)}"
+    cells = (f'<span style="white-space:nowrap">{sizes}</span>', left, _export(report, call))
+    return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
+
+
+def _sentence(report: CompileReport, call: CompiledCall) -> str:
+    strong = call.outcome in ("recompiled", "failed", "interpreted")
+    text = escaped(call_sentence(report, call))
+    return f'<b style="color:{_GAP}">{text}</b>' if strong else text
+
+
+def _recompiles(call: CompiledCall) -> str:
+    left = guards_left(call)
+    more = f"<div>{left}</div>" if left else ""
+    return "".join(map(_recompile, call.recompiles[:MOST_GUARDS])) + more
+
+
+def _recompile(given: Recompile) -> str:
+    return f"<div>{asker(given)} asks {_code(given.guard)}{_at(given.place)}</div>"
+
+
+def _export(report: CompileReport, call: CompiledCall) -> str:
+    mark, colour = _MARKS.get(call.export, ("!", _GAP))
+    said = f'<b style="color:{colour}">{mark}</b> {EXPORT_SAYS[call.export]}'
+    if call.rule:
+        said += f"<div>asks {_code(call.rule)}{_at(call.rule_place)}</div>"
+    if call.export == "no program":
+        said += f"<div>{marked(report.sentence, _LONGEST)}{_at(report.sentence_place)}</div>"
+    return said
+
+
+def _at(place: CodePlace | None) -> str:
+    """The line that asks: its text, and where it is."""
+    if place is None:
+        return ""
+    where = f"<small>{escaped(place.file)}, line {place.line}</small>"
+    return f"<div>{where} {_code(place.text) if place.text else ''}</div>"
+
+
+def _steps(report: CompileReport, call: CompiledCall) -> str:
+    """The pieces in order, where there are more than one."""
+    if len(call.steps) < 2 and not any(each.kind == "gap" for each in call.steps):
+        return ""
+    shown = "".join(_step(report, each) for each in call.steps[:_MOST_STEPS])
+    left = len(call.steps) - _MOST_STEPS
+    return shown + (f"<div>… and {left:,} more</div>" if left > 0 else "")
+
+
+def _step(report: CompileReport, step: Step) -> str:
+    if step.kind == "graph":
+        ops = escaped(ops_text(report.graphs[step.number - 1]), 200)
+        return f'<div style="{_PIECE} solid {_GRAPH}"><b>graph {step.number}</b>: {ops}</div>'
+    gap = report.gaps[step.number]
+    place = _at(gap.places[-1]) if gap.places else ""
+    return (
+        f'<div style="{_PIECE} dashed {_GAP}"><b style="color:{_GAP}">interpreter</b>: '
+        f"{escaped(gap.reason)}{place}</div>"
+    )
+
+
+def _graphs(graphs: list[CompiledGraph]) -> str:
+    if not graphs:
+        return "<p>torch.compile found no graph.</p>"
+    names = ("Graph", "Inputs", "Sizes", "Ops", "From")
+    heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
+    rows = "".join(_graph(number, each) for number, each in enumerate(graphs, 1))
+    table = f'<table style="{_TABLE}"><tr>{heads}</tr>{rows}</table>'
+    return _folded(f"Graphs that torch.compile cut ({len(graphs):,})", table)
+
+
+def _graph(number: int, given: CompiledGraph) -> str:
+    place = given.place
+    cells = (
+        str(number),
+        "<br>".join(_code(each) for each in given.inputs),
+        "<br>".join(_code(each) for each in given.sizes) or "these alone",
+        _folded(escaped(ops_text(given)), f"<pre>{escaped(given.code, 40_000)}</pre>"),
+        escaped(f"{place.file}, line {place.line}") if place else "",
+    )
+    return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
+
+
+def _gaps(gaps: list[Gap]) -> str:
+    """Each kind of gap once, with what torch says of it."""
+    kinds = {gap.reason: gap for gap in gaps}
+    return "".join(_gap(each) for each in kinds.values())
+
+
+def _gap(gap: Gap) -> str:
+    page = f" · <code>%graph_breaks {escaped(gap.page)}</code>" if gap.page else ""
+    hints = "".join(f"<li>{marked(each, _LONGEST)}</li>" for each in gap.hints)
+    listed = f"<ul>{hints}</ul>" if hints else ""
+    why = f"<p>{marked(gap.explanation, _LONGEST)}</p>{listed}"
+    return _folded(f"Why the interpreter: {escaped(gap.reason)}{page}", why)
+
+
+def _folded(title: str, inner: str) -> str:
+    """A title as high as what a finger hits, and what it opens."""
+    return f'<details><summary style="padding:2px 0">{title}</summary>{inner}</details>'
+
+
+def _td(inner: str) -> str:
+    return f'<td style="{_CELL}">{inner}</td>'
+
+
+def _code(text: str) -> str:
+    return f"<code>{escaped(text)}</code>"

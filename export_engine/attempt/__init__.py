@@ -1,0 +1,43 @@
+"""What goes from room to room: the Request, and the Attempt that came of it, Exported or Failed.
+
+Also what hangs at one of them: an edit of source, a registration, the Diagnosis and its Fixes, the
+Agreement with eager, how it was decomposed. Values that do nothing by themselves: `capture` makes
+attempts, `diagnose` and `fixes` explain them, `describe` puts them into Records.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.attempt.agreement import Agreement as Agreement
+    from export_engine.attempt.agreement import Trial as Trial
+    from export_engine.attempt.attempt import Attempt as Attempt
+    from export_engine.attempt.attempt import Exported as Exported
+    from export_engine.attempt.decomposition import Level as Level
+    from export_engine.attempt.decomposition import Origin as Origin
+    from export_engine.attempt.decomposition import Replaced as Replaced
+    from export_engine.attempt.decomposition_table import DecompositionTable as DecompositionTable
+    from export_engine.attempt.decomposition_table import TableError as TableError
+    from export_engine.attempt.decomposition_table import decomposable as decomposable
+    from export_engine.attempt.diagnosis import Diagnosis as Diagnosis
+    from export_engine.attempt.diagnosis import Kind as Kind
+    from export_engine.attempt.diagnosis import Link as Link
+    from export_engine.attempt.diagnosis import Related as Related
+    from export_engine.attempt.failed import Failed as Failed
+    from export_engine.attempt.fix import Fix as Fix
+    from export_engine.attempt.refused_fixes import refusals as refusals
+    from export_engine.attempt.refused_fixes import refuse as refuse
+    from export_engine.attempt.registrations import installed as installed
+    from export_engine.attempt.request import Option as Option
+    from export_engine.attempt.request import Request as Request
+    from export_engine.attempt.source_edits import Edit as Edit
+    from export_engine.attempt.source_edits import EditError as EditError
+    from export_engine.attempt.source_edits import combined as combined
+    from export_engine.attempt.source_edits import edited as edited
+    from export_engine.attempt.source_edits import text_in_effect as text_in_effect
+    from export_engine.attempt.source_edits import unedited as unedited
+    from export_engine.attempt.target import as_module as as_module
+    from export_engine.attempt.target import signature_of as signature_of
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,95 @@
+"""The Diagnosis of a failed attempt: what kind of failure, where, why, and what explains it.
+
+Plain values only. `diagnose` makes them, one small module per family of failures; `fixes` reads
+them; `describe.failure` puts them into the Record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from export_engine.source import Span, Stack
+
+
+class Kind(StrEnum):
+    """What failed. The value is the heading that a view shows."""
+
+    # Sizes
+    EXAMPLE_OUT_OF_RANGE = "The example is outside the range"
+    SHAPES_VIOLATED = "The shapes asked for do not hold"
+    ZERO_ONE = "A size of 0 or 1 is taken as fixed"
+    SHAPES_MISMATCH = "The shapes do not fit the call"
+    # Values
+    BRANCH_ON_DATA = "A branch on data"
+    BRANCH_ON_UNBACKED = "A branch on a number computed from data"
+    ASSERT_ON_DATA = "An assert on data"
+    OUTPUT_FROM_DATA = "A Python value computed from data"
+    LOOP_ON_DATA = "A loop over a length computed from data"
+    # Operators
+    NO_FAKE_KERNEL = "An operator without a fake kernel"
+    DEVICE_MISMATCH = "Tensors on different devices"
+    OPERATOR_FAILED = "An operator refused its inputs"
+    # Control flow operators
+    COND_BRANCHES_DIFFER = "The branches of torch.cond differ"
+    COND_MUTATES = "A branch writes to its input"
+    COND_ALIASES = "A branch returns its input"
+    COND_SIDE_EFFECT = "A branch changes something outside"
+    # Inputs and outputs
+    UNKNOWN_INPUT_TYPE = "An input of a type torch does not know"
+    UNKNOWN_OUTPUT_TYPE = "An output of a type torch does not know"
+    NOT_A_MODULE = "This cannot be exported"
+    # Python
+    NUMPY = "A detour through NumPy"
+    DATA_WRITE = "A write through .data"
+    TENSOR_LEAK = "A tensor of the trace outlives it"
+    GRAPH_BREAK = "Python that strict mode cannot follow"
+    OWN_ERROR = "The model's own code raised an error"
+    UNKNOWN = "An unknown failure"
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another place that has to do with it: the line of a guard, where a number was computed."""
+
+    text: str
+    """What happens there, as a phrase: `asks that batch <= 16`."""
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Link:
+    """Where to read more."""
+
+    kind: Literal["exportdb", "graph-break", "docs"]
+    name: str
+    """An ExportDB case, a graph break's id (`GB0170`), or a page's title."""
+    text: str
+    """What is to be read there, in a few words; of a graph break torch's own explanation."""
+    url: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """Why an export failed, in the user's terms."""
+
+    kind: Kind
+    sentence: str
+    """One plain sentence: what cannot be, with the user's names of arguments and dims."""
+    why: str = ""
+    """The reason behind it, in a sentence or two, for someone who does not know torch.export."""
+    stack: Stack = ()
+    """The user's frames at the failing line, the outermost call first; empty if not known."""
+    span: Span | None = None
+    """The sub-expression in the innermost frame of `stack`."""
+    related: tuple[Related, ...] = ()
+    links: tuple[Link, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What a family of fixes needs beyond the place: `op`, `condition`, `type`, ... Each key is
+    documented where the diagnosis is made."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the kind of failure is one that we know."""
+        return self.kind is not Kind.UNKNOWN

@@ -1,0 +1,20 @@
+"""The attempt that torch gave up on, why, and what may help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from export_engine.attempt.attempt import Attempt
+from export_engine.attempt.diagnosis import Diagnosis
+from export_engine.attempt.fix import Fix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Attempt):
+    """An attempt that torch gave up on."""
+
+    error: Exception
+    diagnosis: Diagnosis | None = None
+    """Why, where that has been looked at: `diagnose`."""
+    fixes: tuple[Fix, ...] = ()
+    """What may help, the least that helps first: `find_fixes`."""

@@ -1,0 +1,42 @@
+"""The Fix: a way from a Request that failed to one that may not. It changes nothing in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from export_engine.attempt.attempt import Exported
+from export_engine.attempt.request import Request
+from export_engine.attempt.source_edits import Edit
+from export_engine.source import Stack
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fix:
+    """One change to a Request, to be previewed, applied alone or with others, and undone."""
+
+    kind: Literal["shapes", "mode", "inputs", "options", "code"]
+    title: str
+    """What it does, as an order: `Let seq be at most 16`."""
+    why: str = ""
+    """One sentence: why that helps, or what the model does with it."""
+    lossy: bool = False
+    """Whether a dim that the user wanted dynamic becomes static, or an answer may change."""
+    gives_up: str = ""
+    """What is lost, or what else changes: one sentence; names the line that forces it."""
+    change: Callable[[Request], Request] = field(repr=False)
+    before: str = ""
+    """What changes, as it is: a line of the short language, an argument, a mode."""
+    after: str = ""
+    edits: tuple[Edit, ...] = ()
+    """Of a code fix: the edits, whose diffs are the preview."""
+    stack: Stack = ()
+    """The line that it is about."""
+    leads_to: Exported | None = field(default=None, repr=False)
+    """The attempt that applying it alone gives, where that has been tried already."""
+
+    def apply(self, request: Request) -> Request:
+        """The changed Request. Fixes compose: apply one to what another gave."""
+        changed = self.change(request)
+        return changed.with_changes(fixed_by=(*request.fixed_by, self.title))

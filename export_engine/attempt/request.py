@@ -1,0 +1,54 @@
+"""The Request: what to export. Immutable; every action makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from export_engine.attempt.registrations import Setup
+from export_engine.attempt.source_edits import Edit
+
+Option = Literal["backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"]
+"""A switch of torch's that lets some calls export which otherwise do not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One export to try.
+
+    Nothing here is copied and nothing is written to: the target, the arguments and whatever they
+    hold stay as the user has them.
+    """
+
+    target: Callable[..., Any]
+    """A module, or any other callable: a function, a bound method, an object with `__call__`."""
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    shapes: Any = None
+    """What is dynamic: a `Shapes`, or any object that `torch.export.export` takes as
+    `dynamic_shapes`. None: everything is static."""
+    strict: bool = False
+    eval_mode: bool = False
+    """Whether the model is switched to eval mode for the export."""
+    options: frozenset[Option] = frozenset()
+    """torch's switches that are on for this export alone."""
+    edits: tuple[Edit, ...] = ()
+    """Changed source text that the export runs instead of the user's."""
+    setups: tuple[Setup, ...] = ()
+    """What torch is told before."""
+    fixed_by: tuple[str, ...] = ()
+    """Titles of the fixes that it was made with, in order."""
+    title: str = ""
+    """The call as the user wrote it, `model(x)`."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """Python's file name of each notebook cell, and the name to show for it: `Cell In[3]`."""
+
+    @property
+    def mode(self) -> str:
+        """`strict` or `non-strict`."""
+        return "strict" if self.strict else "non-strict"
+
+    def with_changes(self, **changes: Any) -> Request:
+        """This Request with some fields replaced."""
+        return replace(self, **changes)

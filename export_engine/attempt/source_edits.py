@@ -1,0 +1,142 @@
+"""Edits: source text of the user's functions, changed for one capture only.
+
+Nothing is written to a file and no module object changes: while a capture runs, the functions
+concerned run code compiled from the changed text, and then their own again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gc
+import linecache
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from zlib import crc32
+
+from export_engine.source import unified
+
+_MARK = re.compile(r" \(fixed [0-9a-f]{8}\)$")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One file or notebook cell, as it is and as it should be. The whole text of both."""
+
+    file: str
+    """As Python knows it: the `co_filename` of the functions in it."""
+    before: str
+    after: str
+    functions: tuple[str, ...]
+    """Qualified names of the functions that differ: `Model.forward`."""
+
+    @property
+    def edited_file(self) -> str:
+        """Python's file name of the changed text, the `co_filename` of what runs instead."""
+        return f"{self.file} (fixed {crc32(self.after.encode()):08x})"
+
+    def diff(self, name: str) -> str:
+        """The change as a unified diff.
+
+        Args:
+            name: what to call the file.
+        """
+        return unified(self.before, self.after, name)
+
+
+def unedited(path: str) -> str:
+    """The file that an `edited_file` was made from; any other path as it is."""
+    return _MARK.sub("", path)
+
+
+class EditError(ValueError):
+    """An edit that cannot be run. Its text can be shown as it is."""
+
+
+def text_in_effect(edits: Sequence[Edit], file: str, line: int) -> tuple[str, int]:
+    """The text that edits have made of a file, and where one of its lines is in it.
+
+    Args:
+        edits: those in effect.
+        file: a file, or the `edited_file` of one of them.
+        line: a line of that file; a function that no edit is about still runs the original.
+    """
+    for edit in edits:
+        if file == edit.edited_file:
+            return edit.after, line
+        if file == edit.file:
+            return edit.after, _moved(edit, line)
+    return "".join(linecache.getlines(file)), line
+
+
+def _moved(edit: Edit, line: int) -> int:
+    """Where a line of the original is in the changed text."""
+    old, new = edit.before.splitlines(), edit.after.splitlines()
+    for match in difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+        if match.a < line <= match.a + match.size:
+            return line - match.a + match.b
+    return line
+
+
+def combined(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
+    """The edits with another in effect, made on what they had made of its file."""
+    old = next((edit for edit in edits if edit.file == new.file), None)
+    others = tuple(edit for edit in edits if edit is not old)
+    if old is None:
+        return (*others, new)
+    functions = tuple(dict.fromkeys([*old.functions, *new.functions]))
+    return (*others, Edit(new.file, old.before, new.after, functions))
+
+
+@contextmanager
+def edited(edits: Sequence[Edit]) -> Iterator[None]:
+    """Runs the changed text of the functions concerned, wherever they are reached from.
+
+    Raises:
+        EditError: the text is no Python, or has no such function, or none that could run instead.
+    """
+    swaps = [swap for edit in edits for swap in _swaps(edit)]
+    own = [(function, function.__code__) for function, _ in swaps]
+    try:
+        for function, code in swaps:
+            function.__code__ = code
+        yield
+    finally:
+        for function, code in own:
+            function.__code__ = code
+
+
+def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
+    """Every living function that an edit is about, and the code that it is to run."""
+    name = edit.edited_file
+    linecache.cache[name] = (len(edit.after), None, edit.after.splitlines(True), name)
+    try:
+        module = compile(edit.after, name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise EditError(
+            f"The changed text is no Python: {error.msg}, line {error.lineno}"
+        ) from error
+    new = {code.co_qualname: code for code in _codes(module)}
+    living: dict[str, list[FunctionType]] = {}
+    for each in gc.get_objects():
+        # not isinstance, which asks a weak reference for what it refers to
+        if type(each) is FunctionType and each.__code__.co_filename == edit.file:
+            living.setdefault(each.__code__.co_qualname, []).append(each)
+    swaps = []
+    for wanted in edit.functions:
+        if wanted not in new or wanted not in living:
+            raise EditError(f"{wanted} is not to be found; run the cell or import that defines it.")
+        for function in living[wanted]:
+            if new[wanted].co_freevars != function.__code__.co_freevars:
+                raise EditError(f"{wanted} uses other variables of its surroundings now.")
+            swaps.append((function, new[wanted]))
+    return swaps
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes(constant)

@@ -1,0 +1,22 @@
+"""Request → Attempt: torch.export called, watched, and able to be interrupted.
+
+The sandbox that goes with it says what of the user's is snapshotted, silenced and restored while
+their code runs; `verify` and `run` use it, too. Why an export failed is for `diagnose`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.capture.container_writes import Refilled as Refilled
+    from export_engine.capture.container_writes import given_leaves as given_leaves
+    from export_engine.capture.container_writes import listed as listed
+    from export_engine.capture.container_writes import refilled as refilled
+    from export_engine.capture.sandbox.module_state import in_eval_mode as in_eval_mode
+    from export_engine.capture.sandbox.module_state import module_kept as module_kept
+    from export_engine.capture.sandbox.output import descriptors_quiet as descriptors_quiet
+    from export_engine.capture.sandbox.output import quiet as quiet
+    from export_engine.capture.tracing import capture as capture
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,69 @@
+"""What a model's own code changes outside of its results while it is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from export_engine.torch_internals import FakeTensor
+from export_engine.trace import Change, Owner
+
+_MISSING = object()
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
+
+
+def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Change | None:
+    """That a name has another value; None if it is as good as the old."""
+    if before is after or (type(before) is type(after) and _is_plain(before) and before == after):
+        return None
+    if before is _MISSING:
+        said = f"became {_short(after)}"
+    elif after is _MISSING:
+        said = f"was {_short(before)}, is gone"
+    else:
+        said = f"was {_short(before)}, became {_short(after)}"
+    return Change(owner, name, "set", said, is_leak(after), where)
+
+
+def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change:
+    """That a container holds something else."""
+    old, new = len(held), len(now)
+    verb = "grew" if new > old else "shrank"
+    said = f"{verb} from {old} to {new} items" if new != old else "holds other items"
+    items: Iterable[Any] = now.values() if isinstance(now, dict) else now
+    return Change(owner, name, "content", said, any(is_leak(each) for each in items), where)
+
+
+def missing() -> Any:
+    """What stands for a name that has no value."""
+    return _MISSING
+
+
+def is_leak(value: Any) -> bool:
+    """Whether a value is one of the trace's own, or holds one."""
+    if isinstance(value, FakeTensor | torch.fx.Proxy | torch.SymInt | torch.SymFloat):
+        return True
+    if isinstance(value, list | tuple | set):
+        return any(is_leak(each) for each in list(value)[:100])
+    return isinstance(value, dict) and any(is_leak(each) for each in list(value.values())[:100])
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_plain(each) for each in value)
+    return isinstance(value, _PLAIN)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    if isinstance(value, torch.SymInt | torch.SymFloat):
+        return "a symbolic size"
+    if _is_plain(value):
+        text = repr(value)
+        return text if len(text) <= 40 else f"{text[:37]}..."
+    if isinstance(value, list | tuple | dict | set):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,172 @@
+"""Request → Attempt: runs torch.export with recording, progress and interruption.
+
+The user's module and arguments and torch's global state are as before when `capture` ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from export_engine.attempt import (
+    Attempt,
+    Exported,
+    Failed,
+    Request,
+    as_module,
+    edited,
+    installed,
+    signature_of,
+)
+from export_engine.capture.container_writes import given_leaves, listed, refilled
+from export_engine.capture.sandbox.module_state import attributes_kept, in_eval_mode
+from export_engine.capture.sandbox.output import quiet
+from export_engine.capture.sandbox.reachable_state import surroundings_kept
+from export_engine.progress import Progress
+from export_engine.shapes import Shapes, specs_by_input
+from export_engine.torch_internals import recording, torch_options
+from export_engine.trace import Change, Recording
+
+_CONTAINERS = (
+    torch.nn.ModuleList,
+    torch.nn.ModuleDict,
+    torch.nn.ParameterList,
+    torch.nn.ParameterDict,
+)
+
+
+def capture(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
+    """Exports the request's call.
+
+    Args:
+        request: what to export.
+        progress: called on each module that tracing enters, inside the trace: keep it short.
+
+    Returns:
+        Exported, or Failed with what torch raised.
+
+    Raises:
+        TypeError: the target cannot be called, or not with these arguments.
+        ShapesError: the request's shapes do not fit the call.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
+    """
+    module = as_module(request.target)
+    _check_arguments(request)
+    record = Recording(_counter(module, progress) if progress else None)
+    program: torch.export.ExportedProgram | None = None
+    error: Exception | None = None
+    started = time.perf_counter()
+    with (
+        quiet() as heard,
+        in_eval_mode(module, request.eval_mode),
+        attributes_kept(module) as look,
+        surroundings_kept(request.target, module, record.changes),
+        installed(request.setups) as keep,
+        edited(request.edits),
+        torch_options(request.options),
+        recording(record),
+    ):
+        record.on_call = _inputs_watched(module, record.changes)
+        record.on_traced = lambda: record.changes.extend(look())
+        dynamic_shapes = _dynamic_shapes(request)  # the paths into a container need its setup
+        try:
+            program = run_export(module, request, dynamic_shapes)
+            keep()
+            record.graph = None  # the program has it whole
+            record.raised.clear()
+        except Exception as raised:  # noqa: BLE001 - any failure is an outcome
+            error = raised
+    found: dict[str, Any] = {
+        "request": request,
+        "recording": record,
+        "seconds": time.perf_counter() - started,
+        "warnings": heard.warnings,
+        "printed": heard.printed + (heard.complained if error is None else ""),
+        "title": request.title,
+    }
+    if program is not None:
+        return Exported(program=program, **found)
+    assert error is not None
+    return Failed(error=error, **found)
+
+
+def run_export(
+    module: torch.nn.Module, request: Request, dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """Calls torch.export. Recorded stacks end at this function's frame."""
+    return torch.export.export(
+        module,
+        request.args,
+        dict(request.kwargs),
+        dynamic_shapes=dynamic_shapes,
+        strict=request.strict,
+        prefer_deferred_runtime_asserts_over_guards=_DEFERRED in request.options,
+    )
+
+
+def _inputs_watched(
+    module: torch.nn.Module, changes: list[Change]
+) -> Callable[[object, tuple[Any, ...], dict[str, Any]], Callable[[Any], None]]:
+    """Sees what the module puts into the containers that tracing calls it with; they are copies."""
+    signature = signature_of(module)
+
+    def entered(
+        called: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[Any], None]:
+        if called is not module:
+            return lambda _: None
+        before = given_leaves(signature, args, kwargs)
+
+        def left(result: Any) -> None:
+            found = refilled(before, given_leaves(signature, args, kwargs), result)
+            by_input: dict[str, list[str]] = {}
+            for path in found.paths:
+                by_input.setdefault(path.partition(".")[0], []).append(path)
+            for name, paths in by_input.items():
+                lost = not set(found.lost).isdisjoint(paths)
+                changes.append(Change("input", name, "content", listed(paths), lost=lost))
+
+        return left
+
+    return entered
+
+
+_DEFERRED = "prefer_deferred_runtime_asserts_over_guards"
+
+
+def _check_arguments(request: Request) -> None:
+    """Says what torch would say from deep inside."""
+    signature = signature_of(request.target)
+    try:
+        signature.bind(*request.args, **request.kwargs)
+    except TypeError as error:
+        name = getattr(request.target, "__name__", type(request.target).__name__)
+        raise TypeError(f"{name}{signature} cannot be called so: {error}.") from None
+
+
+def _dynamic_shapes(request: Request) -> Any:
+    target, args, kwargs, given = request.target, request.args, request.kwargs, request.shapes
+    if isinstance(given, Shapes):
+        given = given.to_torch(target, args, kwargs)
+    return specs_by_input(given, target, args, kwargs)
+
+
+def _counter(
+    module: torch.nn.Module, progress: Callable[[Progress], None]
+) -> Callable[[object], None]:
+    """Turns module entries into a fraction that only grows."""
+    callable_modules = {
+        id(each): path for path, each in module.named_modules() if not isinstance(each, _CONTAINERS)
+    }
+    entered: set[int] = set()
+
+    def on_module(entering: object) -> None:
+        path = callable_modules.get(id(entering))
+        if path is not None:
+            entered.add(id(entering))
+            progress(Progress(len(entered), len(callable_modules), path))
+
+    return on_module

@@ -1,0 +1,20 @@
+"""Attempt → Record: everything a view shows, read off an exported program or a failure.
+
+Works on any ExportedProgram, also one loaded from a file that lacks stacks, scopes or values. It
+runs nothing; the schema is in `record`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.describe.attempt_record import count_ops as count_ops
+    from export_engine.describe.attempt_record import describe as describe
+    from export_engine.describe.eager_check import check_sentence as check_sentence
+    from export_engine.describe.file_names import FileNames as FileNames
+    from export_engine.describe.signature import input_paths as input_paths
+    from export_engine.describe.symbols import Leaf as Leaf
+    from export_engine.describe.symbols import user_names as user_names
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

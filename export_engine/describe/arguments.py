@@ -1,0 +1,59 @@
+"""Arguments of a node as text, with holes where other nodes stand.
+
+The text of `view(x, [batch, -1])` is `({0}, [batch, -1])` with the inputs `[x]`: equal for every
+layer of a model, so that a Record keeps it once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from export_engine.describe.symbols import Symbols
+
+_LONGEST_STRING = 200
+
+
+class Arguments:
+    """Prints arguments and collects the nodes among them."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+
+    def template(self, node: Node) -> tuple[str, list[Node]]:
+        """The text of a node's arguments, and the nodes that its holes stand for, in order."""
+        inputs: list[Node] = []
+        parts = [self._text(value, inputs) for value in node.args]
+        parts += [f"{key}={self._text(value, inputs)}" for key, value in node.kwargs.items()]
+        return f"({', '.join(parts)})", inputs
+
+    def _text(self, value: Any, inputs: list[Node]) -> str:
+        if isinstance(value, Node):
+            inputs.append(value)
+            return f"{{{len(inputs) - 1}}}"
+        if isinstance(value, tuple):
+            items = [self._text(item, inputs) for item in value]
+            return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+        if isinstance(value, list):
+            return f"[{', '.join([self._text(item, inputs) for item in value])}]"
+        if isinstance(value, dict):
+            items = [f"{key!r}: {self._text(item, inputs)}" for key, item in value.items()]
+            return f"{{{{{', '.join(items)}}}}}"
+        if isinstance(value, slice):
+            ends = (value.start, value.stop, value.step)
+            return f"slice({', '.join([self._text(end, inputs) for end in ends])})"
+        return self._plain(value).replace("{", "{{").replace("}", "}}")
+
+    def _plain(self, value: Any) -> str:
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return str(self._symbols.size(value))
+        if isinstance(value, bool | int | float | complex | None):
+            return repr(value)
+        if isinstance(value, str):
+            return repr(value if len(value) <= _LONGEST_STRING else value[:_LONGEST_STRING] + "…")
+        if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
+            return str(value)
+        # A model's own object: its class only, since its repr is the model's code.
+        return f"<{type(value).__name__}>"

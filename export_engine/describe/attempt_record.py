@@ -1,0 +1,169 @@
+"""Attempt → Record: everything a view shows, read off an exported program or a failure.
+
+Works on any ExportedProgram, also one loaded from a file that lacks stacks, scopes or values.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import torch
+from torch.export import ExportedProgram
+
+from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.describe.decomposition import describe_level
+from export_engine.describe.eager_check import describe_check
+from export_engine.describe.failure import describe_failure
+from export_engine.describe.file_names import FileNames
+from export_engine.describe.findings import with_findings
+from export_engine.describe.graph import Graphs
+from export_engine.describe.partial_graph import add_partial, module_paths
+from export_engine.describe.scopes import Scopes
+from export_engine.describe.shape_contract import describe_contract
+from export_engine.describe.signature import describe_signature, input_paths
+from export_engine.describe.symbols import Leaf, Symbols, birth_places, user_names
+from export_engine.describe.tables import Stacks, Strings
+from export_engine.record import OPS, Check, Failure, LevelRow, Record, Signature, Symbol, Timing
+from export_engine.shapes import Shapes, ShapesError, symbol_names
+
+__all__ = ["count_ops", "describe"]
+
+
+def describe(attempt: Attempt) -> Record:
+    """The Record of an attempt."""
+    if isinstance(attempt, Exported) and attempt.kept is not None:
+        return _loaded(attempt, attempt.kept)
+    strings = Strings()
+    cells = attempt.request.cells if attempt.request else {}
+    stacks = Stacks(strings, FileNames(cells))
+    program = attempt.program if isinstance(attempt, Exported) else None
+    paths = input_paths(program, attempt.request) if program is not None else []
+    places = birth_places(attempt.recording.births, paths)
+    symbols = Symbols(_names(program, paths, attempt), places)
+    if program is None:
+        modules = module_paths(attempt)
+    else:
+        modules = [call.fqn for call in program.module_call_graph]
+    graphs = Graphs(symbols, Scopes(attempt.title, modules), strings, stacks)
+    signature = Signature([], [])
+    if program is not None:
+        graphs.add(program.graph_module, "main")
+        signature = describe_signature(
+            program, graphs.entries[0], strings.entries, graphs.values, paths
+        )
+    else:
+        add_partial(graphs, attempt)
+    contract = describe_contract(
+        attempt, program, paths, _shapes(attempt), symbols, stacks, signature, graphs.values
+    )
+    failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
+    frames = stacks.frames()
+    record = Record(
+        title=attempt.title,
+        outcome="failed" if failure else "exported",
+        mode=attempt.mode,  # type: ignore[arg-type]
+        verdict=_verdict(attempt, graphs, contract.symbols, failure),
+        shapes=_shapes_text(attempt),
+        torch_version=str(torch.__version__),
+        timing=Timing(attempt.seconds) if attempt.request else None,
+        warnings=attempt.warnings,
+        printed=attempt.printed,
+        strings=strings.entries,
+        targets=graphs.operators.table.entries,
+        types=graphs.values.table.entries,
+        expressions=symbols.expressions,
+        scopes=graphs.scopes.table.entries,
+        files=stacks.files.entries,
+        frames=frames,
+        stacks=stacks.stacks(),
+        graphs=graphs.entries,
+        signature=signature,
+        symbols=contract.symbols,
+        guards=contract.guards,
+        timeline=contract.timeline,
+        probe=contract.probe,
+        failure=failure,
+        fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
+        fixed_code=_fixed_code(attempt, stacks),
+        check=_check(attempt),
+        level=_level(attempt, graphs, strings, stacks),
+    )
+    return (
+        with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
+    )
+
+
+def _loaded(attempt: Exported, kept: Record) -> Record:
+    """What a file says of its program: as it was when it was exported, but for where it is from."""
+    return msgspec.structs.replace(
+        kept,
+        title=attempt.title,
+        mode=attempt.mode,
+        verdict=kept.verdict.replace(f"exported, {kept.mode}", "loaded", 1),
+        warnings=list(dict.fromkeys([*kept.warnings, *attempt.warnings])),
+    )
+
+
+def _fixed_code(attempt: Attempt, stacks: Stacks) -> list[str]:
+    edits = attempt.request.edits if attempt.request else ()
+    return [edit.diff(stacks.files.name_of(edit.file)) for edit in edits]
+
+
+def _level(attempt: Attempt, graphs: Graphs, strings: Strings, stacks: Stacks) -> LevelRow | None:
+    if not isinstance(attempt, Exported) or attempt.level is None:
+        return None
+    targets = graphs.operators.table.entries
+    return describe_level(attempt.level, graphs.entries[0], targets, strings, stacks)
+
+
+def _check(attempt: Attempt) -> Check | None:
+    agreement = attempt.agreement if isinstance(attempt, Exported) else None
+    return describe_check(agreement) if agreement is not None else None
+
+
+def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
+    """The user's names of torch's symbols."""
+    if program is None:
+        return symbol_names(attempt)
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    user_inputs = program.graph_signature.user_inputs
+    leaves = [
+        Leaf(path, values.get(name) if isinstance(name, str) else name)
+        for path, name in zip(paths, user_inputs, strict=False)
+    ]
+    shapes = _shapes(attempt)
+    return user_names(leaves, shapes.dim_name if shapes else lambda path, position: None)
+
+
+def _shapes(attempt: Attempt) -> Shapes | None:
+    request = attempt.request
+    if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
+        return request.shapes if request else None
+    try:
+        return Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
+    except ShapesError:  # torch has refused them too, and its error says why
+        return None
+
+
+def _shapes_text(attempt: Attempt) -> str:
+    shapes = _shapes(attempt)
+    return str(shapes) if shapes is not None else ""
+
+
+def _verdict(
+    attempt: Attempt, graphs: Graphs, symbols: list[Symbol], failure: Failure | None
+) -> str:
+    """One line that says how it went: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
+    if failure is not None:
+        return f"not exported, {attempt.mode}: {failure.kind[:1].lower()}{failure.kind[1:]}"
+    ops = sum(count_ops(graph.op) for graph in graphs.entries)
+    outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
+    if isinstance(attempt, Exported) and attempt.level is not None:
+        outcome = f"{outcome}, decomposed ({attempt.level.table})"
+    ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]
+    return ", ".join([outcome, f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
+
+
+def count_ops(op_column: object) -> int:
+    """How many nodes of a graph call something."""
+    calls = {OPS.index(op) for op in ("call_function", "call_module", "call_method")}
+    return sum(op in calls for op in op_column)  # type: ignore[attr-defined]

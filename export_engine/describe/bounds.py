@@ -1,0 +1,101 @@
+"""Where the ends of each symbol's range come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from export_engine.record import Bound, Symbol
+from export_engine.shapes import Shapes
+from export_engine.torch_internals import int_bound
+from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
+
+_BORN = 2
+"""torch takes sizes of 0 and 1 apart: a size that may vary is assumed to be 2 or more."""
+
+
+def bounds_of(
+    symbols: Sequence[Symbol],
+    recording: Recording,
+    folded: Sequence[int],
+    texts: Sequence[str],
+    shapes: Shapes | None,
+) -> list[list[Bound]]:
+    """Per symbol, where its bounds come from.
+
+    Args:
+        symbols: described, by number.
+        recording: of the attempt.
+        folded: per recorded guard, its number in the Record.
+        texts: per guard of the Record, its text.
+        shapes: what was asked for.
+    """
+    same = _equal_symbols(recording)
+    changes = [each for each in recording.events if isinstance(each, Narrowing)]
+    found = []
+    for symbol in symbols:
+        names = same.get(symbol.torch_name, {symbol.torch_name})
+        own = [each for each in changes if str(each.symbol) in names]
+        found.append(list(_bounds(symbol, own, recording.guards, folded, texts, shapes)))
+    return found
+
+
+def _bounds(
+    symbol: Symbol,
+    changes: Sequence[Narrowing],
+    guards: Sequence[RecordedGuard],
+    folded: Sequence[int],
+    texts: Sequence[str],
+    shapes: Shapes | None,
+) -> Iterator[Bound]:
+    asked = shapes.dims().get(symbol.name) if shapes else None
+    sides: list[tuple[Literal["lower", "upper"], int | None, int | None]] = [
+        ("lower", symbol.lower, asked.low if asked else None),
+        ("upper", symbol.upper, asked.high if asked else None),
+    ]
+    for side, value, wanted in sides:
+        if value is None:
+            continue
+        cause = _cause(changes, side, value)
+        if value == wanted:
+            yield Bound(side, value, "dim", f"the shapes give {symbol.name} this bound")
+        elif cause >= 0:
+            guard = guards[cause]
+            origin: Literal["guard", "check"] = (
+                "check"
+                if guard.kind == "runtime_assert" or guard.asked_by == "torch._check"
+                else "guard"
+            )
+            yield Bound(side, value, origin, texts[folded[cause]], folded[cause])
+        elif side == "lower" and value <= _BORN:
+            yield Bound(side, value, "default", _DEFAULTS[min(max(value, 0), 2)])
+        else:
+            yield Bound(side, value, "default", "follows from the other bounds")
+
+
+_DEFAULTS = {
+    0: "no size is negative",
+    1: "no size is negative, and 0 is excluded",
+    2: "torch assumes 2 or more of every size that may vary, and takes 0 and 1 apart",
+}
+
+
+def _cause(changes: Sequence[Narrowing], side: str, value: int) -> int:
+    """The guard that first set a bound to what it is; -1 where none did."""
+    for change in changes:
+        bound: Any = change.lower if side == "lower" else change.upper
+        if side in change.sides and int_bound(bound) == value:
+            return change.cause
+    return -1
+
+
+def _equal_symbols(recording: Recording) -> dict[str, set[str]]:
+    """Per symbol, those that were found equal to it, and itself."""
+    found: dict[str, set[str]] = {}
+    for event in reversed(recording.events):
+        if isinstance(event, Replacement) and event.value.is_Symbol:
+            one, other = str(event.symbol), str(event.value)
+            joined = found.get(one, {one}) | found.get(other, {other})
+            for name in joined:
+                found[name] = joined
+    return found

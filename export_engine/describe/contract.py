@@ -1,0 +1,222 @@
+"""The shape contract: symbols with ranges and places, guards, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from torch.export import ExportedProgram
+
+from export_engine.attempt import Attempt
+from export_engine.describe.bounds import bounds_of
+from export_engine.describe.symbols import Symbols
+from export_engine.describe.tables import Stacks
+from export_engine.describe.values import Values
+from export_engine.record import Guard, Place, Signature, Symbol
+from export_engine.shapes import InputPlace, Shapes
+from export_engine.torch_internals import int_bound, symbol_hint, symbols_left
+from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
+
+Consequence = Narrowing | Replacement
+
+
+class Guards:
+    """The recorded guards, in order; the same condition asked for by the same line is folded."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.groups: list[list[RecordedGuard]] = []
+        """Per folded guard, those that were recorded."""
+        self.number: list[int] = []
+        """Per recorded guard, its folded one."""
+        folded: dict[tuple[str, Any], int] = {}
+        for guard in recording.guards:
+            number = folded.setdefault((str(guard.condition), guard.stack), len(self.groups))
+            if number == len(self.groups):
+                self.groups.append([])
+            self.groups[number].append(guard)
+            self.number.append(number)
+        self.consequences: list[list[Consequence]] = [[] for _ in self.groups]
+        for event in recording.events:
+            if isinstance(event, Narrowing | Replacement) and event.cause >= 0:
+                self.consequences[self.number[event.cause]].append(event)
+
+
+def describe_symbols(
+    program: ExportedProgram | None,
+    attempt: Attempt,
+    signature: Signature,
+    symbols: Symbols,
+    values: Values,
+    stacks: Stacks,
+) -> list[Symbol]:
+    """Every symbol that a size of the program or a guard is made of, by number."""
+    ranges = {
+        str(key): bounds for key, bounds in (program.range_constraints if program else {}).items()
+    }
+    births = {str(birth.symbol): birth for birth in attempt.recording.births}
+    places = _places(signature, values)
+    described = []
+    for symbol in symbols.table.entries:  # grows no more: every size has been read by now
+        torch_name = str(symbol)
+        number = symbols.number(symbol)
+        bounds = ranges.get(torch_name)
+        birth = births.get(torch_name)
+        described.append(
+            Symbol(
+                symbols.name(symbol),
+                torch_name,
+                "unbacked" if _is_unbacked(torch_name) else "backed",
+                int_bound(bounds.lower) if bounds is not None else None,
+                int_bound(bounds.upper) if bounds is not None else None,
+                symbol_hint(program, symbol) if program is not None else None,
+                [place for place in places if number in _symbols_of(place.size, symbols)],
+                stacks.number(birth.stack) if birth else -1,
+            )
+        )
+    return described
+
+
+def describe_guards(
+    program: ExportedProgram | None,
+    guards: Guards,
+    symbols: Symbols,
+    stacks: Stacks,
+    places: Mapping[str, InputPlace],
+    signature: Signature,
+) -> list[Guard]:
+    """The guards with their lines and what came of them.
+
+    Args:
+        program: None for a failed attempt.
+        guards: what was recorded.
+        symbols: of the program.
+        stacks: of the Record.
+        places: per torch's name of a symbol, the input dim it was made for.
+        signature: of the program.
+    """
+    entries = {entry.path: number for number, entry in enumerate(signature.inputs) if entry.path}
+    ranges = {str(key) for key in program.range_constraints} if program else set()
+    described = []
+    for same, consequences in zip(guards.groups, guards.consequences, strict=True):
+        condition = same[0].condition
+        involved = _left(program, condition, symbols, ranges)
+        about = (places.get(str(each)) for each in condition.free_symbols)
+        effect, result = _effect(consequences, symbols)
+        described.append(
+            Guard(
+                symbols.guard_text(condition),
+                str(condition),
+                sorted(symbols.number(symbol) for symbol in involved),
+                same[0].kind,  # type: ignore[arg-type]
+                stacks.number(same[0].stack),
+                len(same),
+                effect,
+                result,
+                same[0].asked_by,
+                sorted({entries[each.path] for each in about if each and each.path in entries}),
+            )
+        )
+    return described
+
+
+def _left(
+    program: ExportedProgram | None, condition: Any, symbols: Symbols, ranges: set[str]
+) -> set[Any]:
+    """The symbols of a condition that are in the program; of a failure, all of them."""
+    if program is None:
+        return set(condition.free_symbols)
+    return {
+        symbol
+        for symbol in symbols_left(program, condition)
+        if symbols.known(symbol) or str(symbol) in ranges
+    }
+
+
+def with_bounds(
+    described: Sequence[Symbol],
+    attempt: Attempt,
+    recorded: Guards,
+    guards: Sequence[Guard],
+    shapes: Shapes | None,
+) -> list[Symbol]:
+    """The symbols with where their bounds come from."""
+    texts = [guard.text for guard in guards]
+    found = bounds_of(described, attempt.recording, recorded.number, texts, shapes)
+    return [
+        msgspec.structs.replace(symbol, bounds=bounds)
+        for symbol, bounds in zip(described, found, strict=True)
+    ]
+
+
+def with_kept(guards: Sequence[Guard], kept: set[int]) -> list[Guard]:
+    """The guards; one that nothing came of and that the program does not check is implied."""
+    return [
+        msgspec.structs.replace(guard, effect="implied")
+        if guard.effect == "kept" and guard.kind == "guard" and number not in kept
+        else guard
+        for number, guard in enumerate(guards)
+    ]
+
+
+def narrowed_text(event: Narrowing, symbols: Symbols) -> str:
+    """`batch in [2, 16]`."""
+    low, high = int_bound(event.lower), int_bound(event.upper)
+    start = "(-∞" if low is None else f"[{low}"
+    end = "∞)" if high is None else f"{high}]"
+    return f"{symbols.guard_text(event.symbol)} in {start}, {end}"
+
+
+def replaced_text(event: Replacement, symbols: Symbols) -> str:
+    """`y.shape[0] = seq`."""
+    symbol, value = symbols.born(event.symbol), symbols.guard_text(event.value)
+    return f"{symbol} = {value if value != symbol else symbols.born(event.value)}"
+
+
+def _effect(
+    consequences: Sequence[Consequence], symbols: Symbols
+) -> tuple[Literal["narrows", "fixes", "equates", "kept"], str]:
+    """The gravest thing that came of a guard, and what is known since."""
+    replaced = [each for each in consequences if isinstance(each, Replacement)]
+    narrowed = [each for each in consequences if isinstance(each, Narrowing)]
+    fixed = [each for each in replaced if each.value.is_number]
+    if fixed:
+        return "fixes", ", ".join(replaced_text(each, symbols) for each in fixed)
+    if replaced:
+        return "equates", ", ".join(replaced_text(each, symbols) for each in replaced)
+    if narrowed:
+        last = {each.symbol: each for each in narrowed}
+        return "narrows", ", ".join(narrowed_text(each, symbols) for each in last.values())
+    return "kept", ""
+
+
+def _places(signature: Signature, values: Values) -> list[Place]:
+    """Every symbolic dim of a user input or an output."""
+    found: list[Place] = []
+    for number, entry in enumerate(signature.inputs):
+        if entry.kind == "user_input":
+            found.extend(_dims("input", number, entry.path or entry.name, entry.type, values))
+    for number, output in enumerate(signature.outputs):
+        name = f"output {output.path or number}"
+        found.extend(_dims("output", number, name, output.type, values))
+    return found
+
+
+def _dims(
+    io: Literal["input", "output"], number: int, shown: str, type_number: int, values: Values
+) -> Iterator[Place]:
+    kind = values.entry(type_number).kind
+    for dim, size in enumerate(values.sizes(type_number)):
+        if isinstance(size, str):
+            if kind == "tensor":
+                yield Place(io, number, dim, f"{shown}.shape[{dim}]", size)
+            else:
+                yield Place(io, number, -1, shown, size)
+
+
+def _symbols_of(text: str, symbols: Symbols) -> list[int]:
+    return symbols.expression(text).symbols
+
+
+def _is_unbacked(torch_name: str) -> bool:
+    return torch_name.startswith(("u", "zuf"))

@@ -1,0 +1,54 @@
+"""A decomposition as the Record has it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from export_engine.attempt import Level
+from export_engine.describe.tables import Stacks, Strings
+from export_engine.record import Graph, LevelRow, ReplacedOp, Target
+from export_engine.transform import outside
+
+
+def describe_level(
+    level: Level, graph: Graph, targets: list[Target], strings: Strings, stacks: Stacks
+) -> LevelRow:
+    """What a view shows of a decomposition.
+
+    Args:
+        level: the decomposition.
+        graph: the main graph, described.
+        targets: the Record's.
+        strings: the Record's.
+        stacks: the Record's; the files of decompositions are added to its files.
+    """
+    names = strings.entries
+    nodes = [names[number] for number in graph.name]
+    found = [level.origins.get(name) for name in nodes]
+    return LevelRow(
+        str(level.table),
+        [strings.number(each.node) if each else -1 for each in found],
+        [node for node, each in enumerate(found) if each and each.how == "fallback"],
+        [node for node, name in enumerate(nodes) if name in level.untied],
+        [
+            ReplacedOp(
+                each.op,
+                each.count,
+                _counted(Counter(each.into)),
+                each.function,
+                stacks.files.number(each.file) if each.file else -1,
+                each.line,
+            )
+            for each in level.replaced
+        ],
+        _counted(outside([graph], targets)),
+    )
+
+
+def _counted(counts: Counter[str]) -> list[str]:
+    return [f"{_plain(name)} ×{count}" for name, count in counts.most_common()]
+
+
+def _plain(name: str) -> str:
+    """`getitem` for what Python prints as `<built-in function getitem>`."""
+    return name.removeprefix("<built-in function ").removesuffix(">")

@@ -1,0 +1,40 @@
+"""How a program compares with eager, as the Record has it."""
+
+from __future__ import annotations
+
+from export_engine.attempt import Agreement, Trial
+from export_engine.record import Check, TrialRow
+
+
+def describe_check(agreement: Agreement) -> Check:
+    """The check's sentence and its trials."""
+    rows = [
+        TrialRow(_sizes(trial), trial.outcome, trial.error, trial.detail)
+        for trial in agreement.trials
+    ]
+    return Check(agreement.verdict, check_sentence(agreement), rows)
+
+
+def check_sentence(agreement: Agreement) -> str:
+    """The check in a sentence: `Agrees with eager at 4 other sizes, exactly.`."""
+    verdict = agreement.verdict
+    same = [trial for trial in agreement.trials if trial.outcome == verdict]
+    if verdict == "agrees":
+        error = max(trial.error for trial in same)
+        sized = [trial for trial in same if trial.sizes]
+        count = len(sized) or len(same)
+        what = "other size" if sized else "fresh input"
+        exact = "exactly" if error == 0 else f"with differences up to {error:.0e}"
+        return f"Agrees with eager at {count} {what}{'' if count == 1 else 's'}, {exact}."
+    if verdict == "not checked":
+        return "Not compared with eager at other sizes."
+    first = same[0]
+    where = _sizes(first) or "fresh inputs"
+    detail = f": {first.detail}" if first.detail else ""
+    if verdict == "differs":
+        return f"Differs from eager at {where}{detail}."
+    return f"Refuses {where}, which eager takes{detail}."
+
+
+def _sizes(trial: Trial) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in trial.sizes.items())

@@ -1,0 +1,31 @@
+"""A failed attempt as the Record has it: diagnosis, fixes as cards, and torch's own words."""
+
+from __future__ import annotations
+
+import traceback
+
+from export_engine.attempt import Failed, refusals
+from export_engine.describe.fix_cards import fix_card
+from export_engine.describe.tables import Stacks
+from export_engine.diagnose import diagnose, message
+from export_engine.record import Failure, Link, Related
+
+
+def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
+    """What a view shows of a failure."""
+    error = attempt.error
+    diagnosis = attempt.diagnosis or diagnose(attempt)
+    return Failure(
+        error=type(error).__name__,
+        kind=diagnosis.kind.value,
+        known=diagnosis.known,
+        sentence=diagnosis.sentence,
+        why=" ".join([diagnosis.why, *refusals(attempt)]).strip(),
+        message=message(error),
+        traceback="".join(traceback.format_exception(error)),
+        stack=stacks.number(diagnosis.stack),
+        span=list(diagnosis.span or ()),
+        related=[Related(each.text, stacks.number(each.stack)) for each in diagnosis.related],
+        links=[Link(each.kind, each.name, each.text, each.url) for each in diagnosis.links],
+        fixes=[fix_card(fix, stacks) for fix in attempt.fixes],
+    )

@@ -1,0 +1,205 @@
+"""Failures because Python needs a plain value that depends on the data in tensors.
+
+Branches, loops, asserts, conversions to a number, and operators that return a plain value.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from export_engine.attempt import Diagnosis, Failed, Kind, Link
+from export_engine.diagnose.errors import break_type, cause, find, message, operator_of
+from export_engine.diagnose.explanations import exportdb, graph_break_page
+from export_engine.diagnose.failing_line import Place, failing_place
+from export_engine.diagnose.torch_messages import ITEM_IN_VMAP
+from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
+from export_engine.shapes import symbol_names
+from export_engine.source import Question
+from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
+
+_BREAKS = ("Data-dependent branching", "Data dependent operator", "sort with non-constant keys")
+_WHY = (
+    "torch.export records the operations once, with tensors that have shapes but no values. The "
+    "program must be right for all values, so it cannot follow one way that the example took."
+)
+_WHY_NUMBER = (
+    "While tracing, a number that is computed from the data of a tensor stands for any number: it "
+    "has no value that Python could compare, count to or look up."
+)
+
+
+def data(attempt: Failed) -> Diagnosis | None:
+    """A diagnosis where the values in tensors decide.
+
+    `facts` holds `construct` (of `source.syntax.Question`; "" where Python's syntax asks nothing),
+    `expression`, the source of what is asked, and `condition`, what torch wanted to know in the
+    user's terms ("" where a tensor was asked for its truth value). `operator` is the name of
+    an operator that returns a plain value (`aten::equal`), where it is one.
+    """
+    unknown = find(attempt.error, "GuardOnDataDependentSymNode")
+    if unknown is not None:
+        return _about_symbols(attempt, getattr(unknown, "cond", None))
+    operator = find(
+        attempt.error, "DataDependentOutputException", "DynamicOutputShapeException"
+    ) and operator_of(attempt.error)
+    if operator is not None:
+        return _from_operator(attempt, operator)
+    if break_type(attempt.error) in _BREAKS or ITEM_IN_VMAP in message(cause(attempt.error)):
+        return _about_tensor(attempt, failing_place(attempt.error))
+    return None
+
+
+def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
+    place = failing_place(attempt.error)
+    if is_truth_value(attempt.recording.shape_env, condition):
+        return _about_tensor(attempt, place)
+    names = symbol_names(attempt)
+    text = symbol_printer(names)(condition)
+    question = place.question
+    origin = origin_of_symbol(attempt, condition, names, place)
+    asked = place.text_of(question.asked) if question else place.text
+    computed = [names.get(str(symbol), "") for symbol in condition.free_symbols]
+    kind = _kind(question, is_relation(condition))
+    return Diagnosis(
+        kind=kind,
+        sentence=_number_sentence(kind, question, asked, text, sorted(filter(None, computed))),
+        why=_WHY_NUMBER,
+        stack=place.stack,
+        span=_span(place),
+        related=origin,
+        links=_links(attempt, kind),
+        facts={
+            "construct": question.construct if question else "",
+            "expression": asked,
+            "condition": text,
+        },
+    )
+
+
+def _kind(question: Question | None, relation: bool) -> Kind:
+    construct = question.construct if question else ""
+    if construct == "for":
+        return Kind.LOOP_ON_DATA
+    if construct == "assert":
+        return Kind.ASSERT_ON_DATA
+    if construct == "unpack" or (construct in ("call", "") and not relation):
+        return Kind.OUTPUT_FROM_DATA
+    return Kind.BRANCH_ON_UNBACKED
+
+
+def _number_sentence(
+    kind: Kind, question: Question | None, asked: str, condition: str, computed: list[str]
+) -> str:
+    known = [name for name in computed if name in asked]
+    where = f"where `{known[0]}` is computed from data" if known else "which is computed from data"
+    number = f"where `{computed[0]}` is computed from data" if computed else where
+    if kind is Kind.LOOP_ON_DATA:
+        return (
+            f"How often this loop runs depends on `{asked}`, which is computed from data, and a "
+            "traced program has no such number."
+        )
+    if kind is Kind.ASSERT_ON_DATA:
+        return f"Whether this `assert` holds depends on `{asked}`, {where}."
+    if question is not None and question.construct == "unpack":
+        return f"Unpacking `{asked}` needs its length, which is computed from data."
+    if kind is Kind.OUTPUT_FROM_DATA and question is not None:
+        return (
+            f"Python needs the number behind `{asked}` here, and it is computed from the values of "
+            "a tensor."
+        )
+    if kind is Kind.OUTPUT_FROM_DATA:
+        said = f"`{asked}`" if asked else "This line"
+        return f"{said} has to know a number that is computed from the values of a tensor."
+    if question is None or question.construct == "call":
+        said = f"`{asked}`" if asked else "This line"
+        return f"{said} must know whether `{condition}`, {number}."
+    also = f" (whether `{condition}`)" if question.construct == "match" else ""
+    return (
+        f"{_what_depends(question)} depends on `{asked}`{also}, {where}, and a traced program has "
+        "no such number."
+    )
+
+
+def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:
+    question = place.question
+    asked = _smallest_asked(place, question)
+    text = place.text_of(asked)
+    construct = question.construct if question else ""
+    kind = {"assert": Kind.ASSERT_ON_DATA, "for": Kind.LOOP_ON_DATA}.get(
+        construct, Kind.BRANCH_ON_DATA
+    )
+    if question is None and isinstance(place.expression, ast.Call):
+        kind = Kind.OUTPUT_FROM_DATA
+    return Diagnosis(
+        kind=kind,
+        sentence=_tensor_sentence(question, text),
+        why=_WHY,
+        stack=place.stack,
+        span=place.span_of(asked),
+        related=origin_of_tensor(attempt, place, asked),
+        links=_links(attempt, kind),
+        facts={"construct": construct, "expression": text, "condition": ""},
+    )
+
+
+def _smallest_asked(place: Place, question: Question | None) -> ast.expr | None:
+    """Of `n > 2 and x.sum() > 0`, the part that Python was at."""
+    expression = place.expression
+    if question is None or question.construct in ("match", "for"):
+        return question.asked if question else expression
+    return question.asked if isinstance(expression, ast.IfExp) else expression
+
+
+def _tensor_sentence(question: Question | None, text: str) -> str:
+    ending = "and a traced program cannot look at them."
+    if question is None:
+        said = f"`{text}`" if text else "This line"
+        return f"{said} asks for a plain value that depends on the values in a tensor, {ending}"
+    if question.construct == "assert":
+        return f"Whether this `assert` holds depends on the values in `{text}`, {ending}"
+    if question.construct == "call":
+        return f"`{text}` turns the values in a tensor into a plain Python value, {ending}"
+    return f"{_what_depends(question)} depends on the values in `{text}`, {ending}"
+
+
+def _what_depends(question: Question) -> str:
+    return {
+        "if": "Which way this `if` goes",
+        "conditional": "Which side of this conditional expression is taken",
+        "while": "How often this `while` loop runs",
+        "filter": "Which elements this comprehension keeps",
+        "match": "Which `case` of this `match` is taken",
+        "for": "How often this loop runs",
+    }.get(question.construct, "What this line does")
+
+
+def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
+    place = failing_place(attempt.error)
+    question = place.question
+    name = operator.name().partition(".")[0]
+    called = place.text or f"`{name}`"
+    return Diagnosis(
+        kind=Kind.OUTPUT_FROM_DATA,
+        sentence=f"`{called}` returns a plain Python value that depends on the values in its "
+        "tensors, and a traced program cannot look at them.",
+        why=_WHY,
+        stack=place.stack,
+        span=place.span,
+        links=_links(attempt, Kind.OUTPUT_FROM_DATA),
+        facts={
+            "construct": question.construct if question else "",
+            "expression": place.text_of(question.asked) if question else place.text,
+            "condition": "",
+            "operator": name,
+        },
+    )
+
+
+def _span(place: Place) -> Any:
+    question = place.question
+    return place.span_of(question.asked) if question else place.span
+
+
+def _links(attempt: Failed, kind: Kind) -> tuple[Link, ...]:
+    return exportdb(kind) + graph_break_page(break_type(attempt.error))

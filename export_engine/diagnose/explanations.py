@@ -1,0 +1,94 @@
+"""Where a failure is explained: a case of ExportDB, or a page of torch's graph break registry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from export_engine.attempt import Kind, Link
+from export_engine.torch_internals import exportdb_cases, graph_break, whole_explanations
+
+_EXPORTDB = "https://pytorch.org/docs/main/generated/exportdb/index.html#{anchor}"
+_GRAPH_BREAKS = "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb{number}.html"
+
+
+class Explained(NamedTuple):
+    """The case of ExportDB that explains a kind of failure."""
+
+    case: str
+    text: str
+    """What is to be read there, in a few words."""
+
+
+CASES = {
+    (Kind.SHAPES_VIOLATED, "range"): Explained(
+        "dynamic_shape_if_guard", "A branch on a size limits the size"
+    ),
+    (Kind.SHAPES_VIOLATED, "fixed"): Explained(
+        "dynamic_shape_constructor", "Sizes read off the input vary"
+    ),
+    (Kind.SHAPES_VIOLATED, "tied"): Explained(
+        "dynamic_shape_round", "A rounded size cannot be a Dim"
+    ),
+    (Kind.BRANCH_ON_DATA, ""): Explained(
+        "cond_predicate", "A branch on data, written with torch.cond"
+    ),
+    (Kind.BRANCH_ON_UNBACKED, ""): Explained(
+        "constrain_as_value_example", "A number computed from data, with its range"
+    ),
+    (Kind.ASSERT_ON_DATA, ""): Explained(
+        "dynamic_shape_assert", "Which asserts a program can hold"
+    ),
+    (Kind.OUTPUT_FROM_DATA, ""): Explained(
+        "constrain_as_value_example", "A number computed from data, with its range"
+    ),
+    (Kind.LOOP_ON_DATA, ""): Explained("dynamic_shape_map", "A loop as one operator"),
+    (Kind.OPERATOR_FAILED, ""): Explained("cond_predicate", "How torch.cond is called"),
+    (Kind.COND_BRANCHES_DIFFER, ""): Explained("cond_predicate", "Two branches that fit"),
+    (Kind.COND_MUTATES, ""): Explained("cond_operands", "What a branch may read"),
+    (Kind.COND_ALIASES, ""): Explained("cond_operands", "What a branch may read"),
+    (Kind.COND_SIDE_EFFECT, ""): Explained(
+        "cond_branch_nonlocal_variables", "What a branch may read"
+    ),
+    (Kind.UNKNOWN_INPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
+    (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
+    (Kind.DATA_WRITE, ""): Explained("model_attr_mutation", "How a module's state may change"),
+}
+"""Per kind of failure, and what tells some apart within one. Read backwards by `explained_by`."""
+
+
+def exportdb(kind: Kind, which: str = "") -> tuple[Link, ...]:
+    """The link to the case that explains a kind; none where this torch has no such case.
+
+    Args:
+        kind: of the failure.
+        which: of those that the kind tells apart, `range`.
+    """
+    explained = CASES.get((kind, which))
+    if explained is None or explained.case not in exportdb_cases():
+        return ()
+    url = _EXPORTDB.format(anchor=explained.case.replace("_", "-"))
+    return (Link("exportdb", explained.case, explained.text, url),)
+
+
+def explained_by(case: str) -> list[Kind]:
+    """The kinds of failure whose diagnosis links to a case."""
+    found = (kind for (kind, _), explained in CASES.items() if explained.case == case)
+    return list(dict.fromkeys(found))
+
+
+def graph_break_page(kind: str) -> tuple[Link, ...]:
+    """The link to a graph break's page; none for a kind that is not in torch's registry.
+
+    An entry holds all versions of its text, some with holes that torch fills in while it runs.
+    """
+    found = graph_break(kind)
+    if found is None:
+        return ()
+    name, versions = found
+    whole = whole_explanations(versions)
+    return (Link("graph-break", name, whole[0] if whole else kind, graph_break_url(name)),)
+
+
+def graph_break_url(name: str) -> str:
+    """The address of a graph break's page, `GB0170`."""
+    return _GRAPH_BREAKS.format(number=name.removeprefix("GB"))

@@ -1,0 +1,55 @@
+"""Failed attempt → Diagnosis. One module per family of failures; the first that knows it speaks.
+
+Reads structure before text: the exception's class and attributes, what was recorded, then words.
+Exports nothing, and never raises: a family that stumbles over a surprising error is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from export_engine.attempt import Diagnosis, Failed
+from export_engine.diagnose.containers import not_a_module, unknown_input, unknown_result
+from export_engine.diagnose.control_flow import control_flow
+from export_engine.diagnose.data_dependent import data
+from export_engine.diagnose.graph_breaks import graph_break
+from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
+from export_engine.diagnose.own_error import own_error
+from export_engine.diagnose.python import data_write, numpy, plain_value
+from export_engine.diagnose.sizes import sizes
+from export_engine.diagnose.specs import mismatched_specs
+from export_engine.diagnose.unknown import unknown
+
+__all__ = ["diagnose"]
+
+Family = Callable[[Failed], Diagnosis | None]
+
+FAMILIES: tuple[Family, ...] = (
+    mismatched_specs,
+    sizes,
+    not_a_module,
+    unknown_input,
+    unknown_result,
+    control_flow,
+    data,
+    no_fake_kernel,
+    device_mismatch,
+    numpy,
+    data_write,
+    plain_value,
+    own_error,
+    refused,
+    graph_break,
+)
+
+
+def diagnose(attempt: Failed) -> Diagnosis:
+    """Why an attempt failed, in the user's terms."""
+    for family in FAMILIES:
+        try:
+            found = family(attempt)
+        except Exception:  # noqa: BLE001 - a diagnosis must not fail; the next family may know
+            continue
+        if found is not None:
+            return found
+    return unknown(attempt)

@@ -1,0 +1,109 @@
+"""Where a value that decides was computed, where that is another line than the one it decides on.
+
+A number computed from data has its birth recorded with its line; of a tensor, the graph traced so
+far knows the operator that made it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from export_engine.attempt import Failed, Related
+from export_engine.diagnose.errors import find, message
+from export_engine.diagnose.failing_line import Place
+from export_engine.diagnose.torch_messages import deciding_node
+from export_engine.source import Stack, code_of, parse_stack_trace
+from export_engine.trace import SymbolBirth
+
+_MOST = 3
+
+
+def origin_of_symbol(
+    attempt: Failed, condition: Any, names: Mapping[str, str], place: Place
+) -> tuple[Related, ...]:
+    """Where the numbers of a condition were computed."""
+    wanted = {str(symbol) for symbol in getattr(condition, "free_symbols", ())}
+    births = [b for b in attempt.recording.births if str(b.symbol) in wanted and not b.source]
+    return tuple(
+        Related(f"computes {_called(birth, names)}", birth.stack)
+        for birth in births[:_MOST]
+        if birth.stack and birth.stack[-1] != (place.stack[-1] if place.stack else None)
+    )
+
+
+def _called(birth: SymbolBirth, names: Mapping[str, str]) -> str:
+    name = names.get(str(birth.symbol), "")
+    return f"`{name}` from data" if name else "the number from data"
+
+
+def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> tuple[Related, ...]:
+    """Where the tensor was computed that is asked for its value and only named at this place.
+
+    Args:
+        attempt: the failure.
+        place: where it is asked.
+        asked: the expression that is asked for its value.
+    """
+    if not place.stack or not isinstance(asked, ast.Name | ast.Attribute):
+        return ()
+    told = deciding_node(message(find(attempt.error, "Unsupported") or attempt.error))
+    stack = _asked_for(attempt, place) or _named(attempt, told or place.text_of(asked))
+    around = {(each.file, each.line) for each in place.stack}
+    if not stack or (stack[-1].file, stack[-1].line) in around:
+        return ()
+    text = _statement_text(stack)
+    return (Related(f"computes the value: `{text}`" if text else "computes the value", stack),)
+
+
+def traced_last(attempt: Failed) -> tuple[Related, ...]:
+    """How far tracing came, for a failure that has no place of its own."""
+    stacks = (parse_stack_trace(n.meta.get("stack_trace") or "") for n in reversed(_calls(attempt)))
+    last = next(filter(None, stacks), ())
+    return (Related("is what was traced last", last),) if last else ()
+
+
+def _asked_for(attempt: Failed, place: Place) -> Stack:
+    """The line of the operator whose result was asked for its value by an operator, `item`.
+
+    So it is in non-strict mode. What the line of the question does with the result before is passed
+    over.
+    """
+    node = next(iter(reversed(_calls(attempt))), None)
+    asking = (place.stack[-1].file, place.stack[-1].line)
+    if node is None or _line(node) != asking:
+        return ()
+    while node is not None:
+        stack = parse_stack_trace(node.meta.get("stack_trace") or "")
+        if not stack or (stack[-1].file, stack[-1].line) != asking:
+            return stack
+        read = [each for each in node.all_input_nodes if each.op.startswith("call")]
+        node = read[-1] if read else None
+    return ()
+
+
+def _named(attempt: Failed, name: str) -> Stack:
+    """The line of an operator by its name in Dynamo's graph, or after a variable."""
+    numbered = re.compile(rf"{re.escape(name)}(_\d+)?")
+    calls = _calls(attempt)
+    found = [node for node in calls if node.name == name]
+    found = found or [node for node in calls if numbered.fullmatch(node.name)]
+    return parse_stack_trace(found[-1].meta.get("stack_trace") or "") if found else ()
+
+
+def _calls(attempt: Failed) -> list[Any]:
+    graph = attempt.recording.graph
+    return [node for node in graph.graph.nodes if node.op.startswith("call")] if graph else []
+
+
+def _line(node: Any) -> tuple[str, int] | None:
+    stack = parse_stack_trace(node.meta.get("stack_trace") or "")
+    return (stack[-1].file, stack[-1].line) if stack else None
+
+
+def _statement_text(stack: Stack) -> str:
+    code = code_of(stack[-1].file)
+    statement = code.statement(stack[-1].line) if code else None
+    return code.text(statement) if code and statement is not None else ""

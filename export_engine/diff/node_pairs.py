@@ -1,0 +1,147 @@
+"""Two graphs → their difference: pairs of nodes with what changed, and what has no partner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from export_engine.diff.matching import Matching, Nodes
+from export_engine.diff.provenance import Group, provenance
+from export_engine.diff.side import Side
+from export_engine.record import Became, Change, GraphDiff, Pair
+
+
+def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> GraphDiff:
+    """The difference of a graph of each side.
+
+    Args:
+        before: the first program.
+        after: the second.
+        one: a graph of the first, by number.
+        other: a graph of the second.
+        title: what to call them.
+    """
+    mine = Nodes(before, before.record.graphs[one])
+    theirs = Nodes(after, after.record.graphs[other])
+    known = provenance(before, after) if one == other == 0 else []
+    found = Matching(mine, theirs, known)
+    changes = _Changes(mine, theirs, found)
+    pairs = [
+        Pair(node, found.partner[node], found.why[node], changes.of(node))
+        for node in sorted(found.partner)
+    ]
+    removed = [
+        node for node in range(len(mine)) if node not in found.partner and _counts(mine, node)
+    ]
+    added = [
+        node for node in range(len(theirs)) if node not in found.origin and _counts(theirs, node)
+    ]
+    became = _became(known, set(removed), set(added))
+    return GraphDiff(one, other, title, pairs, removed, added, became)
+
+
+def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Became]:
+    """Of what is known to have come from what, that which is a difference."""
+    left = (
+        Became([old for old in before if old in removed], [new for new in after if new in added])
+        for before, after in known
+    )
+    return [each for each in left if each.before and each.after]
+
+
+def _counts(nodes: Nodes, node: int) -> bool:
+    """Whether a node is worth a word.
+
+    Saving adds one for each result of an op that has several,
+    also for those that nobody reads.
+    """
+    return bool(nodes.users[node]) or not nodes.labels[node].target.endswith("getitem")
+
+
+class _Changes:
+    """What differs between the two nodes of each pair."""
+
+    def __init__(self, before: Nodes, after: Nodes, matching: Matching) -> None:
+        self._before = before
+        self._after = after
+        self._matching = matching
+        self._types: set[int] = set()
+        """Nodes of the first graph whose value is of another type."""
+
+    def of(self, node: int) -> list[Change]:
+        """The changes of a node; asked for in order, so that what follows is known to."""
+        return list(self._of(node, self._matching.partner[node]))
+
+    def _of(self, one: int, other: int) -> Iterator[Change]:
+        mine, theirs = self._before.labels[one], self._after.labels[other]
+        if (mine.op, mine.target) != (theirs.op, theirs.target):
+            yield Change("op", mine.target or mine.op, theirs.target or theirs.op)
+        if mine.arguments != theirs.arguments and mine.op not in ("output", "placeholder"):
+            follows = self._is_consequence(one)
+            yield Change("arguments", mine.arguments, theirs.arguments, follows)
+        yield from self._inputs(one, other)
+        if mine.type != theirs.type:
+            own = not self._is_consequence(one) and mine.target == theirs.target
+            self._types.add(one)
+            yield Change("type", mine.type, theirs.type, not own)
+        if self._before.scopes[one] != self._after.scopes[other]:
+            yield Change("scope", self._before.scopes[one], self._after.scopes[other])
+
+    def _inputs(self, one: int, other: int) -> Iterator[Change]:
+        """Inputs that are there in both programs, and others than before."""
+        mine, theirs = self._before.inputs[one], self._after.inputs[other]
+        if len(mine) != len(theirs):
+            if self._explained(mine, theirs):
+                return
+            yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
+            return
+        partner, origin = self._matching.partner, self._matching.origin
+        torn = [
+            (source, now)
+            for source, now in zip(mine, theirs, strict=True)
+            if partner.get(source) != now
+        ]
+        other_than = [
+            (source, now)
+            for source, now in torn
+            if (source in partner and now in origin) and not self._bridged(source, now)
+        ]
+        if other_than:
+            yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
+
+    def _bridged(self, source: int, now: int) -> bool:
+        """Whether a value comes from where it came from, with ops put in or taken out between."""
+        partner, origin = self._matching.partner, self._matching.origin
+        added = _reached(self._after, now, lambda node: node not in origin)
+        removed = _reached(self._before, source, lambda node: node not in partner)
+        return partner[source] in added or origin[now] in removed
+
+    def _explained(self, mine: list[int], theirs: list[int]) -> bool:
+        """Whether inputs more or fewer are ops that were added or removed."""
+        partner, origin = self._matching.partner, self._matching.origin
+        kept = [partner[source] for source in mine if source in partner]
+        return kept == [now for now in theirs if now in origin]
+
+    def _is_consequence(self, one: int) -> bool:
+        """Whether some input's type differs already, or is that of another op."""
+        partner, origin = self._matching.partner, self._matching.origin
+        theirs = self._after.inputs[partner[one]]
+        lost = any(source not in partner for source in self._before.inputs[one])
+        new = any(source not in origin for source in theirs)
+        return lost or new or any(source in self._types for source in self._before.inputs[one])
+
+
+def _named(nodes: Nodes, inputs: list[int]) -> str:
+    return ", ".join(nodes.side.name(nodes.graph, node) for node in inputs)
+
+
+def _reached(nodes: Nodes, start: int, passes: Callable[[int], bool]) -> set[int]:
+    """Nodes that a value comes from, through nodes without a partner only."""
+    found: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for source in nodes.inputs[waiting.pop()]:
+            if source not in found:
+                found.add(source)
+                if passes(source):
+                    waiting.append(source)
+    return found

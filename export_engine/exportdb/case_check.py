@@ -1,0 +1,90 @@
+"""What torch declares of its cases beside what it does with them here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from export_engine.attempt import Exported, Failed, Request, as_module
+from export_engine.capture import capture, module_kept
+from export_engine.diagnose import diagnose
+from export_engine.exportdb.case_list import cases
+from export_engine.exportdb.case_source import other_args, request_of
+from export_engine.progress import Progress
+from export_engine.record import CaseCheck, ExportCase, ModeOutcome
+from export_engine.verify import call, compare, compare_named
+
+
+def check_all(progress: Callable[[Progress], None] | None = None) -> list[CaseCheck]:
+    """Exports every case in both modes, and runs what comes out beside eager.
+
+    Args:
+        progress: called before each case.
+
+    Raises:
+        KeyboardInterrupt: interrupted.
+    """
+    known = cases()
+    found = []
+    for number, each in enumerate(known):
+        if progress:
+            progress(Progress(number, len(known), each.name, "case"))
+        found.append(check_case(each))
+    return found
+
+
+def check_case(case: ExportCase) -> CaseCheck:
+    """One case in both modes."""
+    outcomes = [_outcome(case, strict) for strict in (False, True)]
+    good = "agrees" if case.level == "supported" else "failed"
+    return CaseCheck(
+        case.name, case.level, outcomes, all(each.outcome == good for each in outcomes)
+    )
+
+
+def _outcome(case: ExportCase, strict: bool) -> ModeOutcome:
+    request = request_of(case.name, case.source, strict=strict)
+    attempt = capture(request)
+    outcome: Literal["agrees", "differs", "failed"] = "failed"
+    if isinstance(attempt, Failed):
+        said = _reason(attempt)
+    else:
+        assert isinstance(attempt, Exported)
+        said = _difference(attempt, request)
+        outcome = "differs" if said else "agrees"
+    return ModeOutcome(
+        "strict" if strict else "non-strict",
+        outcome,
+        said or "Exported; the results are those of eager.",
+        attempt.seconds,
+    )
+
+
+def _reason(attempt: Failed) -> str:
+    diagnosis = diagnose(attempt)
+    return f"{diagnosis.kind.value}: {diagnosis.sentence}"
+
+
+def _difference(attempt: Exported, request: Request) -> str:
+    """How the program differs from eager, at the example and at what else the case brings."""
+    program = attempt.program.module()
+    extra = other_args(request)
+    calls = [request] if extra is None else [request, request.with_changes(args=extra)]
+    for number, each in enumerate(calls):
+        said = _differs(program, each)
+        if said:
+            return f"Exported, but with {'its other' if number else 'the example'} inputs: {said}"
+    return ""
+
+
+def _differs(program: Any, request: Request) -> str:
+    try:
+        with module_kept(as_module(request.target)):
+            theirs = call(request.target, request, seed=0)
+        ours = call(program, request, seed=0)
+    except Exception as error:  # noqa: BLE001 - what a case raises is its outcome
+        return " ".join(str(error).split())[:300]
+    found = compare(ours.result, theirs.result)
+    if found.same:
+        found = compare_named(ours.inputs, theirs.inputs)
+    return found.detail

@@ -1,0 +1,71 @@
+"""What of an exported case is to be seen in which pane of the view: where a reader should look."""
+
+from __future__ import annotations
+
+from export_engine.record import OutputEntry, Record
+
+_WRITES = ("buffer_mutation", "parameter_mutation", "user_input_mutation")
+
+
+def lookouts(record: Record) -> list[tuple[str, str]]:
+    """Per pane that shows something of note, its name and what that is."""
+    if record.failure is not None:
+        fixes = len(record.failure.fixes)
+        count = f"{fixes} fix{'' if fixes == 1 else 'es'} to apply" if fixes else "no fix is known"
+        return [("What went wrong", f"{record.failure.kind}; {count}")]
+    found = [_ops(record), *_nested(record), *_signature(record), *_shapes(record)]
+    return found + [("Findings", each.heading) for each in record.findings]
+
+
+def _ops(record: Record) -> tuple[str, str]:
+    """What is left of the code."""
+    graph = record.graphs[0]
+    labels = [
+        record.targets[target].label
+        for target, small in zip(graph.target, graph.housekeeping, strict=True)
+        if target >= 0 and not small
+    ]
+    if not labels:
+        return "Graph", "no op is left: what comes out is what went in, or was known before"
+    left = len(labels) - _MOST_OPS
+    more = f" and {left} more" if left > 0 else ""
+    return "Graph", f"what is left of the code: {', '.join(labels[:_MOST_OPS])}{more}"
+
+
+_MOST_OPS = 10
+
+
+def _nested(record: Record) -> list[tuple[str, str]]:
+    """Operators that hold graphs of their own."""
+    graph = record.graphs[0]
+    names: dict[int, list[str]] = {}
+    for each in graph.nested:
+        names.setdefault(each.node, []).append(each.argument)
+    return [
+        ("Graph", f"{record.targets[graph.target[node]].label} opens: {' and '.join(inside)}")
+        for node, inside in names.items()
+    ]
+
+
+def _signature(record: Record) -> list[tuple[str, str]]:
+    written = [_name(each) for each in record.signature.outputs if each.kind in _WRITES]
+    held = [each for each in record.signature.inputs if each.kind == "constant_tensor"]
+    found = []
+    if written:
+        found.append(("Signature", f"the call writes to {', '.join(written)}"))
+    if held:
+        names = ", ".join(each.target or each.name for each in held)
+        found.append(("Signature", f"baked in as a constant: {names}"))
+    return found
+
+
+def _name(entry: OutputEntry) -> str:
+    return entry.target or entry.path or entry.name
+
+
+def _shapes(record: Record) -> list[tuple[str, str]]:
+    sizes = ", ".join(f"{each.name} in {each.range}" for each in record.symbols)
+    count = len(record.guards)
+    guards = f"{count} guard{'' if count == 1 else 's'}" if count else ""
+    said = "; ".join(each for each in (sizes, guards) if each)
+    return [("Shapes", said)] if said else []

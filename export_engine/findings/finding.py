@@ -1,0 +1,56 @@
+"""The Finding: something wrong or surprising about an export that succeeded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from export_engine.attempt import Fix
+from export_engine.source import Stack
+
+Severity = Literal["wrong", "surprising", "note"]
+SEVERITIES: tuple[Severity, ...] = ("wrong", "surprising", "note")
+"""The gravest first."""
+
+
+class Kind(StrEnum):
+    """What was found. The value is the heading that a view shows."""
+
+    BAKED_VALUE = "A Python value baked in"
+    BAKED_ARGUMENT = "An argument baked in"
+    FIXED_SIZE = "A size that was to vary is fixed"
+    HIDDEN_CONDITION = "A condition that the range does not show"
+    SHARED_INPUT = "One tensor passed as several inputs"
+    STATE_CHANGED = "A side effect that the program does not have"
+    FROZEN_TENSOR = "A tensor baked in"
+    WRITTEN_CONSTANT = "A write that goes into a constant"
+    FROZEN_PARAMETER = "A parameter turned into a constant"
+    TIED_WEIGHTS = "Tied weights are tied no more"
+    TRAINING_MODE = "Left in training mode"
+    DEVICE_BAKED = "A device baked in"
+    DTYPE_BAKED = "A dtype baked in"
+    RUNTIME_CHECK = "A check at run time"
+    RANDOM = "Random numbers"
+    SYNCHRONISES = "Waits for the device"
+    PREDICATE = "A predicate of several elements"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What was found, where, why it matters, and what may be done."""
+
+    kind: Kind
+    severity: Severity
+    """`wrong`: the program gives other answers than the model. `surprising`: it may, or it does
+    less than was asked for. `note`: worth knowing before it ships."""
+    sentence: str
+    """One plain sentence in the user's terms; code between backticks."""
+    why: str
+    stack: Stack = ()
+    """The user's line."""
+    node: int = -1
+    """The op, as its position in the main graph."""
+    guard: int = -1
+    """The guard that caused it, by its number in the Record."""
+    fix: Fix | None = None

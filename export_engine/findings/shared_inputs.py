@@ -1,0 +1,54 @@
+"""One tensor passed for several inputs: torch takes every use for a use of the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from export_engine.attempt import Exported, Fix, Request
+from export_engine.findings.finding import Finding, Kind
+from export_engine.record import Record
+from export_engine.shapes import leaf_values, with_leaves
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """Groups of inputs that are one tensor (pytorch issue 139805)."""
+    if exported.request is None:
+        return
+    groups: dict[int, list[str]] = {}
+    for path, value in leaf_values(exported.request).items():
+        if isinstance(value, torch.Tensor):
+            groups.setdefault(id(value), []).append(path)
+    for paths in groups.values():
+        if len(paths) > 1:
+            names = ", ".join(f"`{path}`" for path in paths[:-1])
+            yield Finding(
+                kind=Kind.SHARED_INPUT,
+                severity="wrong",
+                sentence=f"{names} and `{paths[-1]}` were one tensor in the example, and the "
+                f"program reads `{paths[-1]}` for all of them.",
+                why="Tracing tells inputs apart by their tensors. Called with different tensors, "
+                "the program ignores all but the last.",
+                fix=_copied(paths[:-1]),
+            )
+
+
+def _copied(paths: list[str]) -> Fix:
+    def change(request: Request) -> Request:
+        def fresh(path: str, value: object) -> object:
+            if path in paths and isinstance(value, torch.Tensor):
+                return value.detach().clone().requires_grad_(value.requires_grad)
+            return value
+
+        return with_leaves(request, fresh)
+
+    names = " and ".join(paths)
+    return Fix(
+        kind="inputs",
+        title=f"Give {names} a tensor of {'its' if len(paths) == 1 else 'their'} own",
+        why="The example's values stay; only the tensors differ.",
+        change=change,
+        before=f"{names}: the same tensor",
+        after=f"{names}: a copy",
+    )

@@ -1,0 +1,194 @@
+"""What the model's own code changed while it was traced: the program does not do it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from export_engine.attempt import Exported
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.program_ops import ops_of
+from export_engine.record import Record
+from export_engine.source import Code, Location, Stack, code_of, is_own
+from export_engine.trace import Change
+
+_ADDING = {"append", "extend", "add", "update", "insert", "pop", "remove", "clear", "setdefault"}
+
+
+_WHY = (
+    "The program computes results only: it does none of this, and where it reads the value it has "
+    "the one that tracing saw. Everything is as it was before the export. State that is to change "
+    "belongs in a buffer."
+)
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """One finding per name that was set or container that was filled."""
+    changes = exported.recording.changes
+    files = _files(exported) if changes else []
+    for change in {(each.owner, each.name): each for each in changes}.values():
+        stack = _written(change, files)
+        if change.owner == "input":
+            yield _refilled(change, stack)
+            continue
+        leak = (
+            " Tracing had put a stand-in for a tensor there, which has been taken out again."
+            if change.leaked
+            else ""
+        )
+        yield Finding(
+            kind=Kind.STATE_CHANGED,
+            severity="surprising",
+            sentence=f"Tracing the model changed the {_described(change)}: it {change.summary}.",
+            why=f"{_WHY}{leak}",
+            stack=stack,
+        )
+    yield from _strict(exported)
+
+
+def _refilled(change: Change, stack: Stack) -> Finding:
+    """A write into a container that the call is given: a dict, a list, a cache."""
+    what = (
+        "This is not among the results, so it is lost. Return it, and go on with what is returned."
+        if change.lost
+        else "It is among the results: go on with those."
+    )
+    return Finding(
+        kind=Kind.STATE_CHANGED,
+        severity="wrong" if change.lost else "note",
+        sentence=f"The model changes what is in its input `{change.name}`: {change.summary}.",
+        why=f"The program leaves the containers that it is given as they are. {what}",
+        stack=stack,
+    )
+
+
+def _strict(exported: Exported) -> Iterator[Finding]:
+    """Strict mode keeps side effects from happening at all, and warns of them by its own names."""
+    for warning in exported.warnings:
+        sources = _WARNED.findall(warning) if _SIDE_EFFECTS in warning else []
+        place = _first_write(_files(exported)) if sources else ()
+        sources = [each for each in sources if _is_own(each, place)]
+        if sources:
+            names = ", ".join(dict.fromkeys(_source(each) for each in sources))
+            yield Finding(
+                kind=Kind.STATE_CHANGED,
+                severity="surprising",
+                sentence=f"The model changes something besides its results: {names}.",
+                why=_WHY,
+                stack=place,
+            )
+
+
+_SIDE_EFFECTS = "side effects happened in"
+_WARNED = re.compile(r"""["']([GL]\[.*?|dict\(.*?)["'](?=[,\]] |[,\]]$)""")
+_ATTRIBUTE = re.compile(r"\.(\w+)$")
+
+
+_IMPORTED = re.compile(r"G\['__import_(.*?)'\]")
+
+
+def _is_own(source: str, place: Stack) -> bool:
+    """Whether a place is the user's: a library's memory of its own is none of ours."""
+    imported = _IMPORTED.search(source)
+    if imported:
+        module = sys.modules.get(imported[1].replace("_dot_", "."))
+        return is_own(str(getattr(module, "__file__", None) or ""))
+    return source.startswith("L[") or bool(place)
+
+
+def _source(source: str) -> str:
+    """Dynamo's name of a place in plain words."""
+    if source.startswith("G["):
+        return "a global"
+    if "__closure__" in source:
+        return "a variable that the function has from outside"
+    named = _ATTRIBUTE.search(source)
+    return f"the attribute `{named[1]}`" if named else "an attribute of the model"
+
+
+def _first_write(files: list[tuple[str, Code]]) -> Stack:
+    """The first line of a method that writes to something outside of it, as the text tells."""
+    for path, code in files:
+        if not is_own(path):
+            continue
+        outside = {
+            name
+            for node in ast.walk(code.tree)
+            if isinstance(node, ast.Global | ast.Nonlocal)
+            for name in node.names
+        }
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.stmt | ast.expr) and _writes_outside(node, outside):
+                function = code.function(node)
+                if function is not None and function.name != "__init__":
+                    return (Location(path, node.lineno, function.name),)
+    return ()
+
+
+def _writes_outside(node: ast.AST, outside: set[str]) -> bool:
+    targets: list[ast.expr] = []
+    match node:
+        case ast.Assign(targets=found):
+            targets = found
+        case ast.AugAssign(target=target):
+            targets = [target]
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(), attr=method)):
+            return method in _ADDING
+    return any(
+        isinstance(each, ast.Attribute) or (isinstance(each, ast.Name) and each.id in outside)
+        for each in targets
+    )
+
+
+def _described(change: Change) -> str:
+    where = Path(change.where).name if "/" in change.where else change.where
+    match change.owner:
+        case "attribute":
+            return f"attribute `{change.name}` of `{where}`"
+        case "class attribute":
+            return f"class attribute `{change.name}`"
+        case "global":
+            return f"global `{change.name}`"
+    return f"variable `{change.name}`, which the function has from outside"
+
+
+def _files(exported: Exported) -> list[tuple[str, Code]]:
+    """The files that the ops come from."""
+    paths = dict.fromkeys(each.file for op in ops_of(exported.program) for each in op.stack)
+    return [(path, code) for path in paths if (code := code_of(path)) is not None]
+
+
+def _written(change: Change, files: list[tuple[str, Code]]) -> Stack:
+    """The line that writes to it, as far as the text tells."""
+    name = change.name.rpartition(".")[2]
+    for path, code in files:
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.stmt | ast.expr) and _writes(node, name, change):
+                function = code.function(node)
+                if function is not None and function.name != "__init__":
+                    return (Location(path, node.lineno, function.name),)
+    return ()
+
+
+def _writes(node: ast.AST, name: str, change: Change) -> bool:
+    match node:
+        case ast.Assign(targets=targets):
+            return any(_is(each, name, change) for each in targets)
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return _is(target, name, change)
+        case ast.Call(func=ast.Attribute(value=value, attr=method)):
+            return change.what == "content" and method in _ADDING and _is(value, name, change)
+    return False
+
+
+def _is(target: ast.expr, name: str, change: Change) -> bool:
+    if isinstance(target, ast.Subscript):
+        return change.what == "content" and _is(target.value, name, change)
+    if isinstance(target, ast.Tuple):
+        return any(_is(each, name, change) for each in target.elts)
+    if change.owner in ("attribute", "class attribute"):
+        return isinstance(target, ast.Attribute) and target.attr == name
+    return isinstance(target, ast.Name) and target.id == name

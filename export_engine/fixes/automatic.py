@@ -1,0 +1,144 @@
+"""Applies lossless fixes until an export succeeds and agrees with eager, or none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
+from export_engine.describe import check_sentence
+from export_engine.diagnose import diagnose
+from export_engine.fixes.providers import explain
+from export_engine.fixes.try_fixes import apply_fixes, try_request
+from export_engine.progress import Progress
+
+MOST_ATTEMPTS = 10
+_GOOD = ("agrees", "not checked")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A fix that was applied, and what came of it."""
+
+    fix: Fix
+    attempt: Attempt
+    kept: bool
+    """Whether the search went on from here. A fix that changed nothing, or whose program disagrees
+    with eager, is not kept."""
+
+    @property
+    def sentence(self) -> str:
+        """What was done and what came of it."""
+        return f"{self.fix.title}: {outcome(self.attempt)}"
+
+
+@dataclass(frozen=True)
+class AutofixReport:
+    """Where a search for fixes ended, and how it got there."""
+
+    first: Attempt
+    """The attempt that the search began with."""
+    steps: tuple[Step, ...]
+
+    @property
+    def kept(self) -> tuple[Step, ...]:
+        """The steps that lead from the first attempt to the last."""
+        return tuple(step for step in self.steps if step.kept)
+
+    @property
+    def attempt(self) -> Attempt:
+        """The attempt at which it ended."""
+        return self.kept[-1].attempt if self.kept else self.first
+
+    @property
+    def sentence(self) -> str:
+        """How it ended, and what is left to decide."""
+        attempt, count = self.attempt, len(self.kept)
+        if isinstance(attempt, Exported):
+            checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
+            if not count:
+                return f"It exports as it is.{checked}"
+            fixes = "one fix" if count == 1 else f"{count} fixes"
+            titles = ", then ".join(step.fix.title for step in self.kept)
+            return f"It exports with {fixes}: {titles}.{checked}"
+        assert isinstance(attempt, Failed)
+        lossy = [fix for fix in attempt.fixes if fix.lossy]
+        reason = attempt.diagnosis.sentence if attempt.diagnosis else ""
+        if lossy:
+            return f"No lossless fix is left. {reason} To decide: {lossy[0].title}."
+        return f"No fix is left. {reason}"
+
+
+def autofix(
+    start: Request | Attempt,
+    progress: Callable[[Progress], None] | None = None,
+    most: int = MOST_ATTEMPTS,
+) -> AutofixReport:
+    """Searches.
+
+    Args:
+        start: what to export, or an attempt at it.
+        progress: called as the search goes on.
+        most: attempts at which it gives up.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted; nothing has changed.
+    """
+    first = try_request(start, progress) if isinstance(start, Request) else start
+    if isinstance(first, Failed) and not first.fixes:
+        first = explain(first, progress)
+    current, steps = first, list[Step]()
+    tried: set[tuple[str, str, str]] = set()
+    while isinstance(current, Failed) and len(steps) < most:
+        fix = _next(current, tried)
+        if fix is None:
+            break
+        tried.add(_key(fix))
+        if progress:
+            progress(Progress(len(steps) + 1, most, fix.title, "fix"))
+        found = apply_fixes(current, [fix], progress)
+        kept = _is_better(found, current)
+        if kept and isinstance(found, Failed):
+            found = explain(found, progress)
+        steps.append(Step(fix, found, kept))
+        current = found if kept else current
+    return AutofixReport(first, tuple(steps))
+
+
+def outcome(attempt: Attempt) -> str:
+    """What came of an attempt, in a few words."""
+    if isinstance(attempt, Failed):
+        return attempt.diagnosis.kind.value if attempt.diagnosis else "did not export"
+    assert isinstance(attempt, Exported)
+    verdict = attempt.agreement.verdict if attempt.agreement else "not checked"
+    return {
+        "agrees": "exports, and agrees with eager",
+        "differs": "exports, but differs from eager",
+        "refused": "exports, but refuses sizes that eager takes",
+        "not checked": "exports; not compared with eager",
+    }[verdict]
+
+
+def _next(attempt: Failed, tried: set[tuple[str, str, str]]) -> Fix | None:
+    """The next lossless fix: one that is known to lead to a program before others."""
+    left = [fix for fix in attempt.fixes if not fix.lossy and _key(fix) not in tried]
+    known = [fix for fix in left if fix.leads_to is not None]
+    return next(iter(known or left), None)
+
+
+def _key(fix: Fix) -> tuple[str, str, str]:
+    edits = "".join(edit.after for edit in fix.edits)
+    return fix.kind, fix.title, fix.after or edits
+
+
+def _is_better(found: Attempt, before: Failed) -> bool:
+    """Whether an attempt is a step ahead: a program that is right, or another failure."""
+    if isinstance(found, Exported):
+        return found.agreement is None or found.agreement.verdict in _GOOD
+    assert isinstance(found, Failed)
+    return _failure(found) != _failure(before)
+
+
+def _failure(attempt: Failed) -> tuple[object, ...]:
+    diagnosis = attempt.diagnosis or diagnose(attempt)
+    return diagnosis.kind, diagnosis.stack[-1:], diagnosis.sentence

@@ -1,0 +1,117 @@
+"""Rewrites that have nothing to do with torch.cond: checks taken for granted, NumPy, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from export_engine.attempt import (
+    Diagnosis,
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    Request,
+    as_module,
+    edited,
+    refuse,
+    text_in_effect,
+    unedited,
+)
+from export_engine.capture import module_kept
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.torch_check import assumed
+from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.progress import Progress
+from export_engine.verify import run
+
+_LOOP = (
+    "A Python loop is unrolled while tracing, so its length must be known then; as an operator "
+    "(scan, while_loop) it is not written here, since what a round changes cannot be told soundly."
+)
+
+
+def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+    """Rewrites for an attempt that has its diagnosis."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
+    if diagnosis.kind is Kind.LOOP_ON_DATA:
+        refuse(attempt, _LOOP)
+    try:
+        if diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
+            yield from _taken_for_granted(request, diagnosis, progress)
+        elif diagnosis.kind is Kind.NUMPY:
+            yield from _without_numpy(request, diagnosis, progress)
+    except Unclear as reason:
+        what = "torch" if diagnosis.kind is Kind.NUMPY else "torch._check"
+        refuse(attempt, f"It cannot be rewritten with {what} here: {reason}.")
+
+
+def _taken_for_granted(
+    request: Request, diagnosis: Diagnosis, progress: Callable[[Progress], None] | None
+) -> Iterator[Fix]:
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    for holds in (True, False):
+        made, condition = assumed(text, line, holds)
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        changed = with_edit(request, edit)
+        if not _runs(changed):
+            continue  # the example goes the other way
+        if progress:
+            progress(Progress(0, 0, f"taking {condition} for granted", "fix"))
+        found = tried(request, edit)
+        if found is None or not leads_on(found, diagnosis):
+            return
+        yield Fix(
+            kind="code",
+            title=f"Take `{condition}` for granted",
+            why="The example goes this way. torch._check tells torch that it always does, and "
+            "makes the program check it.",
+            lossy=True,
+            gives_up=f"The program refuses inputs for which `{condition}` does not hold.",
+            change=partial(with_edit, edit=edit),
+            edits=changed.edits,
+            stack=diagnosis.stack,
+            leads_to=found if isinstance(found, Exported) else None,
+        )
+        return
+
+
+def _without_numpy(
+    request: Request, diagnosis: Diagnosis, progress: Callable[[Progress], None] | None
+) -> Iterator[Fix]:
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    made: Rewritten = with_torch(text, line)
+    edit = Edit(unedited(place.file), text, made.text, (made.function,))
+    changed = with_edit(request, edit)
+    if progress:
+        progress(Progress(0, 0, "writing the NumPy code with torch", "fix"))
+    found = tried(request, edit)
+    if found is None or not leads_on(found, diagnosis):
+        return
+    yield Fix(
+        kind="code",
+        title=f"Compute with torch in place of NumPy in `{place.function}`",
+        why="torch has the same functions as operators, which a program can hold.",
+        change=partial(with_edit, edit=edit),
+        edits=changed.edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+
+
+def _runs(request: Request) -> bool:
+    """Whether the eager model runs on the example with the request's edits in effect."""
+    with module_kept(as_module(request.target)):
+        try:
+            with edited(request.edits):
+                run(request.target, request, seed=0)
+        except Exception:  # noqa: BLE001 - what a check raises, or the model by itself
+            return False
+    return True

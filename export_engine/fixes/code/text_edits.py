@@ -1,0 +1,111 @@
+"""Changes of single pieces of a text, by the places that Python's syntax tree gives them.
+
+All that is not changed stays as it is, comments and layout too.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.rewrite import Rewritten
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Piece(NamedTuple):
+    """What takes the place of a part of a text, by offsets in characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Source:
+    """A text, its tree, and the innermost function around a line.
+
+    Raises:
+        Unclear: it is no Python, or there is no function at the line.
+    """
+
+    def __init__(self, text: str, line: int) -> None:
+        self.text = text
+        self._lines = text.splitlines(keepends=True)
+        self._starts = [0]
+        for each in self._lines:
+            self._starts.append(self._starts[-1] + len(each))
+        try:
+            self.tree = ast.parse(text)
+        except SyntaxError as error:
+            raise Unclear("the source text is no Python") from error
+        found = _around(self.tree, line, ())
+        if found is None:
+            raise Unclear("there is no function at that line")
+        self.function, self._names = found
+
+    def start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        """Where a node begins."""
+        return self._offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        """Where a node ends."""
+        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def of(self, node: ast.expr | ast.stmt) -> str:
+        """A node's own text."""
+        return self.text[self.start(node) : self.end(node)]
+
+    def indent(self, node: ast.stmt) -> str:
+        """What stands before a statement in its line.
+
+        Raises:
+            Unclear: that is another statement.
+        """
+        before = self._lines[node.lineno - 1][: node.col_offset]
+        if before.strip():
+            raise Unclear("the statement does not begin its line")
+        return before
+
+    def names_of(self, module: str) -> set[str]:
+        """What a module is called in this text."""
+        return {
+            alias.asname or alias.name
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+            if alias.name == module
+        }
+
+    @property
+    def torch(self) -> str:
+        """What torch is called in this text."""
+        return next(iter(sorted(self.names_of("torch"))), "__import__('torch')")
+
+    def changed(self, pieces: list[Piece]) -> Rewritten:
+        """The text with pieces replaced, none of which overlap."""
+        text = self.text
+        for piece in sorted(pieces, reverse=True):
+            text = text[: piece.start] + piece.text + text[piece.end :]
+        return Rewritten(text, self._names)
+
+    def _offset(self, line: int, column: int) -> int:
+        characters = len(self._lines[line - 1].encode()[:column].decode())
+        return self._starts[line - 1] + characters
+
+
+def _around(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Function, str] | None:
+    """The innermost function at a line, and the qualified name of the outermost around it."""
+    for node in ast.iter_child_nodes(tree):
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+        if not isinstance(node, ast.match_case) and not first <= line <= last:
+            continue
+        if isinstance(node, ast.ClassDef):
+            return _around(node, line, (*path, node.name))
+        if isinstance(node, Function):
+            inner = _around(node, line, (*path, node.name))
+            return (inner[0] if inner else node), ".".join((*path, node.name))
+        found = _around(node, line, path)
+        if found is not None:
+            return found
+    return None

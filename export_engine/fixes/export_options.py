@@ -1,0 +1,57 @@
+"""torch's switches that let some calls export, each with what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from export_engine.attempt import Exported, Failed, Fix, Kind, Option
+from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Progress
+
+_KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
+_OPTIONS: dict[Option, tuple[str, str, str]] = {
+    "backed_size_oblivious": (
+        "Treat sizes 0 and 1 like any other",
+        "torch then asks nothing about 0 and 1, which is where many conditions come from.",
+        "Code that does something else at size 0 or 1, such as broadcasting, is followed as for "
+        "larger sizes.",
+    ),
+    "prefer_deferred_runtime_asserts_over_guards": (
+        "Keep conditions on sizes as checks of the program",
+        "Conditions that cannot be proved no longer refuse the export.",
+        "The program checks them when it runs, and refuses sizes that do not meet them.",
+    ),
+}
+
+
+def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+    """The switches with which the call exports and keeps every wanted dim dynamic, tried."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    for option, (title, why, gives_up) in _OPTIONS.items():
+        if option in request.options:
+            continue
+        options = request.options | {option}
+        if progress:
+            progress(Progress(0, 0, f"trying the switch {option}", "fix"))
+        found = try_request(request.with_changes(options=options))
+        if not isinstance(found, Exported) or _is_wrong(found):
+            continue
+        yield Fix(
+            kind="options",
+            title=title,
+            why=why,
+            gives_up=gives_up,
+            change=lambda request, option=option: request.with_changes(  # type: ignore[misc]
+                options=request.options | {option}
+            ),
+            before="",
+            after=option,
+            stack=diagnosis.stack,
+            leads_to=found,
+        )
+
+
+def _is_wrong(found: Exported) -> bool:
+    return found.agreement is not None and found.agreement.verdict in ("differs", "refused")

@@ -1,0 +1,91 @@
+"""Another example: one that shows what the first one hid, such as a batch of 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from export_engine.attempt import Exported, Failed, Fix, Kind, Request, as_module
+from export_engine.capture import module_kept
+from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Progress
+from export_engine.shapes import InputPlace, Problem, name_of, with_size
+from export_engine.verify import run
+
+
+def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+    """Examples of other sizes for an attempt that has its diagnosis."""
+    diagnosis = attempt.diagnosis
+    if diagnosis is None or attempt.request is None:
+        return
+    if diagnosis.kind is Kind.ZERO_ONE:
+        yield _larger(diagnosis.facts["dims"])
+    elif diagnosis.kind is Kind.SHAPES_VIOLATED:
+        fixed = [each for each in diagnosis.facts["problems"] if each.kind == "fixed"]
+        if fixed:
+            yield from _elsewhere(attempt.request, fixed[0], progress)
+
+
+def _larger(dims: list[tuple[str, int]]) -> Fix:
+    places = ", ".join(str(InputPlace(*dim)) for dim in dims)
+
+    def change(request: Request) -> Request:
+        for dim in dims:
+            request = with_size(request, [dim], 2)
+        return request
+
+    return Fix(
+        kind="inputs",
+        title=f"Use an example of size 2 for {places}",
+        why="An example larger than 1 shows that the size varies. Your own arguments stay as they "
+        "are; the new ones repeat their values.",
+        change=change,
+        before=f"{places} of size 0 or 1",
+        after=f"{places} of size 2",
+    )
+
+
+def _elsewhere(
+    request: Request, problem: Problem, progress: Callable[[Progress], None] | None
+) -> Iterator[Fix]:
+    """For a size that the code treats apart from others, an example of another size.
+
+    Offered where the model takes that size in eager and the size then varies in the program.
+    """
+    dim = problem.dims[0]
+    size = dim.example + 1
+
+    def change(request: Request) -> Request:
+        return with_size(request, [dim.place], size)
+
+    other = change(request)
+    if not _runs(other):
+        return
+    if progress:
+        progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))
+    found = try_request(other)
+    if not isinstance(found, Exported) or (
+        found.agreement and found.agreement.verdict == "differs"
+    ):
+        return
+    yield Fix(
+        kind="inputs",
+        title=f"Use an example where {name_of(dim)} is {size}",
+        why=f"The code treats {dim.example} apart from other sizes; the program is then traced "
+        "along the way that the others take.",
+        gives_up=f"The program may refuse {name_of(dim)} = {dim.example}.",
+        change=change,
+        before=f"{name_of(dim)} = {dim.example}",
+        after=f"{name_of(dim)} = {size}",
+        stack=problem.stack,
+        leads_to=found,
+    )
+
+
+def _runs(request: Request) -> bool:
+    """Whether the eager model takes a request's inputs."""
+    with module_kept(as_module(request.target)):
+        try:
+            run(request.target, request, seed=0)
+        except Exception:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+            return False
+    return True

@@ -1,0 +1,66 @@
+"""The other mode, where the call exports in it and the program agrees with eager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from export_engine.attempt import Exported, Failed, Fix, Kind
+from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Progress
+
+_ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
+"""What the modes have in common."""
+
+
+def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+    """The other mode, tried."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind in _ABOUT_SIZES:
+        return
+    other = request.with_changes(strict=not request.strict)
+    if progress:
+        progress(Progress(0, 0, f"trying {other.mode} mode", "fix"))
+    found = try_request(other)
+    if not isinstance(found, Exported):
+        return
+    verdict = found.agreement.verdict if found.agreement else "not checked"
+    strict = other.strict
+    yield Fix(
+        kind="mode",
+        title=f"Export in {other.mode} mode",
+        why=_WHY[other.mode],
+        lossy=verdict in ("refused", "differs"),
+        gives_up=_given_up(found, verdict),
+        change=lambda request: request.with_changes(strict=strict),
+        before=request.mode,
+        after=other.mode,
+        stack=diagnosis.stack,
+        leads_to=found,
+    )
+
+
+_WHY = {
+    "strict": "Strict mode reads the bytecode of your Python instead of running it, and gets past "
+    "this line.",
+    "non-strict": "Non-strict mode runs your Python with tensors that have no values, and gets "
+    "past this line.",
+}
+
+
+def _given_up(found: Exported, verdict: str) -> str:
+    """What differs in the other mode, as far as it is known."""
+    said = []
+    if verdict == "refused":
+        said.append("The program refuses some of the sizes asked for")
+    if verdict == "differs" and found.agreement:
+        trial = next(each for each in found.agreement.trials if each.outcome == "differs")
+        said.append(f"It exports, but the program differs from eager: {trial.detail}")
+    checks = sum(guard.kind == "runtime_assert" for guard in found.recording.guards)
+    if checks:
+        said.append("Conditions on data become checks when the program runs")
+    effects = [text for text in found.warnings if "side effect" in text.lower()]
+    if effects:
+        said.append(effects[0].splitlines()[0][:200])
+    if not found.request or not found.request.strict:
+        said.append("Python values other than tensors are taken as they are in the example")
+    return ". ".join(said)

@@ -1,0 +1,51 @@
+"""Tries a Request, or fixes of a failed one: exports, and compares with eager at other sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request
+from export_engine.capture import capture
+from export_engine.progress import Progress
+from export_engine.verify import check
+
+
+def try_request(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
+    """The attempt; one that exported has its `agreement`.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted.
+    """
+    attempt = capture(request, progress)
+    if isinstance(attempt, Exported):
+        return replace(attempt, agreement=_checked(attempt))
+    return attempt
+
+
+def _checked(attempt: Exported) -> Agreement:
+    """The check; an empty one where it stumbles, so that the program stands, unchecked."""
+    try:
+        return check(attempt)
+    except Exception:  # noqa: BLE001 - inputs of a kind that cannot be made anew, for one
+        return Agreement(())
+
+
+def apply_fixes(
+    attempt: Attempt, fixes: Sequence[Fix], progress: Callable[[Progress], None] | None = None
+) -> Attempt:
+    """The attempt that fixes of another lead to, applied together.
+
+    Raises:
+        ValueError: no fix is given, or the attempt has no request.
+        KeyboardInterrupt: the user interrupted.
+    """
+    if not fixes or attempt.request is None:
+        raise ValueError("Name at least one fix of an attempt that was made here.")
+    request = attempt.request
+    for fix in fixes:
+        request = fix.apply(request)
+    known = fixes[0].leads_to if len(fixes) == 1 else None
+    if known is not None:
+        return replace(known, request=request)
+    return try_request(request, progress)

@@ -1,0 +1,48 @@
+"""The names of a room, loaded when they are first used: importing a room's face costs nothing.
+
+A face lists its names once, as imports under `if TYPE_CHECKING:`, which type checkers read. Here
+the same lines are read at run time. lazy-loader does so with a second file beside each face.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module, util
+from typing import Any
+
+
+def lazy_names(face: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a face.
+
+    Args:
+        face: its full name; its source has the imports.
+    """
+    homes = _homes(face)
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {face!r} has no attribute {name!r}")
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[face], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[face]), *homes})
+
+    return load, names
+
+
+def _homes(face: str) -> dict[str, str]:
+    """Per name of a face, the module that it comes from."""
+    spec = util.find_spec(face)
+    source = spec.loader.get_source(face)  # type: ignore[union-attr]
+    return {
+        name.name: each.module
+        for block in ast.parse(source).body
+        if isinstance(block, ast.If)
+        for each in block.body
+        if isinstance(each, ast.ImportFrom) and each.module
+        for name in each.names
+    }

@@ -1,0 +1,96 @@
+"""The Record: all that a view shows of one attempt, as plain data in one schema.
+
+The engine's `describe` functions produce it; the widget, the HTML report, the command line and the
+tests read it. It holds no tensor, no module and no torch object, and it knows nothing of how it is
+drawn. Strings that repeat, call stacks, value types and operators are kept once in tables at the
+top; a graph's nodes are columns of small integers that point into those tables. `-1` in a column
+means "none".
+
+`wire.py` turns a Record into bytes and into JSON, `typescript.py` turns this schema into
+TypeScript types.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from export_engine.record.contract import Event, Guard, Probe, Symbol
+from export_engine.record.decomposition import LevelRow
+from export_engine.record.failure import Failure
+from export_engine.record.graph import (
+    Expression,
+    Frames,
+    Graph,
+    Ragged,
+    Scope,
+    SourceFile,
+    Target,
+    ValueType,
+)
+from export_engine.record.runs import Profile, RunRow
+from export_engine.record.signature import Signature
+from export_engine.record.verdicts import Check, FindingRow, Verification
+
+SCHEMA_VERSION = 3
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """Seconds, by the wall clock."""
+
+    capture: float
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a view shows of one attempt."""
+
+    schema: int = SCHEMA_VERSION
+    title: str
+    """The call as the user wrote it, `model(x)`, or the file it was loaded from."""
+    outcome: Literal["exported", "failed"]
+    mode: Literal["strict", "non-strict", "loaded"]
+    verdict: str
+    """One line: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
+    shapes: str
+    """The dynamic shapes asked for, in the short language."""
+    torch_version: str
+    timing: Timing | None = None
+    warnings: list[str] = []
+    """What torch and the model warned of while tracing, and what a loaded program lacks."""
+    printed: str = ""
+    """What the model printed while tracing."""
+    strings: list[str] = []
+    targets: list[Target] = []
+    types: list[ValueType] = []
+    expressions: list[Expression] = []
+    scopes: list[Scope] = []
+    files: list[SourceFile] = []
+    frames: Frames
+    stacks: Ragged
+    """Per stack, indices into `frames`, the outermost call first."""
+    graphs: list[Graph] = []
+    """The main graph first; empty for a failure that left no partial graph."""
+    signature: Signature = Signature([], [])
+    symbols: list[Symbol] = []
+    guards: list[Guard] = []
+    timeline: list[Event] = []
+    """What happened to the symbols, in order; empty for a loaded program that keeps none."""
+    probe: Probe = Probe([], [], [])
+    """What the program asks of the sizes of its inputs, to be tried out without running it."""
+    failure: Failure | None = None
+    fixed_by: list[str] = []
+    """Titles of the fixes that led from the first attempt to this one, in order."""
+    fixed_code: list[str] = []
+    """The source edits in effect, as a unified diff per file."""
+    check: Check | None = None
+    level: LevelRow | None = None
+    """Of a program that came from another by decomposition: how."""
+    findings: list[FindingRow] = []
+    """What is wrong or surprising about an export that succeeded, the gravest first."""
+    verification: Verification | None = None
+    """The guarantees, where they were checked."""
+    runs: list[RunRow] = []
+    """What came of running it, the oldest first."""
+    profile: Profile | None = None
+    """What its ops cost, where that was measured."""

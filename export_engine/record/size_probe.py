@@ -1,0 +1,106 @@
+"""Whether a program takes given sizes, and what sizes it gives back, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from export_engine.record.contract import Formula, Probe, Rule
+from export_engine.record.formula import evaluate
+from export_engine.record.record import Record
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """What a program makes of the sizes of a call."""
+
+    verdict: Literal["accepted", "refused", "unchecked"]
+    """`unchecked`: the program lets the sizes through although they are outside its contract, so
+    nothing is promised of what it gives."""
+    broken: tuple[Rule, ...]
+    """The rules that the sizes break, those that refuse first."""
+    unknown: tuple[Rule, ...]
+    """Rules that cannot be evaluated here; the program may refuse for one of them."""
+    outputs: tuple[int | None, ...]
+    """Per entry of `Probe.outputs`, the size; None where it depends on values."""
+
+
+def probe_sizes(probe: Probe, sizes: Sequence[int]) -> ProbeResult:
+    """Tries sizes.
+
+    Args:
+        probe: a Record's.
+        sizes: one for each of `probe.inputs`.
+    """
+    broken = [rule for rule in probe.rules if rule.formula and not _holds(rule.formula, sizes)]
+    refusing = [rule for rule in broken if rule.enforced]
+    unknown = tuple(rule for rule in probe.rules if not rule.formula)
+    verdict: Literal["accepted", "refused", "unchecked"] = "accepted"
+    if broken:
+        verdict = "refused" if refusing else "unchecked"
+    ordered = (*refusing, *(rule for rule in broken if not rule.enforced))
+    outputs = tuple(_size(each.formula, sizes) for each in probe.outputs)
+    return ProbeResult(verdict, ordered, unknown, outputs)
+
+
+def probe_named(record: Record, named: Mapping[str, int]) -> ProbeResult:
+    """Tries sizes by name.
+
+    Args:
+        record: of a program.
+        named: values of symbols, `batch`, and of single places, `x.shape[0]`, which come after.
+
+    Raises:
+        ValueError: there is no such symbol or place.
+    """
+    return probe_sizes(record.probe, sizes_named(record, named))
+
+
+def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
+    """A size for each of `probe.inputs`; see `probe_named`.
+
+    Raises:
+        ValueError: there is no such symbol or place.
+    """
+    probe = record.probe
+    places = {each.text: number for number, each in enumerate(probe.inputs)}
+    symbols = {
+        record.symbols[each.symbol].name: each.symbol for each in probe.inputs if each.symbol >= 0
+    }
+    unknown = [name for name in named if name not in places and name not in symbols]
+    if unknown:
+        known = ", ".join([*symbols, *(each for each in places if each not in symbols)])
+        raise ValueError(f"There is no size {unknown[0]!r}. There are: {known}")
+    sizes = sizes_of_symbols(
+        probe, {symbols[name]: value for name, value in named.items() if name in symbols}
+    )
+    for name, value in named.items():
+        if name in places and name not in symbols:
+            sizes[places[name]] = value
+    return sizes
+
+
+def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:
+    """Every size, where symbols have the given values; others stay as in the example."""
+    return [
+        each.scale * values[each.symbol] + each.offset if each.symbol in values else each.example
+        for each in probe.inputs
+    ]
+
+
+def _holds(formula: Formula, sizes: Sequence[int]) -> bool:
+    try:
+        return bool(evaluate(formula, sizes))
+    except (ArithmeticError, ValueError):
+        return False  # the program's own check fails then, too
+
+
+def _size(formula: Formula, sizes: Sequence[int]) -> int | None:
+    if not formula:
+        return None
+    try:
+        value: Any = evaluate(formula, sizes)
+    except (ArithmeticError, ValueError):
+        return None
+    return int(value)

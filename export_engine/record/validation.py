@@ -1,0 +1,171 @@
+"""Whether a Record from a file holds together: every number in it points at something.
+
+A Record that this program made does. One that was read from a file may say anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from export_engine.record.contract import Formula
+from export_engine.record.formula import OPERATORS
+from export_engine.record.graph import OPS, Graph, Ragged
+from export_engine.record.record import Record
+from export_engine.record.signature import InputEntry, OutputEntry
+
+
+class BrokenRecord(ValueError):
+    """A Record that points outside itself."""
+
+
+def check_record(record: Record) -> None:
+    """Checks every index.
+
+    Raises:
+        BrokenRecord: one points at nothing.
+    """
+    frames = record.frames
+    count = len(frames.file)
+    _same(count, len(frames.line), len(frames.function))
+    _inside(frames.file, len(record.files), least=0)
+    _inside(frames.function, len(record.strings), least=0)
+    _ragged(record.stacks, count)
+    _inside((each.parent for each in record.scopes), len(record.scopes))
+    if any(each.parent >= number for number, each in enumerate(record.scopes)):
+        raise BrokenRecord("a scope comes before the one it is in")
+    for kind in record.types:
+        _inside(kind.items, len(record.types), least=0)
+    for expression in record.expressions:
+        _inside(expression.symbols, len(record.symbols), least=0)
+    for number, graph in enumerate(record.graphs):
+        _graph(record, graph)
+        _inside((each.graph for each in graph.nested), len(record.graphs), least=number + 1)
+    _signature(record)
+    _inside(_stacks(record), len(record.stacks.starts) - 1)
+    _contract(record)
+    _verdicts(record)
+    _level(record)
+    _runs(record)
+
+
+def _graph(record: Record, graph: Graph) -> None:
+    nodes = len(graph.name)
+    columns = (graph.op, graph.target, graph.type, graph.scope, graph.stack, graph.args)
+    _same(nodes, *map(len, columns), len(graph.housekeeping), len(graph.inputs.starts) - 1)
+    _inside(graph.name, len(record.strings), least=0)
+    _inside(graph.args, len(record.strings), least=0)
+    _inside(graph.op, len(OPS), least=0)
+    _inside(graph.target, len(record.targets))
+    _inside(graph.type, len(record.types))
+    _inside(graph.scope, len(record.scopes))
+    _inside(graph.stack, len(record.stacks.starts) - 1)
+    _ragged(graph.inputs, nodes)
+    _inside((each.node for each in graph.nested), nodes, least=0)
+
+
+def _signature(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    inputs, outputs = record.signature.inputs, record.signature.outputs
+    entries: list[InputEntry | OutputEntry] = [*inputs, *outputs]
+    for entry in entries:
+        _inside([entry.node], nodes)
+        _inside([entry.type], len(record.types))
+    for symbol in record.symbols:
+        for place in symbol.places:
+            _inside([place.entry], len(inputs if place.io == "input" else outputs), least=0)
+
+
+def _contract(record: Record) -> None:
+    symbols, guards = len(record.symbols), len(record.guards)
+    inputs, outputs = len(record.signature.inputs), len(record.signature.outputs)
+    for guard in record.guards:
+        _inside(guard.symbols, symbols, least=0)
+        _inside(guard.inputs, inputs, least=0)
+    for symbol in record.symbols:
+        _inside((bound.guard for bound in symbol.bounds), guards)
+    for event in record.timeline:
+        _inside(event.symbols, symbols, least=0)
+        _inside([event.guard], guards)
+    probe = record.probe
+    _inside((size.entry for size in probe.inputs), inputs, least=0)
+    _inside((size.symbol for size in probe.inputs), symbols)
+    _inside((size.entry for size in probe.outputs), outputs, least=0)
+    _inside((rule.guard for rule in probe.rules), guards)
+    if any(size.scale < 1 for size in probe.inputs):
+        raise BrokenRecord("a size is no multiple of its symbol")
+    formulas = [rule.formula for rule in probe.rules] + [size.formula for size in probe.outputs]
+    for formula in formulas:
+        _formula(formula, len(probe.inputs))
+
+
+def _formula(formula: Formula, sizes: int) -> None:
+    """That it can be evaluated: every operator has its values, and one value is left."""
+    left = 0
+    for token in formula:
+        if isinstance(token, str) and token in OPERATORS:
+            left -= OPERATORS[token][0] - 1
+        else:
+            known = not isinstance(token, str) or (token[1:].isdigit() and token[0] == "d")
+            if not known or (isinstance(token, str) and int(token[1:]) >= sizes):
+                raise BrokenRecord(f"{token!r} is no part of a formula")
+            left += 1
+        if left < 1:
+            raise BrokenRecord("a formula lacks a value")
+    if formula and left != 1:
+        raise BrokenRecord("a formula has a value too many")
+
+
+def _level(record: Record) -> None:
+    if record.level is None:
+        return
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    _same(nodes, len(record.level.origins))
+    _inside(record.level.origins, len(record.strings))
+    _inside([*record.level.fallback, *record.level.untied], nodes, least=0)
+    _inside((each.file for each in record.level.replaced), len(record.files))
+
+
+def _runs(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    _inside((each.node for each in record.runs), nodes)
+    if record.profile is not None:
+        _same(nodes, len(record.profile.microseconds), len(record.profile.bytes))
+
+
+def _verdicts(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    _inside((each.node for each in record.findings), nodes)
+    _inside((each.guard for each in record.findings), len(record.guards))
+    if record.verification:
+        _inside((each.node for each in record.verification.rows), nodes)
+
+
+def _stacks(record: Record) -> Iterable[int]:
+    yield from (each.stack for each in record.symbols)
+    yield from (each.stack for each in record.guards)
+    yield from (each.stack for each in record.timeline)
+    yield from (each.stack for each in record.probe.rules)
+    yield from (each.stack for each in record.findings)
+    yield from (each.card.stack for each in record.findings if each.card)
+    if record.failure:
+        yield record.failure.stack
+        yield from (each.stack for each in record.failure.related)
+        yield from (each.stack for each in record.failure.fixes)
+
+
+def _ragged(lists: Ragged, count: int) -> None:
+    starts = list(lists.starts)
+    if not starts or starts[0] != 0 or starts[-1] != len(lists.items) or starts != sorted(starts):
+        raise BrokenRecord("the lists of a table do not fit it")
+    _inside(lists.items, count, least=0)
+
+
+def _same(*counts: int) -> None:
+    if len(set(counts)) > 1:
+        raise BrokenRecord("columns of one table differ in length")
+
+
+def _inside(numbers: Iterable[int] | Sequence[int], count: int, least: int = -1) -> None:
+    for number in numbers:
+        if not least <= number < count:
+            raise BrokenRecord(f"{number} points at nothing: there are {count}")

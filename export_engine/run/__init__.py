@@ -1,0 +1,25 @@
+"""Runs a program on devices, by backends, and profiles it: Exported → one RunRow each.
+
+Backends that come with Export Explorer are in `builtin_backends`, listed in `backend_registry`.
+Whether a program is right is for `verify`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.run.backend_registry import backends as backends
+    from export_engine.run.backend_registry import chosen as chosen
+    from export_engine.run.op_profile import profile as profile
+    from export_engine.run.plan import Plan as Plan
+    from export_engine.run.plan import run as run
+    from export_engine.run.remote import packed as packed
+    from export_engine.run.remote import run_packed as run_packed
+    from export_engine.run.run_record import with_runs as with_runs
+    from export_engine.run.run_row import unavailable as unavailable
+    from export_engine.run.torch_devices import devices as devices
+    from export_engine.run.torch_devices import full_name as full_name
+    from export_engine.run.torch_devices import missing_device as missing_device
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

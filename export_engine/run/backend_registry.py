@@ -1,0 +1,86 @@
+"""Which backends there are: those that come with Export Explorer, and those of entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+
+from export_engine.run.backend import Backend, Job, Ready
+from export_engine.run.builtin_backends.aot_inductor import AOTInductor
+from export_engine.run.builtin_backends.eager import Eager
+from export_engine.run.builtin_backends.executorch import ExecuTorch
+from export_engine.run.builtin_backends.inductor import Inductor
+from export_engine.run.builtin_backends.onnx import Onnx
+from export_engine.run.builtin_backends.openvino import OpenVino
+from export_engine.run.builtin_backends.program import Program
+from export_engine.run.builtin_backends.tensorrt import TensorRT
+from export_engine.run.builtin_backends.xla import Xla
+
+GROUP = "export_explorer.backends"
+BUILT_IN: tuple[type[Backend], ...] = (
+    Eager,
+    Program,
+    Inductor,
+    AOTInductor,
+    Onnx,
+    ExecuTorch,
+    OpenVino,
+    TensorRT,
+    Xla,
+)
+
+
+def backends() -> dict[str, Backend]:
+    """Every backend by its name, in the order to show them. One that is broken says so."""
+    found: dict[str, Backend] = {}
+    for kind in BUILT_IN:
+        backend = kind()
+        found[backend.name] = backend
+    for point in entry_points(group=GROUP):
+        try:
+            added = point.load()()
+            if not isinstance(added, Backend):
+                raise TypeError(f"{point.value} makes no Backend")
+        except Exception as error:  # noqa: BLE001 - someone else's package breaks nothing here
+            added = _Broken(point.name, f"{point.value} cannot be loaded: {error}")
+        found.setdefault(added.name, added)
+    return found
+
+
+def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[Backend]:
+    """The backends of these names; of `all`, those that can run on the device.
+
+    Args:
+        names: one, several, several with commas between, `all`, or None for the quick ones.
+        device: where they are to run.
+        eager: whether there is an eager model; without, `all` and None leave it out.
+
+    Raises:
+        ValueError: there is no backend of such a name.
+    """
+    known = backends()
+    if names is None:
+        names = ("eager", "program") if eager else ("program",)
+    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else list(names)
+    if wanted == ["all"]:
+        able = [each for each in known.values() if each.missing(device) is None]
+        return able if eager else [each for each in able if each.name != "eager"]
+    unknown = [each for each in wanted if each not in known]
+    if unknown or not wanted:
+        said = f"There is no backend {unknown[0]!r}." if unknown else "No backend is named."
+        raise ValueError(f"{said} There are: {', '.join(known)}; or all.")
+    return [known[each] for each in dict.fromkeys(wanted)]
+
+
+class _Broken:
+    """Stands for a backend of someone else's that cannot be loaded."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = self.title = name
+        self._reason = reason
+
+    def missing(self, device: str) -> str | None:
+        return self._reason
+
+    def prepare(self, job: Job) -> Ready:
+        raise RuntimeError(self._reason)

@@ -1,0 +1,24 @@
+"""AOTInductor: compiled ahead into a package that needs no Python, and loaded back."""
+
+from __future__ import annotations
+
+from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.needs import compiler
+from export_engine.torch_internals import compiled_package, loaded_package
+
+
+class AOTInductor:
+    """A `.pt2` package with compiled code, run by torch's loader."""
+
+    name = "aoti"
+    title = "AOTInductor"
+
+    def missing(self, device: str) -> str | None:
+        """A compiler."""
+        return compiler(device)
+
+    def prepare(self, job: Job) -> Ready:
+        """Compiles for every size of the program's contract, saves, and loads."""
+        file = compiled_package(job.program, job.folder / "model.pt2")
+        package = loaded_package(file)
+        return Ready(call=lambda: package(*job.args, **job.kwargs), saved=file)

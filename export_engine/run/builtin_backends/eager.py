@@ -1,0 +1,27 @@
+"""The model itself, as the user calls it."""
+
+from __future__ import annotations
+
+from export_engine.run.backend import Job, Ready
+
+
+class Eager:
+    """The eager model: what all others are compared with."""
+
+    name = "eager"
+    title = "eager module"
+
+    def missing(self, device: str) -> str | None:
+        """Runs wherever torch does."""
+        return None
+
+    def prepare(self, job: Job) -> Ready:
+        """Nothing to compile.
+
+        Raises:
+            ValueError: there is no eager model, as with a program from a file.
+        """
+        model = job.model
+        if model is None:
+            raise ValueError("A program from a file has no eager model beside it.")
+        return Ready(call=lambda: model(*job.args, **job.kwargs))

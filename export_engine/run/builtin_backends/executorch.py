@@ -1,0 +1,79 @@
+"""ExecuTorch: lowered to a `.pte` for phones and small devices, run by its runtime for Python."""
+
+from __future__ import annotations
+
+import torch
+
+from export_engine.capture import descriptors_quiet
+from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.needs import on_cpu, packages
+from export_engine.torch_internals import copied_program, flat_leaves
+
+
+class ExecuTorch:
+    """A `.pte` whose ops go to XNNPACK where it has them, else to ExecuTorch's portable kernels."""
+
+    name = "executorch"
+    title = "ExecuTorch (XNNPACK)"
+
+    def missing(self, device: str) -> str | None:
+        """The package."""
+        return packages({"executorch.exir": "executorch"}) or on_cpu(device, self.title)
+
+    def prepare(self, job: Job) -> Ready:
+        """Lowers, saves, and loads."""
+        with descriptors_quiet():  # its libraries write past Python
+            from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
+                XnnpackPartitioner,
+            )
+            from executorch.exir import to_edge_transform_and_lower
+            from executorch.runtime import Runtime
+
+            program, note = _with_reshapes(job.program), ""
+            try:
+                edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+            except Exception:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
+                edge = to_edge_transform_and_lower(_with_reshapes(job.program))
+                note = "By portable kernels alone: XNNPACK cannot be given parts of this program."
+            lowered = edge.to_executorch()
+            file = job.folder / "model.pte"
+            with file.open("wb") as opened:
+                lowered.write_to_file(opened)
+            method = Runtime.get().load_program(file).load_method("forward")
+        values = flat_leaves(job.program, job.args, dict(job.kwargs))
+        return Ready(
+            call=lambda: method.execute(values),
+            # What it gives lives in its own memory, which the next call writes to.
+            result=lambda raw: [each.clone() if hasattr(each, "clone") else each for each in raw],
+            saved=file,
+            note=note,
+        )
+
+
+def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """A copy that reshapes where the program takes views, and has attention's results in order.
+
+    ExecuTorch decomposes attention, and the result lies otherwise in memory than eager's: a view of
+    it that eager can take is then an error. The values are the same either way.
+    """
+    copied = copied_program(program)
+    for module in copied.graph_module.modules():
+        if not isinstance(module, torch.fx.GraphModule):
+            continue
+        for node in list(module.graph.nodes):
+            if node.target is torch.ops.aten.view.default:
+                node.target = torch.ops.aten.reshape.default
+            elif node.target is torch.ops.aten.scaled_dot_product_attention.default:
+                _put_in_order(node)
+        module.recompile()
+    return copied
+
+
+def _put_in_order(node: torch.fx.Node) -> None:
+    """Copies a result into contiguous memory for all that read it."""
+    with node.graph.inserting_after(node):
+        ordered = node.graph.call_function(
+            torch.ops.aten.clone.default, (node,), {"memory_format": torch.contiguous_format}
+        )
+    ordered.meta = dict(node.meta)
+    node.replace_all_uses_with(ordered, delete_user_cb=lambda user: user is not ordered)

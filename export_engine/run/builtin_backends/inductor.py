@@ -1,0 +1,36 @@
+"""torch.compile with its default backend."""
+
+from __future__ import annotations
+
+import torch
+
+from export_engine.capture import module_kept
+from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.needs import compiler
+from export_engine.torch_internals import cached_compilations
+
+
+class Inductor:
+    """`torch.compile(program.module())`.
+
+    The program's module is compiled, not the user's: what torch.compile keeps hangs on the code of
+    what it compiled, and goes with that module.
+    """
+
+    name = "inductor"
+    title = "torch.compile inductor"
+
+    def missing(self, device: str) -> str | None:
+        """A compiler."""
+        return compiler(device)
+
+    def prepare(self, job: Job) -> Ready:
+        """Compiles by a first call, for the sizes of that call."""
+        module = job.program.module()
+        compiled = torch.compile(module)
+        before = cached_compilations()
+        with module_kept(module):
+            compiled(*job.args, **job.kwargs)
+        cached = cached_compilations() > before
+        note = "The compiled code came from torch's cache." if cached else ""
+        return Ready(call=lambda: compiled(*job.args, **job.kwargs), note=note)

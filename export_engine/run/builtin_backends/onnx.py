@@ -1,0 +1,59 @@
+"""ONNX: converted by torch.onnx, run by onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.arrays import as_array
+from export_engine.run.builtin_backends.needs import packages
+from export_engine.torch_internals import flat_inputs
+
+_PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+_FILE = "model.onnx"
+
+
+class Onnx:
+    """`torch.onnx.export`, then an `onnxruntime.InferenceSession`."""
+
+    name = "onnx"
+    title = "ONNX Runtime"
+
+    def missing(self, device: str) -> str | None:
+        """The converter and the runtime."""
+        absent = packages({"onnxscript": "onnxscript", "onnxruntime": "onnxruntime"})
+        if absent or device == "cpu":
+            return absent
+        import onnxruntime
+
+        provider = _PROVIDERS.get(torch.device(device).type)
+        if provider in onnxruntime.get_available_providers():
+            return None
+        return f"This build of onnxruntime cannot run on {device}: onnxruntime-gpu can, on cuda."
+
+    def prepare(self, job: Job) -> Ready:
+        """Converts, saves, and opens a session."""
+        import onnxruntime
+
+        converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
+        assert converted is not None  # it is None only where torch writes the file itself
+        file = job.folder / _FILE
+        converted.save(file)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3  # errors; its warnings go past Python to the terminal
+        kind, _, number = job.device.partition(":")
+        settings: list[Any] = [{"device_id": number or "0"}] if kind == "cuda" else [{}]
+        session = onnxruntime.InferenceSession(
+            file, options, providers=[_PROVIDERS[kind]], provider_options=settings
+        )
+        values = flat_inputs(job.program, job.args, dict(job.kwargs))
+        known = [each.name for each in session.get_inputs()]
+        fed = {name: as_array(values[name]) for name in known}
+        count = len(job.program.graph_signature.user_outputs)
+        return Ready(
+            call=lambda: session.run(None, fed),
+            result=lambda raw: [torch.from_numpy(each) for each in raw[-count:]],
+            saved=file,
+        )

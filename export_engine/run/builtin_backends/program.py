@@ -1,0 +1,21 @@
+"""The exported program, run op by op as torch runs it."""
+
+from __future__ import annotations
+
+from export_engine.run.backend import Job, Ready
+
+
+class Program:
+    """`program.module()`, called."""
+
+    name = "program"
+    title = "exported program"
+
+    def missing(self, device: str) -> str | None:
+        """Runs wherever torch does."""
+        return None
+
+    def prepare(self, job: Job) -> Ready:
+        """Builds the module."""
+        module = job.program.module()
+        return Ready(call=lambda: module(*job.args, **job.kwargs))

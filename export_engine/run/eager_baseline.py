@@ -1,0 +1,137 @@
+"""One device with one set of inputs, and what eager gives there: what runs are held against."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Request
+from export_engine.run.backend import Job
+from export_engine.run.run_inputs import Call
+from export_engine.run.torch_devices import home_of
+from export_engine.torch_internals import moved_program, pytree
+from export_engine.verify import Difference, Subject, compare
+
+SEED = 0
+LOOSE = 4.0
+"""How many times the tolerances of `torch.testing.assert_close` a run may be off by: kernels that
+add in another order are; a wrong one is off by far more."""
+
+
+class Bench:
+    """Makes jobs for one device and one call."""
+
+    def __init__(self, subject: Subject, call: Call, device: str) -> None:
+        """Make one.
+
+        Args:
+            subject: the program, while its model is kept as it is.
+            call: what to run it with.
+            device: where; torch has it.
+        """
+        self.subject = subject
+        self.call = call
+        self.device = device
+
+    def job(self, folder: Path) -> Job:
+        """A job of its own: nothing that it writes to is another's, or the user's."""
+        args, kwargs = self._inputs()
+        return Job(
+            program=self.program(),
+            model=self._model(),
+            args=args,
+            kwargs=kwargs,
+            device=self.device,
+            folder=folder,
+        )
+
+    def program(self) -> torch.export.ExportedProgram:
+        """The program on the device. At home it is the user's own, kept by the subject."""
+        program = self.subject.program
+        return program if self.at_home else moved_program(program, self.device)
+
+    @cached_property
+    def request(self) -> Request:
+        """The call; its inputs are made when they are first asked for."""
+        return self.call.make()
+
+    @cached_property
+    def at_home(self) -> bool:
+        """Whether the device is where the program was exported."""
+        leaves = pytree.tree_leaves((self.request.args, dict(self.request.kwargs)))
+        return home_of(self.subject.program, leaves) == self.device
+
+    @cached_property
+    def reference(self) -> Any:
+        """What eager gives there, or the program where there is no eager model."""
+        job = self.job(Path())
+        called: Callable[..., Any] = job.model or job.program.module()
+        result = self.seeded(lambda: called(*job.args, **job.kwargs))
+        return detached(result)
+
+    @cached_property
+    def program_parts(self) -> bool:
+        """Whether the program itself, run op by op, gives something else than eager."""
+        job = self.job(Path())
+        module = job.program.module()
+        result = self.seeded(lambda: module(*job.args, **job.kwargs))
+        return not self.compared(result).same
+
+    def compared(self, result: Any) -> Difference:
+        """A result held against eager's."""
+        return compare(to_cpu(result), to_cpu(self.reference), loose=LOOSE)
+
+    def seeded(self, action: Callable[[], Any]) -> Any:
+        """What an action gives, with the random numbers that every run has; all is restored."""
+        devices = [self.device] if self.device.startswith("cuda") else []
+        python = random.getstate()
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices):
+                torch.manual_seed(SEED)
+                random.seed(SEED)
+                return action()
+        finally:
+            random.setstate(python)
+            self.subject.restore()
+
+    def _inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Copies of the inputs on the device; what is passed twice is one copy passed twice."""
+        memo: dict[int, Any] = {}
+
+        def copied(value: Any) -> Any:
+            if id(value) not in memo:
+                if isinstance(value, torch.Tensor):
+                    made = value.detach().clone().to(self.device)
+                    memo[id(value)] = made.requires_grad_(value.requires_grad)
+                else:
+                    memo[id(value)] = copy.deepcopy(value)
+            return memo[id(value)]
+
+        request = self.request
+        args, kwargs = pytree.tree_map(copied, (tuple(request.args), dict(request.kwargs)))
+        return args, kwargs
+
+    def _model(self) -> Callable[..., Any] | None:
+        """The eager model on the device: the user's own at home, else a copy that is moved."""
+        model = self.subject.eager
+        if model is None or self.at_home:
+            return model  # type: ignore[no-any-return]
+        if isinstance(model, torch.nn.Module):
+            return copy.deepcopy(model).to(self.device)
+        return None  # what a plain function holds cannot be moved
+
+
+def detached(result: Any) -> Any:
+    """Copies of the tensors in a result: the next call may write to them."""
+    return pytree.tree_map_only(torch.Tensor, lambda value: value.detach().clone(), result)
+
+
+def to_cpu(result: Any) -> Any:
+    """A result on the CPU, where results of different makers can be compared."""
+    return pytree.tree_map_only(torch.Tensor, lambda value: value.detach().cpu(), result)

@@ -1,0 +1,148 @@
+"""How long a call takes, and how much memory."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.benchmark import Timer
+
+from export_engine.record import RunTimes
+from export_engine.run.torch_devices import synchronize
+
+_SECONDS = 0.4
+"""How long warm calls are timed, unless one takes longer."""
+_SHORT = 50e-6
+"""Seconds. Shorter calls are timed in blocks, which a clock costs less; longer ones each on their
+own, so that the median leaves out those that another process held up."""
+_LONG = 20.0
+"""Seconds. A call that takes longer is not called again to be timed."""
+_MOST_CALLS = 1000
+
+
+def timed(call: Callable[[], Any], device: str) -> tuple[Any, float]:
+    """What a call gives, and its seconds, the device's own work included."""
+    synchronize(device)
+    started = time.perf_counter()
+    result = call()
+    synchronize(device)
+    return result, time.perf_counter() - started
+
+
+def warm_times(call: Callable[[], Any], device: str, first: float, prepare: float) -> RunTimes:
+    """Times warm calls.
+
+    Args:
+        call: what to time; it has been called once.
+        device: where it runs.
+        first: seconds of that first call.
+        prepare: seconds that it took to come to that call.
+    """
+    if first > _LONG:
+        return RunTimes(first, 0.0, 1, first, prepare)
+    if device == "cpu" and min(_by_clock(call, device, 3)) < _SHORT:
+        timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+        found = timer.blocked_autorange(min_run_time=_SECONDS)
+        calls = len(found.times) * found.number_per_run
+        return RunTimes(found.median, found.iqr, calls, first, prepare)
+    seconds = _by_events(call) if device.startswith("cuda") else _by_clock(call, device)
+    low, _, high = statistics.quantiles(seconds, n=4)
+    return RunTimes(statistics.median(seconds), high - low, len(seconds), first, prepare)
+
+
+def _by_events(call: Callable[[], Any]) -> list[float]:
+    """Seconds per call, by the GPU's own clock."""
+    for _ in range(3):
+        call()
+    pairs: list[tuple[Any, Any]] = []
+    started = time.perf_counter()
+    while len(pairs) < _MOST_CALLS and (len(pairs) < 4 or time.perf_counter() - started < _SECONDS):
+        start, end = cuda_event(), cuda_event()
+        start.record()
+        call()
+        end.record()
+        end.synchronize()
+        pairs.append((start, end))
+    return [start.elapsed_time(end) / 1000 for start, end in pairs]
+
+
+def cuda_event() -> Any:
+    """A mark on the GPU's own clock."""
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+
+def _by_clock(call: Callable[[], Any], device: str, most: int = _MOST_CALLS) -> list[float]:
+    """Seconds of each call."""
+    seconds: list[float] = []
+    while len(seconds) < most and (len(seconds) < 4 or sum(seconds) < _SECONDS):
+        seconds.append(timed(call, device)[1])
+    return seconds
+
+
+def peak_memory(call: Callable[[], Any], device: str) -> int:
+    """Bytes that a call takes at most, above what is held before it; -1 where that is not known.
+
+    On a CPU, pages of this process by Linux's own high-water mark; on an NVIDIA GPU, what torch's
+    allocator hands out.
+    """
+    gc.collect()
+    if device.startswith("cuda"):
+        torch.cuda.synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        timed(call, device)
+        return int(torch.cuda.max_memory_allocated(device)) - before
+    return _peak_pages(call) if device == "cpu" else -1
+
+
+def _peak_pages(call: Callable[[], Any]) -> int:
+    try:
+        _trim()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the last peak
+        before = _status("VmRSS")
+        call()
+        return max(_status("VmHWM") - before, 0)
+    except (OSError, LookupError):  # another system, or one that lets no process do this
+        return -1
+
+
+def _trim() -> None:
+    """Gives freed memory back, so that a call that takes it again is seen to."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _status(name: str, file: Path = Path("/proc/self/status")) -> int:
+    """Bytes, of a line of such a file: `VmRSS:   1234 kB`."""
+    for line in file.read_text(encoding="ascii").splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024
+    raise LookupError(name)
+
+
+def check_memory(count: int) -> None:
+    """Refuses so many bytes where this machine has fewer left: it would stop the whole process.
+
+    Raises:
+        MemoryError: they do not fit.
+    """
+    try:
+        left = _status("MemAvailable", Path("/proc/meminfo"))
+    except (OSError, LookupError):  # another system
+        return
+    if count > left:
+        raise MemoryError(f"{count:,} bytes are asked for, and {left:,} are left")
+
+
+def bytes_of(saved: Path) -> int:
+    """Size of a file, or of all files in a folder."""
+    if saved.is_file():
+        return saved.stat().st_size
+    return sum(each.stat().st_size for each in saved.rglob("*") if each.is_file())

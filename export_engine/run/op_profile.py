@@ -1,0 +1,146 @@
+"""What each op costs: the program run op by op, with a clock around every kernel."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.progress import Progress
+from export_engine.record import Profile, Record
+from export_engine.run.eager_baseline import Bench
+from export_engine.run.measure import cuda_event
+from export_engine.run.run_inputs import Inputs, Sizes, calls_of
+from export_engine.run.torch_devices import full_name, missing_device, synchronize
+from export_engine.torch_internals import pytree
+from export_engine.verify import Subject
+
+_SECONDS = 1.0
+_LEAST, _MOST = 3, 30
+"""Runs: as many as fit into the time, within these."""
+
+
+def profile(
+    exported: Exported,
+    record: Record,
+    device: str = "cpu",
+    inputs: Inputs = None,
+    sizes: Sizes = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Profile:
+    """Profiles a program, op by op.
+
+    Args:
+        exported: whose program.
+        record: the same, described.
+        device: where to run it.
+        inputs: what to run it with; the example's by default.
+        sizes: values of symbols, for fresh inputs.
+        progress: called before each run.
+
+    Raises:
+        ValueError: there is no such device, input or size.
+        KeyboardInterrupt: the user interrupted; everything is as it was.
+    """
+    device = full_name(device)
+    lacking = missing_device(device)
+    if lacking:
+        raise ValueError(lacking)
+    with Subject(exported, record, 0) as subject:
+        call = calls_of(subject, inputs, sizes)[0]
+        bench = Bench(subject, call, device)
+        runs = _runs(bench, progress)
+    names = [node.name for node in exported.program.graph.nodes]
+    kept = {name: [run.seconds[name] for run in runs] for name in runs[0].seconds}
+    times = [statistics.median(kept[name]) * 1e6 if name in kept else -1.0 for name in names]
+    return Profile(
+        device=device,
+        inputs=call.label,
+        runs=len(runs),
+        microseconds=[round(each, 2) for each in times],
+        bytes=[runs[0].bytes.get(name, -1) for name in names],
+        total=round(sum(each for each in times if each >= 0), 2),
+    )
+
+
+def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Timed]:
+    """Runs of the program, after one that nobody counts."""
+    job = bench.job(Path())
+    module = job.program.module()
+    found: list[_Timed] = []
+    started = time.perf_counter()
+    for number in range(-1, _MOST):
+        if number >= _LEAST and time.perf_counter() - started > _SECONDS:
+            break
+        if progress:
+            progress(Progress(number + 1, _MOST + 1, f"run {number + 1}", "profile"))
+        watching = _Timed(module, bench.device)
+        bench.seeded(lambda: watching.call(job.args, job.kwargs))  # noqa: B023 - called at once
+        if number >= 0:
+            found.append(watching)
+    return found
+
+
+class _Timed(torch.fx.Interpreter):
+    """Runs a program's module and notes what each op takes."""
+
+    def __init__(self, module: Any, device: str) -> None:
+        super().__init__(module, garbage_collect_values=True)
+        self.seconds: dict[str, float] = {}
+        self.bytes: dict[str, int] = {}
+        self._device = device
+        self._events: list[tuple[str, Any, Any]] = []
+        self._name = ""
+
+    def call(self, args: tuple[Any, ...], kwargs: Any) -> None:
+        """One run."""
+        self.run(*pytree.tree_leaves((args, dict(kwargs))), enable_io_processing=False)
+        synchronize(self._device)
+        for name, start, end in self._events:
+            self.seconds[name] = start.elapsed_time(end) / 1000
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        if n.op == "call_module" and n.target == "_guards_fn":
+            return None
+        self._name = n.name
+        return super().run_node(n)
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._device.startswith("cuda"):
+            result = self._by_events(target, args, kwargs)
+        else:
+            started = time.perf_counter()
+            result = target(*args, **kwargs)
+            synchronize(self._device)
+            self.seconds[self._name] = time.perf_counter() - started
+        self.bytes[self._name] = _new_bytes(result, (args, kwargs))
+        return result
+
+    def _by_events(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        start, end = cuda_event(), cuda_event()
+        start.record()
+        result = target(*args, **kwargs)
+        end.record()
+        self._events.append((self._name, start, end))
+        return result
+
+
+def _new_bytes(result: Any, inputs: Any) -> int:
+    """Bytes of what an op made, without what is a view of its inputs."""
+    held = {_storage(each) for each in pytree.tree_leaves(inputs) if isinstance(each, torch.Tensor)}
+    made: dict[int, int] = {}
+    for each in pytree.tree_leaves(result):
+        if isinstance(each, torch.Tensor) and each.layout is torch.strided:
+            where = _storage(each)
+            if where not in held:
+                made[where] = each.untyped_storage().nbytes()
+    return sum(made.values())
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else id(tensor)

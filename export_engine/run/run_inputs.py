@@ -1,0 +1,111 @@
+"""What to run a program with: the example, the user's own inputs, or fresh ones of some sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from export_engine.attempt import Request
+from export_engine.record import Record, probe_sizes, sizes_named
+from export_engine.run.measure import check_memory
+from export_engine.shapes import leaf_values, with_leaves
+from export_engine.verify import Subject, inside
+
+Sizes = int | Mapping[str, int] | Sequence[Mapping[str, int]] | None
+"""How many to draw from the contract; values of symbols by their names; or several of those."""
+Inputs = tuple[Any, ...] | list[Any] | Mapping[str, Any] | None
+
+
+class Call(NamedTuple):
+    """A call to run."""
+
+    label: str
+    """`batch=2, seq=16`."""
+    make: Callable[[], Request]
+    """Makes its inputs. That may need more memory than there is, so it is part of a run."""
+
+
+def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
+    """The calls that are asked for.
+
+    Args:
+        subject: the program.
+        inputs: the positional arguments, or values by path, `{"x": x}`; others are the example's.
+        sizes: see `Sizes`. Without both, the example's inputs are taken.
+
+    Raises:
+        ValueError: there is no such input or size, or the program takes no such sizes.
+    """
+    if inputs is not None and sizes is not None:
+        raise ValueError("inputs and sizes both say what to run with; give one of them.")
+    if inputs is not None:
+        return [_made("given inputs", _given(subject.request, inputs))]
+    example = [each.example for each in subject.record.probe.inputs]
+    if sizes is None:
+        return [_made(_label(subject.record, example), subject.request)]
+    if isinstance(sizes, int):
+        found = inside(subject, sizes)[1 : sizes + 1]
+        if not found:
+            raise ValueError("No size of this program may vary, so there is none to draw.")
+        return [_fresh(subject, each) for each in found]
+    several = [sizes] if isinstance(sizes, Mapping) else list(sizes)
+    return [_sized(subject, each) for each in several]
+
+
+def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
+    wanted = sizes_named(subject.record, named)
+    found = probe_sizes(subject.record.probe, wanted)
+    if found.verdict == "refused":
+        said = ", ".join(f"{name}={value}" for name, value in named.items())
+        raise ValueError(f"The program refuses {said}: {found.broken[0].text}.")
+    return _fresh(subject, wanted)
+
+
+def _made(label: str, request: Request) -> Call:
+    return Call(label, lambda: request)
+
+
+def _fresh(subject: Subject, sizes: Sequence[int]) -> Call:
+    def make() -> Request:
+        check_memory(_bytes(subject, sizes))
+        return subject.at(sizes, 0)
+
+    return Call(_label(subject.record, sizes), make)
+
+
+def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
+    """What inputs of these sizes take at least, at a byte an element."""
+    counts: dict[int, int] = {}
+    for size, each in zip(sizes, subject.record.probe.inputs, strict=True):
+        if each.dim >= 0:
+            counts[each.entry] = counts.get(each.entry, 1) * size
+    return sum(counts.values())
+
+
+def _given(request: Request, inputs: Any) -> Request:
+    if not isinstance(inputs, Mapping):
+        if not isinstance(inputs, tuple | list):
+            raise ValueError(
+                f"inputs is a {type(inputs).__name__}. Give the positional arguments as a tuple, "
+                "or values by path: {'x': x}."
+            )
+        if len(inputs) != len(request.args):
+            raise ValueError(
+                f"The program takes {len(request.args)} positional arguments, not {len(inputs)}."
+            )
+        return request.with_changes(args=tuple(inputs))
+    known = leaf_values(request)
+    unknown = [path for path in inputs if path not in known]
+    if unknown:
+        raise ValueError(f"There is no input {unknown[0]!r}. There are: {', '.join(known)}.")
+    return with_leaves(request, inputs.get)
+
+
+def _label(record: Record, sizes: Sequence[int]) -> str:
+    """The value of each symbol; `example` where nothing may vary."""
+    said: dict[str, int] = {}
+    for each, size in zip(record.probe.inputs, sizes, strict=True):
+        if each.symbol >= 0:
+            name = record.symbols[each.symbol].name
+            said.setdefault(name, (size - each.offset) // (each.scale or 1))
+    return ", ".join(f"{name}={value}" for name, value in said.items()) or "example"

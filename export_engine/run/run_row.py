@@ -1,0 +1,117 @@
+"""One run: compiled, called, compared, timed; or why not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import msgspec
+import torch
+
+from export_engine.record import RunRow
+from export_engine.run.backend import Backend, Ready
+from export_engine.run.divergence import Located, located
+from export_engine.run.eager_baseline import Bench, detached
+from export_engine.run.failure_text import detail_of, sentence_of
+from export_engine.run.measure import bytes_of, peak_memory, timed, warm_times
+from export_engine.run.output_error import error_of
+from export_engine.run.torch_devices import synchronize
+from export_engine.torch_internals import pytree
+
+
+def unavailable(backend: Backend, device: str, inputs: str, reason: str) -> RunRow:
+    """The row of a run that cannot be here."""
+    return RunRow(
+        backend=backend.name,
+        title=backend.title,
+        device=device,
+        inputs=inputs,
+        outcome="unavailable",
+        sentence=reason,
+        torch_version=str(torch.__version__),
+    )
+
+
+def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
+    """Runs a backend. Whatever goes wrong in it is told in its row; an interrupt is passed on."""
+    row = unavailable(backend, bench.device, bench.call.label, "")
+    stage = "compile"
+    try:
+        own = Path(mkdtemp(prefix=f"{backend.name}-", dir=folder))
+        job = bench.job(own)
+        reference = bench.reference
+        started = time.perf_counter()
+        ready = bench.seeded(lambda: backend.prepare(job))
+        synchronize(bench.device)
+        prepare = time.perf_counter() - started
+        stage = "run"
+        raw, first = bench.seeded(lambda: timed(ready.call, bench.device))
+        result = as_result(ready, raw)
+        row = _compared(row, bench, backend, result, own)
+        times, memory = bench.seeded(lambda: _measured(ready, bench, first, prepare))
+        return msgspec.structs.replace(
+            row,
+            error=error_of(result, reference),
+            times=times,
+            memory=memory,
+            size=bytes_of(ready.saved) if ready.saved else -1,
+            saved=str(ready.saved or ""),
+            sentence=" ".join(filter(None, [row.sentence, ready.note])),
+        )
+    except Exception as error:  # noqa: BLE001 - a failure of this run only
+        _give_back(bench.device)
+        sentence = sentence_of(error, backend.title, bench.device, stage)
+        return msgspec.structs.replace(
+            row, outcome="failed", sentence=sentence, detail=detail_of(error)
+        )
+
+
+def _measured(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[Any, int]:
+    """Memory first: timing leaves caches warm that no first user has."""
+    memory = peak_memory(ready.call, bench.device)
+    return warm_times(ready.call, bench.device, first, prepare), memory
+
+
+def _compared(row: RunRow, bench: Bench, backend: Backend, result: Any, folder: Path) -> RunRow:
+    found = bench.compared(aligned(result, bench.reference))
+    if found.same:
+        beside = "eager" if bench.subject.eager is not None else "the exported program"
+        said = "" if backend.name == "eager" else f"Agrees with {beside}."
+        return msgspec.structs.replace(row, outcome="agrees", sentence=said)
+    where: Located = located(bench, backend, folder)
+    return msgspec.structs.replace(
+        row,
+        outcome="differs",
+        sentence=f"Other values than eager: {found.detail}. {where.sentence}",
+        node=where.node,
+    )
+
+
+def as_result(ready: Ready, raw: Any) -> Any:
+    """What a call gave, as tensors that the next call does not write to."""
+    return detached(ready.result(raw))
+
+
+def aligned(result: Any, reference: Any) -> Any:
+    """A runtime gives every number as a tensor; here those that eager gives as numbers are again.
+
+    A lone tensor that stands for a Python number is that number.
+    """
+    ours = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
+    theirs = [leaf for leaf in pytree.tree_leaves(reference) if leaf is not None]
+    if len(ours) != len(theirs):
+        return result
+    return [
+        one.item()
+        if isinstance(one, torch.Tensor) and one.numel() == 1 and isinstance(other, int | float)
+        else one
+        for one, other in zip(ours, theirs, strict=True)
+    ]
+
+
+def _give_back(device: str) -> None:
+    """After a failure, memory that the allocator holds for nobody goes back to the device."""
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()

@@ -1,0 +1,160 @@
+"""SizeFacts → the complete Shapes that the trace allows, and what in the wanted ones does not hold.
+
+Lossless where it can be: equal dims share a name, derived ones are formulas of it, ranges are as
+wide as the conditions let them be. A dim that the trace fixed becomes static, and the problem says
+so. Conditions that tie several sizes together in a way that no Dim can say stay checks of the
+program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Spec, Static
+from export_engine.shapes.range_solver import Progression, solve_sizes
+from export_engine.shapes.spec import Shapes
+from export_engine.shapes.trace_facts import InputDim, SizeFacts
+from export_engine.shapes.violations import LEAST, Problem, alone, function_of, problems_of
+from export_engine.torch_internals import linear_in
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The Shapes that the trace allows, and the problems of those that were asked for."""
+
+    shapes: Shapes
+    problems: tuple[Problem, ...]
+
+
+def solve(facts: SizeFacts, automatic: Collection[str] = ()) -> Solution:
+    """The solution.
+
+    Args:
+        facts: what a trace found out.
+        automatic: names of Dims that are to be left to torch (`*`), since torch refuses them.
+    """
+    loose = {
+        root
+        for dim in facts.dims
+        if isinstance(dim.wanted, Named) and dim.wanted.name in automatic
+        for root in getattr(dim.value, "free_symbols", ())
+    }
+    roots = {root: _sizes_of(facts, root) for root in facts.ranges}
+    names = _root_names(facts, roots, loose)
+    return Solution(_shapes(facts, roots, names), tuple(problems_of(facts, roots)))
+
+
+def _sizes_of(facts: SizeFacts, root: Any) -> Progression:
+    """The sizes that a root may have, by its range and every condition on it alone."""
+    example = facts.examples.get(root)
+    low, high = facts.ranges[root]
+    if example is None:
+        return Progression(low or 0, high)
+    conditions = [function_of(each.condition, root) for each in alone(facts, root)]
+    conditions.append(lambda size: (low or 0) <= size and (high is None or size <= high))
+    return solve_sizes(conditions, example, least=min(LEAST, example))
+
+
+@dataclass(frozen=True)
+class _Root:
+    """How a root symbol is written: `scale * name + offset`; without a name it is automatic."""
+
+    name: str | None
+    scale: int = 1
+    offset: int = 0
+
+
+def _root_names(
+    facts: SizeFacts, roots: Mapping[Any, Progression], loose: set[Any]
+) -> dict[Any, _Root]:
+    taken = {
+        spec.name
+        for specs in facts.shapes.leaves.values()
+        for spec in specs
+        if isinstance(spec, Named)
+    }
+    found: dict[Any, _Root] = {}
+    for root, sizes in roots.items():
+        name = None if root in loose else _name_for(facts, root, taken)
+        if name is None or sizes.step == 1:
+            found[root] = _Root(name)
+            continue
+        inner = _fresh(f"_{name.lstrip('_')}", taken)
+        found[root] = _Root(inner, sizes.step, sizes.first % sizes.step)
+    return found
+
+
+def _name_for(facts: SizeFacts, root: Any, taken: set[str]) -> str | None:
+    """The user's own name where some dim is the root itself, else one made from such a dim's."""
+    made: str | None = None
+    for dim in facts.dims:
+        spec = dim.wanted
+        line = linear_in(dim.value, root)
+        if not isinstance(spec, Named) or line is None:
+            continue
+        if line == (spec.scale, spec.offset):
+            return spec.name
+        made = made or f"_{spec.name.lstrip('_')}"
+    return _fresh(made, taken) if made else None
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"_{name}"
+    taken.add(name)
+    return name
+
+
+def _shapes(
+    facts: SizeFacts, roots: Mapping[Any, Progression], names: Mapping[Any, _Root]
+) -> Shapes:
+    leaves = {path: list(specs) for path, specs in facts.shapes.leaves.items()}
+    bounds: dict[str, Bounds] = {}
+    for dim in facts.dims:
+        spec = _spec(facts, dim, roots, names)
+        leaves[dim.place.path][max(dim.place.position, 0)] = spec
+    for root, written in names.items():
+        if written.name is not None:
+            bounds[written.name] = _bounds(facts, roots[root], written)
+    return Shapes({path: tuple(specs) for path, specs in leaves.items()}, bounds)
+
+
+def _spec(
+    facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression], names: Mapping[Any, _Root]
+) -> Spec:
+    if dim.fixed:
+        return Static()
+    symbols = dim.value.free_symbols
+    if len(symbols) == 1:
+        (root,) = symbols
+        if roots[root].single:
+            return Static()
+        line, written = linear_in(dim.value, root), names[root]
+        if line is not None and written.name is not None:
+            scale, offset = line
+            return Named(written.name, scale * written.scale, scale * written.offset + offset)
+        if line is not None:
+            return _automatic(dim.wanted, line, roots[root])
+    return Auto()
+
+
+def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
+    """A dim that torch decides on, with the bounds that are known; `!` stays `!`."""
+    scale, offset = line
+    low = scale * sizes.first + offset
+    high = None if sizes.last is None else scale * sizes.last + offset
+    kind = Dynamic if isinstance(wanted, Dynamic) else Auto
+    return kind(low if low > LEAST else None, high)
+
+
+def _bounds(facts: SizeFacts, sizes: Progression, written: _Root) -> Bounds:
+    low = (sizes.first - written.offset) // written.scale
+    high = None if sizes.last is None else (sizes.last - written.offset) // written.scale
+    asked = facts.shapes.bounds.get(written.name or "", Bounds())
+    if written.scale == 1:  # what the user asked for, where it is narrower
+        low = max(low, asked.low or 0)
+        high = min((each for each in (high, asked.high) if each is not None), default=None)
+        return Bounds(low if low > LEAST or low == asked.low else None, high)
+    return Bounds(low or None, high)

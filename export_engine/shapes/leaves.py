@@ -1,0 +1,88 @@
+"""The leaves of a call's inputs by path, and what to say about a path that is none of them.
+
+Importing this module imports torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.record import split_path
+from export_engine.shapes.errors import Misfit, ShapesError
+from export_engine.torch_internals import call_leaves
+
+_SHOWN = 12
+"""Inputs that a message lists."""
+
+
+class Leaf(NamedTuple):
+    """A tensor, number or other value that a call passes, and where: `x`, `cache.0.key`."""
+
+    path: str
+    value: Any
+
+
+def leaves_of(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Leaf]:
+    """Every leaf of a call, None included, in torch's order.
+
+    A parameter's name starts a path; what `*args` takes is `args.0`, and what `**kwargs` takes has
+    its own keyword.
+
+    Raises:
+        ShapesError: a container's class is registered without names for what is in it.
+    """
+    try:
+        return [Leaf(*each) for each in call_leaves(signature, args, kwargs)]
+    except ValueError as error:
+        raise ShapesError(f"The call's inputs have no paths: {error}") from error
+
+
+def check_paths(paths: Iterable[str], leaves: list[Leaf], signature: inspect.Signature) -> None:
+    """Raises Misfit for the first path that is not exactly one leaf of the call."""
+    times = Counter(leaf.path for leaf in leaves)
+    for path in paths:
+        if times[path] == 0:
+            raise Misfit(_no_such_leaf(path, leaves, signature), path)
+        if times[path] > 1:
+            raise Misfit(f"{times[path]} inputs of the call have the path {path}", path)
+
+
+def _no_such_leaf(path: str, leaves: list[Leaf], signature: inspect.Signature) -> str:
+    inside = [leaf for leaf in leaves if leaf.path.startswith(f"{path}.")]
+    if inside:
+        return f"{path} holds several inputs; name the one you mean: {_listed(inside)}"
+    around = next((leaf for leaf in leaves if path.startswith(f"{leaf.path}.")), None)
+    if around is not None:
+        return _nothing_inside(path, around)
+    name = (split_path(path) or [path])[0]
+    if path == name and name in signature.parameters:
+        return f"this call does not pass {name}; leave it out of the spec"
+    near = difflib.get_close_matches(path, [leaf.path for leaf in leaves], n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"no input is called {path}.{hint} The call's tensors are: {_listed(leaves)}"
+
+
+def _nothing_inside(path: str, around: Leaf) -> str:
+    if around.value is None:
+        return f"there is no {path}: {around.path} is None in this call"
+    if isinstance(around.value, torch.Tensor):
+        return f"there is no {path}: {around.path} is a tensor"
+    kind = type(around.value).__name__
+    return (
+        f"there is no {path}: torch does not look into a {kind}. Register the class with "
+        "torch.export.register_dataclass, or with register_pytree_node and its keys"
+    )
+
+
+def _listed(leaves: list[Leaf]) -> str:
+    tensors = [leaf.path for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
+    more = ", …" if len(tensors) > _SHOWN else ""
+    return ", ".join(tensors[:_SHOWN]) + more or "none"

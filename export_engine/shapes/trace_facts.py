@@ -1,0 +1,159 @@
+"""Reads what an attempt found out about the sizes of its inputs: values, ranges, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Attempt, Request, signature_of
+from export_engine.shapes.dims import Named, Pinned, Spec, Static
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.leaves import Leaf, leaves_of
+from export_engine.shapes.spec import Shapes
+from export_engine.shapes.symbol_sources import InputPlace, birth_dims
+from export_engine.source import Stack
+from export_engine.torch_internals import (
+    known_range,
+    replaced_sizes,
+    symbol_printer,
+    symbol_value,
+)
+
+
+@dataclass(frozen=True)
+class InputDim:
+    """A dim that the request asks to be dynamic, and what became of it."""
+
+    place: InputPlace
+    wanted: Spec
+    example: int
+    value: Any
+    """A sympy expression over root symbols; a number where the trace fixed it."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the trace took its size for a constant."""
+        return not getattr(self.value, "free_symbols", None)
+
+
+@dataclass(frozen=True)
+class SizeCondition:
+    """A condition that the trace relied on, with the sizes it knows of by then put in."""
+
+    condition: Any
+    """A sympy boolean over root symbols."""
+    recorded: Any
+    """As it was asked, over the symbols of input dims."""
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class SizeFacts:
+    """All of it, for one attempt."""
+
+    shapes: Shapes
+    """What was asked for."""
+    dims: tuple[InputDim, ...]
+    conditions: tuple[SizeCondition, ...]
+    ranges: Mapping[Any, tuple[int | None, int | None]]
+    """Per root symbol: least and greatest size the trace allows."""
+    examples: Mapping[Any, int]
+    """Per root symbol: its value in the example."""
+    places: Mapping[str, InputPlace] = field(default_factory=dict)
+    """Per torch's name of a symbol, the input dim it was made for."""
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What to call each symbol: its Dim's name, else `x.shape[0]`."""
+        found: dict[str, str] = {}
+        for symbol, place in self.places.items():
+            specs = self.shapes.leaves.get(place.path, ())
+            position = max(place.position, 0)
+            spec = specs[position] if position < len(specs) else None
+            plain = isinstance(spec, Named) and not spec.derived
+            found[symbol] = spec.name if plain and isinstance(spec, Named) else str(place)
+        return found
+
+    def text(self, expression: Any) -> str:
+        """An expression or a condition in the user's terms."""
+        return symbol_printer(self.names)(expression)
+
+
+def size_facts(attempt: Attempt) -> SizeFacts | None:
+    """The facts; None where nothing was asked to be dynamic, or no trace began."""
+    request = attempt.request
+    if request is None:
+        return None
+    shapes = shapes_of(request)
+    if not shapes:
+        return None
+    leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    recording = attempt.recording
+    places = birth_dims(recording.births, [leaf.path for leaf in leaves])
+    symbols = {
+        place: birth.symbol
+        for birth in recording.births
+        if (place := places.get(str(birth.symbol)))
+    }
+    env = recording.shape_env
+    dims = tuple(_wanted_dims(shapes, leaves, symbols, env))
+    roots = {root for dim in dims for root in getattr(dim.value, "free_symbols", ())}
+    return SizeFacts(
+        shapes,
+        dims,
+        tuple(_conditions(attempt, env)),
+        {root: known_range(env, root) for root in roots},
+        _examples(dims, env),
+        places,
+    )
+
+
+def shapes_of(request: Request) -> Shapes | None:
+    """What a request asks to be dynamic, as Shapes; None where it asks nothing, or nonsense."""
+    given = request.shapes
+    if given is None or isinstance(given, Shapes):
+        return given
+    try:
+        return Shapes.from_torch(given, request.target, request.args, request.kwargs)
+    except ShapesError:
+        return None
+
+
+def _wanted_dims(
+    shapes: Shapes, leaves: Iterable[Leaf], symbols: Mapping[InputPlace, Any], env: Any
+) -> Iterable[InputDim]:
+    for leaf in leaves:
+        tensor = isinstance(leaf.value, torch.Tensor)
+        sizes = list(leaf.value.shape) if tensor else [leaf.value]
+        for position, spec in enumerate(shapes.leaves.get(leaf.path, ())):
+            if isinstance(spec, Static | Pinned) or position >= len(sizes):
+                continue
+            place = InputPlace(leaf.path, position if tensor else -1)
+            symbol = symbols.get(place)
+            value = sizes[position] if symbol is None else replaced_sizes(env, symbol)
+            yield InputDim(place, spec, sizes[position], value)
+
+
+def _conditions(attempt: Attempt, env: Any) -> Iterable[SizeCondition]:
+    seen: set[tuple[Any, Stack]] = set()
+    for guard in attempt.recording.guards:
+        if not getattr(guard.condition, "free_symbols", None):
+            continue
+        condition = replaced_sizes(env, guard.condition)
+        if (guard.condition, guard.stack) not in seen:
+            seen.add((guard.condition, guard.stack))
+            yield SizeCondition(condition, guard.condition, guard.stack)
+
+
+def _examples(dims: Iterable[InputDim], env: Any) -> dict[Any, int]:
+    found: dict[Any, int] = {}
+    for dim in dims:
+        for root in getattr(dim.value, "free_symbols", ()):
+            value = symbol_value(env, root)
+            if value is not None:
+                found[root] = value
+    return found

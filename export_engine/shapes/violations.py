@@ -1,0 +1,266 @@
+"""What in the shapes asked for does not hold, and the line that makes it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any, Literal
+
+from export_engine.shapes.dims import Bounds, Named
+from export_engine.shapes.range_solver import Condition, Progression, compiled
+from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
+from export_engine.source import Stack, outside_torch
+from export_engine.torch_internals import linear_in, symbol_printer
+
+_MOST_COMBINATIONS = 2000
+
+
+_LONGEST = 90
+
+
+LEAST = 2
+"""torch takes sizes 0 and 1 apart: a size that varies is 2 or more while tracing."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something asked for that does not hold."""
+
+    kind: Literal["fixed", "zero-one", "equal", "derived", "multiple", "range", "tied"]
+    text: str
+    """A clause in the user's terms: `batch must be at most 16`."""
+    dims: tuple[InputDim, ...]
+    stack: Stack = ()
+    """The line that makes it so."""
+    condition: str = ""
+    """What that line asks, in the user's terms."""
+
+    @property
+    def lossy(self) -> bool:
+        """Whether a wanted dim cannot vary at all."""
+        return self.kind in ("fixed", "zero-one")
+
+
+def _line(problem: Problem) -> int:
+    return problem.stack[-1].line if problem.stack else 0
+
+
+def alone(facts: SizeFacts, root: Any) -> list[SizeCondition]:
+    """The conditions on one root symbol and no other."""
+    return [each for each in facts.conditions if each.condition.free_symbols == {root}]
+
+
+def function_of(condition: Any, root: Any) -> Condition:
+    """A condition on one root symbol, as a function of its size."""
+    return compiled(symbol_printer({str(root): "size"})(condition), "size")
+
+
+def problems_of(facts: SizeFacts, roots: Mapping[Any, Progression]) -> list[Problem]:
+    """Every problem, in the order of the lines that make them.
+
+    Args:
+        facts: what a trace found out.
+        roots: the sizes that each root symbol may have.
+    """
+    return sorted(_problems(facts, roots), key=lambda problem: (_line(problem), problem.text))
+
+
+def _problems(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
+    groups: dict[Any, InputDim] = {}
+    for dim in facts.dims:
+        if dim.fixed or _is_fixed_root(dim, roots):
+            yield _fixed(facts, dim, roots)
+            continue
+        yield from _joined(facts, dim, groups)
+    for root, sizes in roots.items():
+        if not sizes.single:
+            yield from _narrowed(facts, root, sizes)
+    yield from _tied(facts, roots)
+
+
+def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
+    symbols = dim.value.free_symbols
+    return len(symbols) == 1 and all(roots[root].single for root in symbols)
+
+
+def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) -> Problem:
+    name = name_of(dim)
+    if dim.example in (0, 1) and not getattr(dim.value, "free_symbols", None):
+        text = f"{name} is {dim.example} in the example, and torch takes 0 and 1 as fixed sizes"
+        return Problem("zero-one", text, (dim,))
+    cause = _cause(facts, dim)
+    return _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
+
+
+def _cause(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
+    """The condition that fixed a dim: the last that is about it alone and holds for one size."""
+    symbol = next((s for s, place in facts.places.items() if place == dim.place), None)
+    about = [
+        each
+        for each in facts.conditions
+        if symbol in {str(each) for each in each.recorded.free_symbols}
+    ]
+    fixing = [each for each in about if not each.condition.free_symbols]
+    found = fixing or about
+    return found[-1] if found else None
+
+
+def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Iterable[Problem]:
+    """A dim that must be equal to, or a formula of, one before it that has another name."""
+    if len(dim.value.free_symbols) != 1:
+        return
+    (root,) = dim.value.free_symbols
+    first = groups.setdefault(root, dim)
+    if first is dim or _says_so(first, dim):
+        return
+    base, line = linear_in(first.value, root), linear_in(dim.value, root)
+    cause = _joining(facts, first, dim)
+    if base is None or line is None:
+        return
+    if base == line:
+        text = f"{name_of(dim)} must be equal to {name_of(first)}"
+        yield _with_cause(facts, "equal", text, (first, dim), cause)
+    else:
+        text = f"{name_of(dim)} must be {_formula(base, line, name_of(first))}"
+        yield _with_cause(facts, "derived", text, (first, dim), cause)
+
+
+def _says_so(first: InputDim, dim: InputDim) -> bool:
+    """Whether the Shapes asked for say already how the two are related."""
+    one, other = first.wanted, dim.wanted
+    return not (isinstance(one, Named) and isinstance(other, Named)) or one.name == other.name
+
+
+def _formula(base: tuple[int, int], line: tuple[int, int], name: str) -> str:
+    """`line` in terms of `base`, where it comes out whole; else in words."""
+    (scale, offset), (other_scale, other_offset) = base, line
+    if other_scale % scale == 0:
+        factor = other_scale // scale
+        rest = other_offset - factor * offset
+        head = name if factor == 1 else f"{factor} * {name}"
+        return head if rest == 0 else f"{head} {'+' if rest > 0 else '-'} {abs(rest)}"
+    return f"tied to {name}"
+
+
+def _joining(facts: SizeFacts, first: InputDim, dim: InputDim) -> SizeCondition | None:
+    wanted = {str(first.place), str(dim.place)}
+    for each in facts.conditions:
+        places = {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
+        if str(dim.place) in places and (wanted <= places) and not each.condition.free_symbols:
+            return each
+    about = (
+        each
+        for each in facts.conditions
+        if str(dim.place) in {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
+        and len(each.recorded.free_symbols) > 1
+    )
+    return next(about, None)
+
+
+def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Problem]:
+    """Conditions that refuse some of the sizes asked for, one problem per line that asks."""
+    dims = tuple(dim for dim in facts.dims if dim.value == root) or tuple(
+        dim for dim in facts.dims if root in getattr(dim.value, "free_symbols", ())
+    )
+    if not dims:
+        return
+    asked = _asked(facts, dims[0])
+    low = max(asked.low or 0, LEAST)
+    refuses_low = sizes.first > low
+    refuses_high = sizes.last is not None and (asked.high is None or asked.high > sizes.last)
+    if not (refuses_low or refuses_high or sizes.step > 1):
+        return
+    name = name_of(dims[0])
+    if linear_in(dims[0].value, root) != (1, 0):
+        name = facts.text(root)
+    text = f"{name} must be {described(sizes, low)}"
+    kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
+    beyond = _just_outside(sizes, low, asked.high)
+    seen: set[Stack] = set()
+    for each in alone(facts, root):
+        holds = function_of(each.condition, root)
+        line = outside_torch(each.stack)
+        if line not in seen and not all(holds(size) for size in beyond):
+            seen.add(line)
+            yield _with_cause(facts, kind, text, dims, each)
+    if not seen:
+        yield _with_cause(facts, kind, text, dims, None)
+
+
+def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
+    """Sizes asked for that are refused: those between two that hold, else those next to an end."""
+    first, last, step = sizes
+    if step > 1:
+        return [first + each for each in range(1, step)]
+    below = [first - 1] if first > low else []
+    above = [last + 1] if last is not None and (high is None or last < high) else []
+    return below + above
+
+
+def _asked(facts: SizeFacts, dim: InputDim) -> Bounds:
+    if isinstance(dim.wanted, Named):
+        return facts.shapes.bounds.get(dim.wanted.name, Bounds())
+    return Bounds(getattr(dim.wanted, "low", None), getattr(dim.wanted, "high", None))
+
+
+def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
+    """Conditions on several sizes at once, which no Dim can say, and which refuse some of them."""
+    seen: set[str] = set()
+    for each in facts.conditions:
+        symbols = sorted(each.condition.free_symbols, key=str)
+        text = facts.text(each.condition)
+        if len(symbols) < 2 or text in seen or not roots.keys() >= set(symbols):
+            continue
+        seen.add(text)
+        if _always_holds(each.condition, symbols, roots):
+            continue
+        about = each.condition.free_symbols
+        dims = tuple(d for d in facts.dims if getattr(d.value, "free_symbols", set()) & about)
+        yield Problem("tied", f"{text} must hold", dims, outside_torch(each.stack), text)
+
+
+def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progression]) -> bool:
+    """Whether a condition holds for the combinations tried of sizes that are each allowed."""
+    names = {str(symbol): f"size{number}" for number, symbol in enumerate(symbols)}
+    holds = compiled(symbol_printer(names)(condition), *names.values())
+    tried = product(*(roots[symbol].some() for symbol in symbols))
+    return all(holds(*sizes) for sizes in islice(tried, _MOST_COMBINATIONS))
+
+
+def _with_cause(
+    facts: SizeFacts, kind: Any, text: str, dims: tuple[InputDim, ...], cause: SizeCondition | None
+) -> Problem:
+    if cause is None:
+        return Problem(kind, text, dims)
+    condition = shortened(facts.text(cause.recorded))
+    return Problem(kind, text, dims, outside_torch(cause.stack), condition)
+
+
+def name_of(dim: InputDim) -> str:
+    """What to call a dim: its Dim's name, else `x.shape[0]`."""
+    spec = dim.wanted
+    if isinstance(spec, Named) and not spec.derived:
+        return spec.name
+    return str(dim.place)
+
+
+def shortened(condition: str) -> str:
+    """A condition as far as it can be read at a glance."""
+    return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
+
+
+def described(sizes: Progression, low: int) -> str:
+    """Sizes in words: `at most 16`, `a multiple of 4`, `from 2 to 16`."""
+    first, last, step = sizes
+    parts = []
+    if step > 1:
+        rest = first % step
+        parts.append(f"a multiple of {step}" + (f" plus {rest}" if rest else ""))
+    if last is not None and first > low and step == 1:
+        parts.append(f"from {first} to {last}")
+    elif last is not None:
+        parts.append(f"at most {last}")
+    elif first > max(low, step + first % step):
+        parts.append(f"at least {first}")
+    return ", ".join(parts) or "any size"

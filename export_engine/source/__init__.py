@@ -1,0 +1,39 @@
+"""The user's code as text: stacks, files, cells, syntax trees, highlighting, printed graphs.
+
+Reads source and runs none of it. Rewrites of it are in `fixes.code`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.source.file_owner import LIBRARIES as LIBRARIES
+    from export_engine.source.file_owner import MADE_UP as MADE_UP
+    from export_engine.source.file_owner import TORCH as TORCH
+    from export_engine.source.file_owner import is_own as is_own
+    from export_engine.source.graph_text import items_of as items_of
+    from export_engine.source.graph_text import printed_graph as printed_graph
+    from export_engine.source.highlighting import python_lines as python_lines
+    from export_engine.source.stacks import Location as Location
+    from export_engine.source.stacks import Stack as Stack
+    from export_engine.source.stacks import format_stack as format_stack
+    from export_engine.source.stacks import is_shown as is_shown
+    from export_engine.source.stacks import outside_torch as outside_torch
+    from export_engine.source.stacks import parse_stack_trace as parse_stack_trace
+    from export_engine.source.stacks import user_stack as user_stack
+    from export_engine.source.stacks import without_repeats as without_repeats
+    from export_engine.source.syntax import Code as Code
+    from export_engine.source.syntax import Position as Position
+    from export_engine.source.syntax import Question as Question
+    from export_engine.source.syntax import Span as Span
+    from export_engine.source.syntax import code_of as code_of
+    from export_engine.source.text import SourceMissing as SourceMissing
+    from export_engine.source.text import innermost as innermost
+    from export_engine.source.text import source_line as source_line
+    from export_engine.source.text import source_lines as source_lines
+    from export_engine.source.text import source_text as source_text
+    from export_engine.source.text import with_sources as with_sources
+    from export_engine.source.unified_diff import unified as unified
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

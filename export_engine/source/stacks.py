@@ -1,0 +1,123 @@
+"""Call stacks as a user reads them: without torch's plumbing, the outermost call first.
+
+Frames are kept when they are the user's, their libraries', or one of torch's own `nn` modules or
+example cases.
+Walks live frames, reads and writes the text form that torch stores on nodes; knows nothing of
+torch's private names.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sysconfig
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from types import FrameType
+from typing import NamedTuple
+
+import torch
+
+_TORCH = torch.__path__[0] + "/"
+_TORCH_NN = _TORCH + "nn/"
+_EXPORTDB = _TORCH + "_export/db/examples/"
+# Stands between any two modules and tells a reader nothing.
+_NN_PLUMBING = _TORCH_NN + "modules/module.py"
+_STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
+_ENGINE = __file__.rsplit("/", 2)[0] + "/"
+_PROMPTS = ("<ipython-input", "<stdin>")
+_FRAME_LINE = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+), in (?P<function>.*)')
+
+
+class Location(NamedTuple):
+    """A line that was being run."""
+
+    file: str
+    line: int
+    function: str
+
+
+Stack = tuple[Location, ...]
+
+
+def user_stack(innermost: FrameType, behind: Callable[[FrameType], Stack]) -> Stack:
+    """The shown frames from `innermost` out to the one that started the export.
+
+    Args:
+        innermost: where to start.
+        behind: the user's lines that a frame of generated code (`<eval_with_key>`) stands for.
+    """
+    frame: FrameType | None = innermost
+    locations: list[Location] = []
+    while frame is not None:
+        code = frame.f_code
+        path = code.co_filename
+        if path.startswith(_ENGINE):
+            if code.co_name == "run_export":
+                break
+        elif is_shown(path):
+            locations.append(Location(path, frame.f_lineno, code.co_name))
+        elif path.startswith("<eval_with_key>"):
+            locations.extend(reversed(behind(frame)))
+        frame = frame.f_back
+    locations.reverse()
+    return without_repeats(locations)
+
+
+@lru_cache(maxsize=4096)
+def is_shown(path: str) -> bool:
+    """Whether frames of this file belong in a stack that a user reads."""
+    if path.startswith(_TORCH):
+        return path.startswith((_TORCH_NN, _EXPORTDB)) and path != _NN_PLUMBING
+    if path.startswith("<"):
+        return path.startswith(_PROMPTS)
+    if path.startswith("torch/"):  # how torch signs the checks that it adds by itself
+        return False
+    standard = path.startswith(_STANDARD_LIBRARY) and "-packages" not in path
+    return not standard and not path.startswith(_ENGINE)
+
+
+def outside_torch(stack: Stack) -> Stack:
+    """The stack up to the innermost line that is not one of torch's own modules'; all, if none."""
+    end = len(stack)
+    while end > 1 and stack[end - 1].file.startswith(_TORCH):
+        end -= 1
+    return stack[:end]
+
+
+def without_repeats(locations: Iterable[Location]) -> Stack:
+    """The stack without a path that is walked twice.
+
+    A branch of torch.cond is traced on its own first; the recovered stack of each of its ops begins
+    again at the function that called cond.
+    """
+    shown: list[Location] = []
+    for location in locations:
+        if location in shown:
+            del shown[shown.index(location) :]
+        shown.append(location)
+    return tuple(shown)
+
+
+@lru_cache(maxsize=16384)
+def parse_stack_trace(text: str) -> Stack:
+    """The shown frames of a `stack_trace` text: Python's traceback format, as torch stores it."""
+    found = []
+    for line in text.splitlines():
+        match = _FRAME_LINE.fullmatch(line)
+        if match and is_shown(match["file"]):
+            found.append(Location(match["file"], int(match["line"]), match["function"]))
+    return without_repeats(found)
+
+
+@lru_cache(maxsize=16384)
+def format_stack(stack: Stack) -> str:
+    """A stack in the text form that torch stores on nodes."""
+    return "\n".join(_format_location(location) for location in stack).strip()
+
+
+@lru_cache(maxsize=16384)
+def _format_location(location: Location) -> str:
+    code = linecache.getline(location.file, location.line).strip()
+    place = f'  File "{location.file}", line {location.line}, in {location.function}'
+    return f"{place}\n    {code}" if code else place

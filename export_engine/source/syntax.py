@@ -1,0 +1,313 @@
+"""The syntax tree around a place in the user's code: which expression, and what is asked of it.
+
+Reads source through linecache, which knows files, notebook cells and edited copies of both. Runs
+nothing of it. What cannot be read or parsed gives None.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal, NamedTuple
+
+
+class Span(NamedTuple):
+    """A piece of source text: lines from 1, columns from 0 in characters, the end excluded."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+Construct = Literal[
+    "if", "while", "assert", "conditional", "filter", "match", "for", "unpack", "call"
+]
+"""Where Python needs a plain value: `conditional` is `a if test else b`, `filter` the `if` of a
+comprehension, `unpack` is `a, b = c`, `call` a builtin such as `bool` or `int`."""
+
+_LOOPED = frozenset({"range", "enumerate", "zip", "reversed", "list", "tuple", "iter", "len"})
+_CALLS = frozenset(
+    {"bool", "any", "all", "int", "float", "complex", "len", "range", "sorted", "max", "min"}
+    | {"round", "str", "format", "sum", "list", "tuple", "hash"}
+)
+_LONGEST_TEXT = 80
+
+
+class Position(NamedTuple):
+    """Where an instruction stands, as Python's compiler notes it. Columns count UTF-8 bytes."""
+
+    line: int
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What Python wants to know at a place."""
+
+    construct: Construct
+    asked: ast.expr
+    """The expression whose plain value decides: `x.sum() > 0`."""
+    node: ast.AST
+    """The statement, conditional expression or call that asks."""
+
+
+class Code:
+    """One file's text and its syntax tree."""
+
+    def __init__(self, text: str) -> None:
+        """Make one. Raises SyntaxError."""
+        self._text = text
+        self._lines = text.splitlines(keepends=True)
+        with warnings.catch_warnings():  # Python warned of odd literals when the code was run
+            warnings.simplefilter("ignore")
+            self.tree = ast.parse(text)
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {
+            child: parent
+            for parent in ast.walk(self.tree)
+            for child in ast.iter_child_nodes(parent)
+        }
+
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)]
+
+    @cached_property
+    def _expressions(self) -> list[ast.expr]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr)]
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, the nearest first."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
+
+    def text(self, node: ast.AST) -> str:
+        """The source of a node on one line, shortened where it is long."""
+        text = " ".join((ast.get_source_segment(self._text, node) or "").split())
+        if len(text) <= _LONGEST_TEXT:
+            return text
+        if isinstance(node, ast.Call):
+            return f"{self.text(node.func)}(…)"
+        return text[: _LONGEST_TEXT - 1] + "…"
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
+        """Where a node stands, its columns in characters."""
+        end_line = node.end_lineno or node.lineno
+        return Span(
+            node.lineno,
+            self._characters(node.lineno, node.col_offset),
+            end_line,
+            self._characters(end_line, node.end_col_offset or 0),
+        )
+
+    def _characters(self, line: int, column: int) -> int:
+        if not 0 < line <= len(self._lines):
+            return column
+        return len(self._lines[line - 1].encode()[:column].decode(errors="replace"))
+
+    def statement(self, line: int) -> ast.stmt | None:
+        """The innermost statement that a line is part of."""
+        found: ast.stmt | None = None
+        for node in self._statements:
+            around = node.lineno <= line <= (node.end_lineno or 0)
+            if around and (found is None or _size(node) <= _size(found)):
+                found = node
+        return found
+
+    def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function that a node is in."""
+        for each in self.ancestors(node):
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                return each
+        return None
+
+    def expression(self, position: Position) -> ast.expr | None:
+        """The expression that an instruction was compiled from.
+
+        Without columns, what the statement on that line asks, or its value.
+        """
+        if position.column is None:
+            return _decisive(self.statement(position.line))
+        asking = [node for node in self._statements if _matches(node, position)]
+        if asking and _decisive(asking[0]) is not None:  # `if flag:` is compiled as a whole
+            return _decisive(asking[0])
+        near = self._expressions
+        exact = [node for node in near if _matches(node, position)]
+        if exact:
+            return self._or_whole(exact[-1])
+        # A method call over several lines starts, for the compiler, at the method's name.
+        ending = [node for node in near if _ends_at(node, position)]
+        if ending:
+            return max(ending, key=_size)
+        around = [node for node in near if _contains(node, position)]
+        return min(around, key=_size, default=_decisive(self.statement(position.line)))
+
+    def _or_whole(self, operand: ast.expr) -> ast.expr:
+        """The operand of `and` and `or`, or all of them where it is not certain which one it was.
+
+        Python 3.11 gives the question after a comparison the comparison's place.
+        """
+        whole = operand
+        for parent in self.ancestors(operand):
+            if not isinstance(parent, ast.BoolOp | ast.UnaryOp):
+                break
+            whole = parent
+        if sys.version_info >= (3, 12) or not isinstance(operand, ast.Compare):
+            return operand
+        operands = list(_operands(whole))
+        following = operands[operands.index(operand) + 1 :] if operand in operands else []
+        return whole if following and not isinstance(following[0], ast.Compare) else operand
+
+    def question(self, expression: ast.expr) -> Question | None:
+        """What Python asks of the value of an expression; None where it only passes it on."""
+        child: ast.AST = expression
+        if isinstance(expression, ast.IfExp):
+            return Question("conditional", expression.test, expression)
+        if isinstance(expression, ast.Tuple | ast.List) and isinstance(expression.ctx, ast.Store):
+            return self._unpacked(expression)
+        for parent in self.ancestors(expression):
+            asked = _asked(parent, child)
+            if asked is not None:
+                return asked
+            if not _passes_on(parent):
+                break
+            child = parent
+        if isinstance(expression, ast.Call) and _called(expression) in _CALLS:
+            return Question("call", expression, expression)
+        return None
+
+    def _unpacked(self, target: ast.expr) -> Question | None:
+        statement = next(self.ancestors(target), None)
+        if isinstance(statement, ast.Assign):
+            return Question("unpack", statement.value, statement)
+        if isinstance(statement, ast.For):
+            return Question("unpack", statement.iter, statement)
+        return None
+
+
+def code_of(path: str) -> Code | None:
+    """The code of a file or a cell."""
+    text = "".join(linecache.getlines(path))
+    return _parsed(text) if text else None
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> Code | None:
+    try:
+        return Code(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _asked(parent: ast.AST, child: ast.AST) -> Question | None:
+    match parent:
+        case ast.If(test=test) if test is child:
+            return Question("if", test, parent)
+        case ast.While(test=test) if test is child:
+            return Question("while", test, parent)
+        case ast.Assert(test=test) if test is child:
+            return Question("assert", test, parent)
+        case ast.IfExp(test=test) if test is child:
+            return Question("conditional", test, parent)
+        case ast.comprehension(ifs=tests) if child in tests:
+            return Question("filter", child, parent)
+        case ast.match_case(guard=test) if test is child:
+            return Question("if", test, parent)
+        case ast.Match(subject=subject):
+            return Question("match", subject, parent)
+        case ast.For(iter=looped) | ast.AsyncFor(iter=looped) if looped is child:
+            return Question("for", looped, parent)
+        case ast.comprehension(iter=looped) if looped is child:
+            return Question("for", looped, parent)
+    return None
+
+
+def _decisive(statement: ast.stmt | None) -> ast.expr | None:
+    """What a statement asks, or its value."""
+    match statement:
+        case ast.If(test=asked) | ast.While(test=asked) | ast.Assert(test=asked):
+            return asked
+        case ast.For(iter=asked) | ast.AsyncFor(iter=asked) | ast.Match(subject=asked):
+            return asked
+        case ast.Assign(value=value) | ast.AugAssign(value=value) | ast.Expr(value=value):
+            return _conditional_in(value)
+        case ast.Return(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
+            return _conditional_in(value)
+    return None
+
+
+def _operands(test: ast.expr) -> Iterator[ast.expr]:
+    """What `and`, `or` and `not` combine, in order."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _operands(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _operands(operand)
+        case _:
+            yield test
+
+
+def _passes_on(parent: ast.AST) -> bool:
+    """Whether what decides about a part decides about the whole: `not x`, `x and y`, `range(x)`."""
+    if isinstance(parent, ast.Call):
+        return _called(parent) in _LOOPED | {"bool"}
+    return isinstance(
+        parent,
+        ast.BoolOp | ast.UnaryOp | ast.NamedExpr | ast.pattern | ast.match_case,
+    )
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _conditional_in(value: ast.expr) -> ast.expr:
+    """Of a value with one conditional expression in it, that one."""
+    found = [node for node in ast.walk(value) if isinstance(node, ast.IfExp)]
+    return found[0].test if len(found) == 1 else value
+
+
+def _size(node: ast.stmt | ast.expr) -> tuple[int, int]:
+    lines = (node.end_lineno or node.lineno) - node.lineno
+    return lines, (node.end_col_offset or 0) - node.col_offset
+
+
+def _matches(node: ast.expr | ast.stmt, position: Position) -> bool:
+    return (
+        node.lineno == position.line
+        and node.col_offset == position.column
+        and node.end_col_offset == position.end_column
+        and position.end_line in (None, node.end_lineno)
+    )
+
+
+def _ends_at(node: ast.expr, position: Position) -> bool:
+    return (
+        isinstance(node, ast.Call | ast.Attribute)
+        and node.lineno < position.line
+        and node.end_col_offset == position.end_column
+        and position.end_line in (None, node.end_lineno)
+        and (node.end_lineno or 0) >= position.line
+    )
+
+
+def _contains(node: ast.expr, position: Position) -> bool:
+    start = (position.line, position.column or 0)
+    return (
+        (node.lineno, node.col_offset)
+        <= start
+        < (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    )

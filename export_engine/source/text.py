@@ -1,0 +1,110 @@
+"""The text of the files that a Record's stacks go through."""
+
+from __future__ import annotations
+
+import linecache
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from export_engine.record import Record, SourceFile
+from export_engine.source.highlighting import Token, python_lines
+from export_engine.source.notebook_cells import as_typed
+
+LONGEST_FILE = 5_000_000
+"""Characters; a longer file is not shown."""
+
+
+class SourceMissing(Exception):
+    """Why a file's text is not to be had. Its text can be shown as it is."""
+
+
+class Frame(NamedTuple):
+    """A line that a stack of the Record goes through."""
+
+    file: int
+    """Into `Record.files`."""
+    name: str
+    """Of the file."""
+    line: int
+    function: str
+
+
+def innermost(record: Record, stack: int) -> Frame | None:
+    """The innermost frame of a stack, by the stack's number; None for -1, which is no stack."""
+    if stack < 0:
+        return None
+    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
+    file = record.frames.file[frame]
+    function = record.strings[record.frames.function[frame]]
+    return Frame(file, record.files[file].name, record.frames.line[frame], function)
+
+
+def source_lines(record: Record, file: int) -> list[list[Token]]:
+    """A file of the Record, coloured, line by line.
+
+    Raises:
+        SourceMissing: the text is not on this machine, or is no Python source.
+    """
+    if not 0 <= file < len(record.files):
+        raise SourceMissing(f"The record has no file {file}.")
+    return python_lines(source_text(record, file))
+
+
+def source_text(record: Record, file: int) -> str:
+    """A file of the Record as plain text. Raises SourceMissing."""
+    entry = record.files[file]
+    if entry.text:
+        return entry.text
+    if not _may_open(entry):
+        raise SourceMissing(f"{entry.name} is not a Python file, so it is not shown.")
+    lines = linecache.getlines(entry.path)
+    if not lines:
+        raise SourceMissing(_why_missing(entry.origin, entry.name))
+    text = "".join(lines)
+    if len(text) > LONGEST_FILE:
+        raise SourceMissing(f"{entry.name} has {len(text):,} characters, too many to show.")
+    return as_typed(text) if entry.origin == "cell" else text
+
+
+def source_line(record: Record, file: int, line: int) -> str:
+    """One line of a file, stripped; empty where it is not to be had."""
+    entry = record.files[file]
+    if entry.text:
+        lines = _lines(entry.text)
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return linecache.getline(entry.path, line).strip() if _may_open(entry) else ""
+
+
+def with_sources(record: Record) -> Record:
+    """The Record with the text of its files inside, where it is to be had; torch's own left out."""
+    files = []
+    for number, entry in enumerate(record.files):
+        try:
+            text = source_text(record, number) if entry.origin != "torch" else ""
+        except SourceMissing:
+            text = ""
+        files.append(msgspec.structs.replace(entry, text=text))
+    return msgspec.structs.replace(record, files=files)
+
+
+@lru_cache(maxsize=32)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+def _may_open(entry: SourceFile) -> bool:
+    """A loaded program brings its own paths: they open cells and Python source, nothing else."""
+    return entry.origin == "cell" or entry.path.endswith((".py", ".pyi"))
+
+
+def _why_missing(origin: str, name: str) -> str:
+    if origin == "cell":
+        return (
+            f"The text of {name} went with the session that ran it. Run the cell again to see it."
+        )
+    return (
+        f"{name} is not on this machine. The program was exported where it is; "
+        "open it there to see its lines."
+    )

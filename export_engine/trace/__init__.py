@@ -1,0 +1,27 @@
+"""What was seen while torch traced, as plain values: guards, births of symbols, side effects.
+
+`recording` is of torch.export, `compile_events` of torch.compile. The hooks that write them are in
+`torch_internals`; this room only says what they write.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.trace.compile_events import Seen as Seen
+    from export_engine.trace.compile_events import SeenBreak as SeenBreak
+    from export_engine.trace.compile_events import SeenCall as SeenCall
+    from export_engine.trace.compile_events import SeenGraph as SeenGraph
+    from export_engine.trace.compile_events import SeenRecompile as SeenRecompile
+    from export_engine.trace.recording import Change as Change
+    from export_engine.trace.recording import Narrowing as Narrowing
+    from export_engine.trace.recording import Owner as Owner
+    from export_engine.trace.recording import PartialGraph as PartialGraph
+    from export_engine.trace.recording import Raised as Raised
+    from export_engine.trace.recording import RecordedGuard as RecordedGuard
+    from export_engine.trace.recording import Recording as Recording
+    from export_engine.trace.recording import Replacement as Replacement
+    from export_engine.trace.recording import SymbolBirth as SymbolBirth
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

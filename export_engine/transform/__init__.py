@@ -1,0 +1,16 @@
+"""Exported → Exported: a program decomposed, each new op tied to the op that it comes from.
+
+Also which ops are not of a set of ops. Which decompositions: `DecompositionTable`, in `attempt`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.transform.opset import outside as outside
+    from export_engine.transform.run_decompositions import DecomposeError as DecomposeError
+    from export_engine.transform.run_decompositions import decompose as decompose
+    from export_engine.transform.run_decompositions import kept_whole as kept_whole
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

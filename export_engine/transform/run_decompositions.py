@@ -1,0 +1,194 @@
+"""Exported → Exported: the program decomposed, each new op tied to the op that it comes from."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+
+from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced
+from export_engine.capture import quiet
+from export_engine.progress import Progress
+from export_engine.torch_internals import counted_nodes, origins
+from export_engine.trace import Recording
+
+_PICK = "<built-in function getitem>"
+"""What takes one of several results; it comes with any op that has them."""
+_ATTENTION = "scaled_dot_product_attention"
+
+
+class DecomposeError(RuntimeError):
+    """torch cannot decompose a program. Its text can be shown as it is."""
+
+
+def decompose(
+    exported: Exported,
+    table: DecompositionTable,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exported:
+    """Decomposes a program.
+
+    Args:
+        exported: whose program; it stays as it is.
+        table: what to decompose.
+        progress: called for each op that torch comes to.
+
+    Raises:
+        DecomposeError: torch cannot, and why.
+        TableError: the table names an op that torch cannot decompose.
+        KeyboardInterrupt: the user interrupted; nothing has changed.
+    """
+    functions = table.to_torch()
+    started = time.perf_counter()
+    passes = 2  # torch runs the program once to learn what it writes to, once to trace
+    total = sum(node.op == "call_function" for node in exported.program.graph.nodes)
+
+    def count(done: int, name: str) -> None:
+        if progress:
+            progress(Progress(min(done, passes * total), passes * total, name, "op"))
+
+    with quiet(), counted_nodes(count):
+        try:
+            program = exported.program.run_decompositions(functions)
+        except Exception as error:
+            raise DecomposeError(_refusal(exported, table, error)) from error
+    return replace(
+        exported,
+        program=program,
+        recording=replace(exported.recording, graph=None) if exported.request else Recording(),
+        seconds=time.perf_counter() - started,
+        level=_level(exported.program, program, table, functions),
+        kept=None,
+        agreement=None,
+    )
+
+
+def kept_whole(
+    program: ExportedProgram, table: DecompositionTable
+) -> tuple[DecompositionTable, ExportedProgram] | None:
+    """A table like one that failed, and what it makes of a program; None if none works.
+
+    Attention is what torch cannot decompose on some devices: it stays whole.
+    """
+    names = {str(node.target) for node in program.graph.nodes}
+    whole = table.base == "core" and _ATTENTION not in table.ops
+    if not whole or not any(_ATTENTION in name for name in names):
+        return None
+    kept = replace(table, ops=(*table.ops, _ATTENTION))
+    try:
+        with quiet():
+            return kept, program.run_decompositions(kept.to_torch())
+    except Exception:  # noqa: BLE001 - then there is nothing to recommend
+        return None
+
+
+def _refusal(exported: Exported, table: DecompositionTable, error: Exception) -> str:
+    reason = " ".join(str(error).split())[:200]
+    way_out = kept_whole(exported.program, table)
+    if way_out is not None:
+        kept = way_out[0]
+        return f"torch cannot decompose attention here. Keep it whole: {kept}. torch: {reason}"
+    return f"torch cannot decompose this program: {reason}"
+
+
+def _level(
+    before: ExportedProgram,
+    after: ExportedProgram,
+    table: DecompositionTable,
+    functions: dict[Any, Callable[..., Any]],
+) -> Level:
+    old = {node.name: node for node in before.graph.nodes}
+    new = {node.name: node for node in after.graph.nodes}
+    found: dict[str, Origin] = {}
+    untied = []
+    for node in after.graph.nodes:
+        if node.op != "call_function":
+            continue
+        origin = _origin(node, old, before)
+        if origin is None:
+            untied.append(node.name)
+        else:
+            found[node.name] = origin
+    for name in list(untied):
+        origin = _of_user(new[name], found)
+        if origin is not None:
+            found[name] = origin
+            untied.remove(name)
+    return Level(table, found, tuple(untied), tuple(_replaced(old, new, found, functions)))
+
+
+def _origin(
+    node: torch.fx.Node, old: dict[str, torch.fx.Node], before: ExportedProgram
+) -> Origin | None:
+    """The op of the program before that an op comes from."""
+    for name in origins(node):
+        if name in old:
+            return Origin(name, "provenance")
+    same = [
+        each.name
+        for each in before.graph.nodes
+        if each.target == node.target and _reads(each) == _reads(node)
+    ]
+    if not same:  # sizes are computed anew: by their value
+        same = [
+            each.name
+            for each in before.graph.nodes
+            if each.op == "call_function" and _is_same_size(each, node)
+        ]
+    return Origin(same[0], "fallback") if same else None
+
+
+def _of_user(node: torch.fx.Node, found: dict[str, Origin]) -> Origin | None:
+    """A size that is computed anew belongs to the op that it is computed for."""
+    for user in node.users:
+        if user.name in found:
+            return Origin(found[user.name].node, "fallback")
+    return None
+
+
+def _reads(node: torch.fx.Node) -> str:
+    """An op's arguments, its inputs by name."""
+    return f"{node.args} {node.kwargs}"
+
+
+def _is_same_size(one: torch.fx.Node, other: torch.fx.Node) -> bool:
+    values = one.meta.get("val"), other.meta.get("val")
+    if not all(isinstance(value, torch.SymInt | torch.SymBool) for value in values):
+        return False
+    return str(values[0]) == str(values[1])
+
+
+def _replaced(
+    old: dict[str, torch.fx.Node],
+    new: dict[str, torch.fx.Node],
+    found: dict[str, Origin],
+    functions: dict[Any, Callable[..., Any]],
+) -> Iterator[Replaced]:
+    """Per kind of op that is another now, what came of it."""
+    into: dict[str, Counter[str]] = {}
+    for name, origin in found.items():
+        target = str(old[origin.node].target)
+        into.setdefault(target, Counter())[str(new[name].target)] += 1
+    counts = Counter(str(node.target) for node in old.values() if node.op == "call_function")
+    targets = {str(node.target): node.target for node in old.values()}
+    for target, came in into.items():
+        if set(came) - {_PICK} == {target}:
+            continue
+        function = functions.get(targets[target])
+        yield Replaced(target, counts[target], dict(came), *_source(function))
+
+
+def _source(function: Callable[..., Any] | None) -> tuple[str, str, int]:
+    """The name, the file and the line of a decomposition that is written in Python."""
+    plain = inspect.unwrap(function) if function is not None else None
+    code = getattr(plain, "__code__", None)
+    if code is None or not code.co_filename.endswith(".py"):
+        return "", "", 0
+    name = f"{getattr(plain, '__module__', '')}.{getattr(plain, '__qualname__', '')}"
+    return name, code.co_filename, code.co_firstlineno

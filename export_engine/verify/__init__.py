@@ -1,0 +1,25 @@
+"""Whether a program does what it should: against eager, and what torch.export guarantees.
+
+`guarantees` lists the checks. Every one of them runs something; what can be read off a program is
+in `findings`. How fast it runs, and by which backend, is in `run`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.verify.against_eager import check as check
+    from export_engine.verify.compare_outputs import Difference as Difference
+    from export_engine.verify.compare_outputs import compare as compare
+    from export_engine.verify.compare_outputs import compare_named as compare_named
+    from export_engine.verify.contract_sampling import inside as inside
+    from export_engine.verify.first_divergence import first_difference as first_difference
+    from export_engine.verify.guarantee import Verified as Verified
+    from export_engine.verify.guarantees import verify as verify
+    from export_engine.verify.isolated_run import call as call
+    from export_engine.verify.isolated_run import run as run
+    from export_engine.verify.program_under_test import Subject as Subject
+    from export_engine.verify.verification_record import with_verification as with_verification
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

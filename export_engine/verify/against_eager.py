@@ -1,0 +1,93 @@
+"""Checks an exported program against the eager model, on fresh inputs of sizes it never saw.
+
+That a dim is symbolic is no evidence: a guard that nobody sees may refuse what the range admits,
+and a value baked in is right for the example alone. Only running tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
+from export_engine.capture import in_eval_mode, module_kept
+from export_engine.progress import Progress
+from export_engine.verify.compare_outputs import compare
+from export_engine.verify.fresh_inputs import fresh_request
+from export_engine.verify.isolated_run import run
+from export_engine.verify.refusal import refusal
+from export_engine.verify.trial_sizes import Sizes, choices, evaluated, shown, sizes_of
+
+__all__ = ["check"]
+
+
+def check(
+    exported: Exported,
+    trials: int = 4,
+    progress: Callable[[Progress], None] | None = None,
+) -> Agreement:
+    """Runs both and compares.
+
+    Args:
+        exported: an attempt that was made here, with its Request.
+        trials: how many sizes to try; a program without symbolic sizes is run on fresh values.
+        progress: called before each trial.
+
+    Returns:
+        The trials; none for a program from a file, which has no eager model beside it.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted; the model is as it was.
+    """
+    request = exported.request
+    if request is None:
+        return Agreement(())
+    sizes = sizes_of(exported)
+    found: list[Trial] = []
+    module = as_module(request.target)
+    with in_eval_mode(module, request.eval_mode), module_kept(module) as restore:
+        program = exported.program.module()
+        for number, choice in enumerate(_plans(sizes, trials)):
+            if progress:
+                progress(Progress(number, trials, "comparing with eager", "fix"))
+            wanted = {
+                path: [evaluated(size, choice) for size in dims]
+                for path, dims in sizes.dims.items()
+            }
+            called = shown(sizes, choice) if choice != sizes.examples else {}
+            other = fresh_request(request, wanted, seed=number)
+            found.append(_trial(program, other, called, number, restore))
+    return Agreement(tuple(found))
+
+
+def _plans(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
+    """The example's own sizes with fresh values, then others; fewer where nothing may vary."""
+    yield sizes.examples
+    others = list(choices(sizes, most)) if sizes.symbols else [sizes.examples] * min(most, 2)
+    yield from others
+
+
+def _trial(
+    program: torch.nn.Module,
+    request: Request,
+    sizes: dict[str, int],
+    seed: int,
+    restore: Callable[[], None],
+) -> Trial:
+    """One run of each; the program shares its buffers with the model, so both begin anew."""
+    try:
+        eager = run(request.target, request, seed)
+    except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+        return Trial(sizes, "eager-fails", detail=refusal(error))
+    finally:
+        restore()
+    try:
+        ours = run(program, request, seed)
+    except Exception as error:  # noqa: BLE001 - so may the program
+        return Trial(sizes, "refused", detail=refusal(error))
+    finally:
+        restore()
+    found = compare(ours, eager)
+    return Trial(sizes, "agrees" if found.same else "differs", found.error, found.detail)

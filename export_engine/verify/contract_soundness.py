@@ -1,0 +1,197 @@
+"""The shape contract is sound: right on all that it admits, and a refusal of all else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from export_engine.record import SizeInput, probe_sizes
+from export_engine.torch_internals import asserted, implied_by
+from export_engine.trace import RecordedGuard
+from export_engine.verify.contract_sampling import breaking, inside
+from export_engine.verify.first_divergence import first_difference
+from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.program_under_test import Subject
+from export_engine.verify.refusal import refusal
+
+SOUND = "On every size that the contract admits, the program does what eager does."
+REFUSES = "A call outside of the contract is refused, for the reason that the contract gives."
+CHECKS = "What tracing could not know of values is an assert of the program."
+_MOST_RULES = 12
+_KINDS = ("fixed", "equal", "form", "range", "guard")
+_SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
+
+
+def sound(subject: Subject) -> Guarantee:
+    """Compares with eager at sizes within the contract, the example's first."""
+    if subject.eager is None:
+        return _not_checked("sound", SOUND, "A program from a file has no eager model beside it.")
+    agreed, worst, failing, evidence = 0, 0.0, [], []
+    for seed, sizes in enumerate(inside(subject, subject.sizes)):
+        request = subject.at(sizes, seed)
+        shown = _shown(subject, sizes)
+        try:
+            theirs = subject.run(subject.eager, request, seed)
+        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+            evidence.append(f"{shown}: eager itself fails: {refusal(error)}")
+            continue
+        try:
+            ours = subject.run(subject.module, request, seed)
+        except Exception as error:  # noqa: BLE001 - so may the program
+            failing.append((request, seed))
+            evidence.insert(0, f"{shown}: the program refuses it: {refusal(error)}")
+            continue
+        found = subject.compared(ours, theirs)
+        if found.same:
+            agreed, worst = agreed + 1, max(worst, found.error)
+            evidence.append(f"{shown}: off by {found.error:.1e}")
+        else:
+            failing.append((request, seed))
+            evidence.insert(0, f"{shown}: {found.detail}")
+    if not agreed and not failing:
+        return _not_checked("sound", SOUND, "Eager fails at every size that was tried.")
+    node = ""
+    if failing:
+        parting = first_difference(subject, *failing[0])
+        node = parting.node
+        evidence.insert(1, parting.sentence)
+    how = f"off by at most {worst:.1e}" if worst else "exactly"
+    sentence = f"Agrees with eager at {_sizes(agreed)}, {how}."
+    if failing:
+        sentence = f"Disagrees with eager at {len(failing)} of {_sizes(agreed + len(failing))}."
+    return Guarantee(
+        name="sound",
+        claim=SOUND,
+        verdict=verdict_of(failing),
+        sentence=sentence,
+        evidence=tuple(evidence),
+        node=node,
+    )
+
+
+def refuses(subject: Subject) -> Guarantee:
+    """Breaks one rule after the other, and calls the program."""
+    probe = subject.record.probe
+    enforced = sorted(
+        (rule for rule in probe.rules if rule.enforced and rule.formula),
+        key=lambda rule: _KINDS.index(rule.kind),
+    )
+    refused, evidence, problems = 0, [], []
+    for rule in enforced[:_MOST_RULES]:
+        sizes = breaking(probe, rule)
+        if sizes is None:
+            continue
+        shown = f"{_changed(subject, sizes)} breaks {rule.text}"
+        try:
+            subject.run(subject.module, subject.at(sizes, 0))
+        except Exception as error:  # noqa: BLE001 - that is what is wanted
+            refused += 1
+            text = str(error)
+            stated = "" if any(each in text for each in _SAYING) else " (an op failed, no check)"
+            evidence.append(f"{shown}: {refusal(error)}{stated}")
+        else:
+            problems.append(f"{shown}, but the program takes it")
+    problems += _let_through(subject, evidence)
+    if not refused and not problems:
+        sentence = "No size of an input is ruled out."
+        return Guarantee(name="refuses", claim=REFUSES, verdict="not applicable", sentence=sentence)
+    sentence = f"Refused {refused} {'call' if refused == 1 else 'calls'} outside of the contract."
+    if problems:
+        sentence = f"{len(problems)} of {refused + len(problems)} calls outside are not refused."
+    return Guarantee(
+        name="refuses",
+        claim=REFUSES,
+        verdict=verdict_of(problems),
+        sentence=sentence,
+        evidence=(*problems, *evidence),
+    )
+
+
+def checks(subject: Subject) -> Guarantee:
+    """Looks for an assert for each condition on values that was deferred to run time."""
+    recorded = [
+        guard
+        for guard in subject.exported.recording.guards
+        if guard.kind == "runtime_assert" and _is_of_values(guard)
+    ]
+    if not recorded:
+        return Guarantee(
+            name="checks",
+            claim=CHECKS,
+            verdict="not applicable",
+            sentence="Nothing about values was left to run time.",
+        )
+    present = asserted(subject.program)
+    lost = [guard for guard in recorded if not implied_by(present, guard.condition)]
+    sentence = f"All {len(recorded)} conditions on values are asserted."
+    if lost:
+        sentence = f"{len(lost)} of {len(recorded)} conditions on values are not asserted."
+    return Guarantee(
+        name="checks",
+        claim=CHECKS,
+        verdict=verdict_of(lost),
+        sentence=sentence,
+        evidence=tuple(f"{guard.condition} is not checked by the program" for guard in lost),
+    )
+
+
+def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
+    """Sizes below a range that torch does not refuse: nobody minds if the answer is right."""
+    probe = subject.record.probe
+    if subject.eager is None:
+        return
+    for rule in [rule for rule in probe.rules if not rule.enforced][:_MOST_RULES]:
+        sizes = breaking(probe, rule)
+        if sizes is None or probe_sizes(probe, sizes).verdict != "unchecked":
+            continue
+        shown = f"{_changed(subject, sizes)} breaks {rule.text}"
+        request = subject.at(sizes, 0)
+        try:
+            theirs = subject.run(subject.eager, request)
+        except Exception:  # noqa: BLE001 - eager does not take it either
+            continue
+        try:
+            ours = subject.run(subject.module, request)
+        except Exception as error:  # noqa: BLE001 - an op refuses it
+            evidence.append(f"{shown}: {refusal(error)}")
+            continue
+        found = subject.compared(ours, theirs)
+        if found.same:
+            evidence.append(f"{shown}, is let through, and agrees with eager")
+        else:
+            yield f"{shown}, is let through, and differs from eager: {found.detail}"
+
+
+def _is_of_values(guard: RecordedGuard) -> bool:
+    return any(str(symbol).startswith("u") for symbol in guard.condition.free_symbols)
+
+
+def _shown(subject: Subject, sizes: Sequence[int]) -> str:
+    """Sizes by the symbols' names: `batch = 3, seq = 7`."""
+    named: dict[str, int] = {}
+    for size, entry in zip(sizes, subject.record.probe.inputs, strict=True):
+        if entry.symbol >= 0:
+            name = subject.record.symbols[entry.symbol].name
+            named.setdefault(name, (size - entry.offset) // entry.scale)
+    if not named or all(size == each.example for size, each in _pairs(subject, sizes)):
+        return "the example's sizes"
+    return ", ".join(f"{name} = {size}" for name, size in named.items())
+
+
+def _changed(subject: Subject, sizes: Sequence[int]) -> str:
+    """What differs from the example: `x.shape[0] = 17`."""
+    changed = [
+        f"{each.text} = {size}" for size, each in _pairs(subject, sizes) if size != each.example
+    ]
+    return ", ".join(changed) or "the example"
+
+
+def _pairs(subject: Subject, sizes: Sequence[int]) -> Iterator[tuple[int, SizeInput]]:
+    return zip(sizes, subject.record.probe.inputs, strict=True)
+
+
+def _sizes(count: int) -> str:
+    return f"{count} {'size' if count == 1 else 'sizes'}"
+
+
+def _not_checked(name: str, claim: str, sentence: str) -> Guarantee:
+    return Guarantee(name=name, claim=claim, verdict="not checked", sentence=sentence)

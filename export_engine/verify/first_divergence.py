@@ -1,0 +1,125 @@
+"""The first op at which a program's values part from eager's.
+
+Eager has no graph to compare with. So the model is exported once more, at the sizes in question and
+nothing else: on those inputs that program is eager's trace. Both are run op by op, and their ops
+are matched in order.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.source import parse_stack_trace
+from export_engine.verify.compare_outputs import compare
+from export_engine.verify.isolated_run import call
+from export_engine.verify.program_under_test import Subject
+
+
+class Parting(NamedTuple):
+    """Where values part."""
+
+    node: str
+    """Of the program; empty where it is not known."""
+    sentence: str
+
+
+_UNKNOWN = Parting("", "At which op the values part could not be found out.")
+
+
+def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
+    """The first op with another value, or that eager does not run; with its line."""
+    try:
+        return _found(subject, request, seed)
+    except Exception:  # noqa: BLE001 - a help to the reader; what is broken stands without it
+        return _UNKNOWN
+    finally:
+        subject.restore()
+
+
+def _found(subject: Subject, request: Request, seed: int) -> Parting:
+    traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
+    if not isinstance(traced, Exported):
+        return _UNKNOWN
+    ours = _values(subject.program.module(), request, seed)
+    subject.restore()
+    theirs = _values(traced.program.module(), request, seed)
+    matcher = SequenceMatcher(
+        None, [key for _, key, _ in ours], [key for _, key, _ in theirs], autojunk=False
+    )
+    alone: list[torch.fx.Node] = []
+    for tag, start, end, other, _ in matcher.get_opcodes():
+        if tag != "equal":
+            alone += [node for node, _, _ in ours[start:end]]
+            continue
+        for step in range(end - start):
+            node, _, value = ours[start + step]
+            if value.shape != theirs[other + step][2].shape:
+                alone.append(node)  # another op of the same kind
+            elif not compare(value, theirs[other + step][2], loose=16.0).same:
+                before = _only_ours(node, alone)
+                return _otherwise(before[0]) if before else _other_value(node)
+    last = _only_ours(subject.program.graph.output_node(), alone) or alone
+    return _otherwise(last[0]) if last else _UNKNOWN
+
+
+def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
+    """Of the ops that eager does not run, those between an op and what both run before it."""
+    names = {each.name for each in alone}
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        fresh = [each for each in waiting.pop().all_input_nodes if each.name in names - found]
+        found |= {each.name for each in fresh}
+        waiting += fresh
+    return [each for each in alone if each.name in found]
+
+
+def _other_value(node: torch.fx.Node) -> Parting:
+    return _at(node, f"the first other value is that of `{node.name}`")
+
+
+def _otherwise(node: torch.fx.Node) -> Parting:
+    return _at(node, f"the first op that eager runs otherwise is `{node.name}`")
+
+
+def _at(node: torch.fx.Node, said: str) -> Parting:
+    stack = parse_stack_trace(node.stack_trace or "")
+    where = f", line {stack[-1].line}" if stack else ""
+    return Parting(node.name, f"{said[:1].upper()}{said[1:]} ({node.target}{where}).")
+
+
+class _Watching(torch.fx.Interpreter):
+    """Runs a graph and keeps what each op gives; a program's own checks are passed over."""
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=True)
+        self.seen: list[tuple[torch.fx.Node, str, Any]] = []
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        if n.op == "call_module" and n.target == "_guards_fn":
+            return None
+        if "_assert_" in str(n.target):
+            return None
+        result = super().run_node(n)
+        if n.op == "call_function" and isinstance(result, torch.Tensor):
+            self.seen.append((n, str(n.target), result.detach().clone()))
+        return result
+
+
+def _values(
+    module: torch.nn.Module, request: Request, seed: int
+) -> list[tuple[torch.fx.Node, str, Any]]:
+    assert isinstance(module, torch.fx.GraphModule)
+    watching, graph = _Watching(module), module.graph
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        flat = graph.process_inputs(*args, **kwargs)
+        return watching.run(*flat, enable_io_processing=False)
+
+    call(run, request, seed)
+    return watching.seen

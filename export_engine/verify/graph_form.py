@@ -1,0 +1,211 @@
+"""What a program must look like: flat, functional, lifted, and tied to the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from export_engine.findings import Op, ops_of
+from export_engine.record import OPS
+from export_engine.torch_internals import HigherOrderOperator, OpOverload, writes_to_arguments
+from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.program_under_test import Subject
+
+FLAT = "The program is one flat graph of ops: no module is called."
+FUNCTIONAL = "No op writes to what it is given; what changes is an output of the program."
+LIFTED = "Parameters, buffers and constants are inputs, and the signature names every input and "
+LIFTED += "output."
+MAPPED = "Every op has the line of source and the module that it comes from."
+_FEW = 5
+_FRESH = "TRAINING"
+"""What torch calls the dialect of a program that was not decomposed yet."""
+
+
+def flat(subject: Subject) -> Guarantee:
+    """No calls of modules or methods, in nested graphs either."""
+    calls = [
+        node
+        for graph in _graphs(subject.program.graph_module)
+        for node in graph.nodes
+        if node.op in ("call_module", "call_method")
+    ]
+    count = sum(1 for _ in ops_of(subject.program))
+    sentence = f"{_all(count, 'call is of an op', 'calls are of ops')}."
+    if calls:
+        sentence = f"{len(calls)} of the calls are of modules or methods."
+    return Guarantee(
+        name="flat",
+        claim=FLAT,
+        verdict=verdict_of(calls),
+        sentence=sentence,
+        evidence=tuple(f"{node.name} calls {node.target}" for node in calls[:_FEW]),
+        node=calls[0].name if calls else "",
+    )
+
+
+def functional(subject: Subject) -> Guarantee:
+    """No op whose schema says that it writes to an argument.
+
+    A fresh program may write in place; it has to be functional once it is decomposed.
+    """
+    ops = list(ops_of(subject.program))
+    inner = [op for op in ops if _writes(op)]
+    fresh = subject.program.dialect == _FRESH
+    writing = [] if fresh else inner
+    unknown = [op for op in ops if not _is_op(op)]
+    bad = [*writing, *unknown]
+    sentence = f"No op of {len(ops):,} writes to what it is given."
+    if inner and fresh:
+        sentence = (
+            f"{len(inner)} of {len(ops):,} ops write in place, as torch leaves a fresh program; "
+            "decomposed, it is functional."
+        )
+        bad += _left_when_decomposed(subject)
+    if bad:
+        sentence = f"{len(bad)} of {len(ops):,} ops may write to what they are given."
+    return Guarantee(
+        name="functional",
+        claim=FUNCTIONAL,
+        verdict=verdict_of(bad),
+        sentence=sentence,
+        evidence=(
+            *(f"{op.node.name}: {op.name} writes to an argument" for op in writing[:_FEW]),
+            *(f"{op.node.name}: {op.name} is no op" for op in unknown[:_FEW]),
+            *(f"{op.node.name}: {op.name} writes in place" for op in inner[:_FEW]),
+            *_mutations(subject),
+        ),
+        node=bad[0].node.name if bad else "",
+    )
+
+
+def lifted(subject: Subject) -> Guarantee:
+    """Every placeholder is an input of the signature, and no tensor is an attribute."""
+    program = subject.program
+    problems = list(_unlifted(program))
+    inputs = [spec.arg.name for spec in program.graph_signature.input_specs]
+    placeholders = [node.name for node in program.graph.nodes if node.op == "placeholder"]
+    if inputs != placeholders:
+        odd = set(inputs) ^ set(placeholders)
+        where = ", ".join(sorted(odd)) or "their order"
+        problems.append(("", f"signature and placeholders differ: {where}"))
+    problems += _unheld(program)
+    problems += _outputs(program)
+    held = sum(spec.target is not None for spec in program.graph_signature.input_specs)
+    what = "parameter, buffer or constant is an input"
+    several = "parameters, buffers and constants are inputs"
+    sentence = f"{_all(held, what, several)}, and the signature fits."
+    if problems:
+        sentence = "The signature and the graph do not fit."
+    return Guarantee(
+        name="lifted",
+        claim=LIFTED,
+        verdict=verdict_of(problems),
+        sentence=sentence,
+        evidence=tuple(text for _, text in problems[:_FEW]),
+        node=problems[0][0] if problems else "",
+    )
+
+
+def mapped(subject: Subject) -> Guarantee:
+    """Lines and scopes of the ops that compute something."""
+    graph = subject.record.graphs[0]
+    call = OPS.index("call_function")
+    nodes = [
+        node
+        for node in range(len(graph.name))
+        if graph.op[node] == call and not graph.housekeeping[node]
+    ]
+    if not nodes:
+        return _not_applicable("mapped", MAPPED, "The program has no op.")
+    lineless = [node for node in nodes if graph.stack[node] < 0]
+    scopeless = [node for node in nodes if graph.scope[node] < 0]
+    bad = sorted({*lineless, *scopeless})
+    share = 1 - len(bad) / len(nodes)
+    said = _all(len(nodes), "op has its line and its module", "ops have line and module")
+    sentence = f"{said}."
+    if bad:
+        sentence = f"{share:.1%} of {len(nodes):,} ops have their line and their module."
+    names = [subject.record.strings[graph.name[node]] for node in bad]
+    return Guarantee(
+        name="mapped",
+        claim=MAPPED,
+        verdict=verdict_of(bad),
+        sentence=sentence,
+        evidence=tuple(
+            f"{name} has no {'line' if node in lineless else 'module'}"
+            for node, name in list(zip(bad, names, strict=True))[:_FEW]
+        ),
+        node=names[0] if names else "",
+    )
+
+
+def _not_applicable(name: str, claim: str, sentence: str) -> Guarantee:
+    return Guarantee(name=name, claim=claim, verdict="not applicable", sentence=sentence)
+
+
+def _all(count: int, one: str, several: str) -> str:
+    """`The one op is ...`, `All 12 ops are ...`; none at all is fine, too."""
+    return f"The one {one}" if count == 1 else f"All {count:,} {several}"
+
+
+def _graphs(module: torch.nn.Module) -> Iterator[torch.fx.Graph]:
+    for each in module.modules():
+        if isinstance(each, torch.fx.GraphModule):
+            yield each.graph
+
+
+def _writes(op: Op) -> bool:
+    target = op.node.target
+    return isinstance(target, OpOverload) and writes_to_arguments(target)
+
+
+def _left_when_decomposed(subject: Subject) -> list[Op]:
+    """Ops that write even in the decomposed program."""
+    try:
+        program = subject.program.run_decompositions()
+    except Exception:  # noqa: BLE001 - `decomposed` tells of that
+        return []
+    return [op for op in ops_of(program) if _writes(op)]
+
+
+def _is_op(op: Op) -> bool:
+    """An operator of torch's, a higher-order one, or Python's arithmetic on sizes."""
+    target = op.node.target
+    if isinstance(target, OpOverload | HigherOrderOperator):
+        return True
+    module = str(getattr(target, "__module__", ""))
+    return module in ("_operator", "math", "builtins") or module.startswith("torch.")
+
+
+def _mutations(subject: Subject) -> Iterator[str]:
+    for spec in subject.program.graph_signature.output_specs:
+        if "MUTATION" in spec.kind.name:
+            yield f"{spec.target} is changed through the output {spec.arg.name}"
+
+
+def _unlifted(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
+    for node in program.graph.nodes:
+        if node.op == "get_attr":
+            value = getattr(program.graph_module, str(node.target), None)
+            if not isinstance(value, torch.fx.GraphModule):
+                yield node.name, f"{node.name} reads the attribute {node.target}"
+
+
+def _unheld(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
+    """Inputs whose tensor the program does not hold."""
+    held = {*program.state_dict, *program.constants}
+    for spec in program.graph_signature.input_specs:
+        if spec.target is not None and spec.target not in held:
+            yield spec.arg.name, f"{spec.arg.name}: the program holds no {spec.target}"
+
+
+def _outputs(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
+    output = next(node for node in program.graph.nodes if node.op == "output")
+    given = [each.name for each in output.all_input_nodes]
+    named = [getattr(spec.arg, "name", "") for spec in program.graph_signature.output_specs]
+    for name in dict.fromkeys(given):
+        if name not in named:
+            yield name, f"the output {name} is not in the signature"
+    if len(output.args[0]) != len(named):
+        yield "", f"{len(output.args[0])} outputs, {len(named)} in the signature"

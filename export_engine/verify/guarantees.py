@@ -1,0 +1,85 @@
+"""Checks what torch.export claims of its programs on one program: Exported → Verified.
+
+One module per group of guarantees. Each check leaves the user's model, arguments and random numbers
+as they were, and one that stumbles is `not checked`, with what stopped it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from export_engine.attempt import Exported
+from export_engine.progress import Progress
+from export_engine.record import Record
+from export_engine.verify import contract_soundness, graph_form, mutation, round_trips
+from export_engine.verify.guarantee import Guarantee, Verified
+from export_engine.verify.program_under_test import Subject
+
+__all__ = ["Check", "verify"]
+
+
+class Check(NamedTuple):
+    """A guarantee's name and claim, and what checks it."""
+
+    name: str
+    claim: str
+    run: Callable[[Subject], Guarantee]
+
+
+CHECKS = (
+    Check("flat", graph_form.FLAT, graph_form.flat),
+    Check("functional", graph_form.FUNCTIONAL, graph_form.functional),
+    Check("lifted", graph_form.LIFTED, graph_form.lifted),
+    Check("mapped", graph_form.MAPPED, graph_form.mapped),
+    Check("sound", contract_soundness.SOUND, contract_soundness.sound),
+    Check("refuses", contract_soundness.REFUSES, contract_soundness.refuses),
+    Check("checks", contract_soundness.CHECKS, contract_soundness.checks),
+    Check("state", mutation.STATE, mutation.state),
+    Check("saved", round_trips.SAVED, round_trips.saved),
+    Check("unflattened", round_trips.UNFLATTENED, round_trips.unflattened),
+    Check("re-exported", round_trips.RE_EXPORTED, round_trips.re_exported),
+    Check("decomposed", round_trips.DECOMPOSED, round_trips.decomposed),
+)
+
+
+def verify(
+    exported: Exported,
+    record: Record,
+    sizes: int = 8,
+    progress: Callable[[Progress], None] | None = None,
+) -> Verified:
+    """Checks every guarantee.
+
+    Args:
+        exported: an attempt, or a program from a file; what needs the eager model is not checked
+            there.
+        record: the attempt, described.
+        sizes: how many sizes within the contract to compare with eager at.
+        progress: called before each check.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted; everything is as it was.
+    """
+    started = time.perf_counter()
+    found = []
+    with Subject(exported, record, sizes) as subject:
+        for number, check in enumerate(CHECKS):
+            if progress:
+                progress(Progress(number, len(CHECKS), check.name, "guarantee"))
+            found.append(_checked(check, subject))
+    return Verified(tuple(found), time.perf_counter() - started)
+
+
+def _checked(check: Check, subject: Subject) -> Guarantee:
+    try:
+        return check.run(subject)
+    except Exception as error:  # noqa: BLE001 - the other guarantees can still be checked
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        return Guarantee(
+            name=check.name,
+            claim=check.claim,
+            verdict="not checked",
+            sentence=f"The check itself failed: {reason}",
+        )

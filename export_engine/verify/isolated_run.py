@@ -1,0 +1,56 @@
+"""Runs a model or a program on copies of its inputs, and leaves the random numbers as they were."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Request, signature_of
+from export_engine.capture import Refilled, given_leaves, quiet, refilled
+from export_engine.torch_internals import pytree
+
+
+class Call(NamedTuple):
+    """A call that ended."""
+
+    result: Any
+    inputs: dict[str, Any]
+    """The copies of tensors and other values that it was given, by path, after it."""
+    refilled: Refilled
+    """What it put into the containers around them."""
+
+
+def run(called: Callable[..., Any], request: Request, seed: int) -> Any:
+    """The result of a call on copies of the request's inputs, quietly and without gradients."""
+    return call(called, request, seed).result
+
+
+def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
+    """A call on copies of the request's inputs, with what it made of them.
+
+    An input that is passed twice is one copy passed twice.
+    """
+    signature = signature_of(request.target)
+    memo: dict[int, Any] = {}
+
+    def copied(value: Any) -> Any:
+        if id(value) not in memo:
+            memo[id(value)] = _copied(value)
+        return memo[id(value)]
+
+    args, kwargs = pytree.tree_map(copied, (request.args, dict(request.kwargs)))
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
+    with quiet(), torch.no_grad(), torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        given = given_leaves(signature, args, kwargs)
+        result = called(*args, **kwargs)
+    return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    return copy.deepcopy(value)

@@ -1,0 +1,118 @@
+"""What a program writes to: buffers and inputs, over repeated calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Request, as_module
+from export_engine.capture import listed
+from export_engine.shapes import with_leaves
+from export_engine.torch_internals import pytree
+from export_engine.verify.compare_outputs import compare, compare_named
+from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.program_under_test import Subject
+
+STATE = "Buffers and inputs change as they do in eager, call after call."
+_CALLS = 3
+
+
+def state(subject: Subject) -> Guarantee:
+    """Calls both several times without putting anything back between, and compares after each."""
+    if subject.eager is None:
+        return Guarantee(
+            name="state",
+            claim=STATE,
+            verdict="not checked",
+            sentence="A program from a file has no eager model beside it.",
+        )
+    owner = as_module(subject.eager)
+    requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
+    theirs = _called(subject, subject.eager, requests, owner)
+    ours = _called(subject, subject.module, requests, owner)
+    problems, changed = [], set()
+    before = _buffers(owner)
+    for number, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
+        problems += [f"call {number}: {each}" for each in _problems(mine, other)]
+        changed |= {
+            name for name, value in other.buffers.items() if not _equal(value, before.get(name))
+        }
+    names = ", ".join(sorted(changed)) or "nothing"
+    sentence = f"Agrees with eager over {_CALLS} calls in a row, which change {names}."
+    instead = dict.fromkeys(path for each in theirs for path in each.call.refilled.paths)
+    if instead:
+        sentence += f" What eager puts into {listed(instead)}, the program returns instead."
+    if problems:
+        sentence = f"Parts from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
+    return Guarantee(
+        name="state",
+        claim=STATE,
+        verdict=verdict_of(problems),
+        sentence=sentence,
+        evidence=tuple(problems),
+    )
+
+
+class _After(NamedTuple):
+    """What there is after a call."""
+
+    call: Call
+    buffers: dict[str, torch.Tensor]
+
+
+def _problems(ours: _After, theirs: _After) -> Iterator[str]:
+    for what, found in (
+        ("results", compare(ours.call.result, theirs.call.result, loose=1.0)),
+        ("inputs", compare_named(ours.call.inputs, theirs.call.inputs, loose=1.0)),
+        ("buffers", compare_named(ours.buffers, theirs.buffers, loose=1.0)),
+    ):
+        if not found.same:
+            yield f"{what} differ: {found.detail}"
+    if theirs.call.refilled.lost:
+        lost = listed(theirs.call.refilled.lost)
+        yield f"eager changes what is in {lost}; the program does not, and returns none of it"
+
+
+def _called(
+    subject: Subject, called: Any, requests: list[Request], owner: torch.nn.Module
+) -> list[_After]:
+    """Results, inputs and buffers after each call; then all is put back."""
+    found = []
+    try:
+        for seed, request in enumerate(requests):
+            made = call(called, request, seed)
+            found.append(_After(made._replace(result=_copied(made.result)), _buffers(owner)))
+    finally:
+        subject.restore()
+    return found
+
+
+def _fresh(request: Request, seed: int) -> Request:
+    """The example's inputs, other values from the second call on."""
+    if seed == 0:
+        return request
+
+    def changed(path: str, value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel():
+            return (value.detach() * (1 + seed / 4)).requires_grad_(value.requires_grad)
+        return value
+
+    return with_leaves(request, changed)
+
+
+def _buffers(owner: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in owner.named_buffers()}
+
+
+def _copied(result: Any) -> Any:
+    """Results as they are now: they may be buffers that the next call writes to."""
+    return pytree.tree_map(
+        lambda value: value.detach().clone() if isinstance(value, torch.Tensor) else value, result
+    )
+
+
+def _equal(one: torch.Tensor, other: torch.Tensor | None) -> bool:
+    return other is not None and one.shape == other.shape and bool(torch.equal(one, other))

@@ -1,0 +1,101 @@
+"""The program under examination, with what it takes to run it and the model beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+
+from export_engine.attempt import Exported, Request, as_module
+from export_engine.capture import in_eval_mode, module_kept, quiet
+from export_engine.record import Record
+from export_engine.verify.compare_outputs import Difference, compare, compare_named
+from export_engine.verify.fresh_inputs import fresh_request
+from export_engine.verify.isolated_run import Call, call
+
+
+class Subject:
+    """A program, its Record, and its model while that is kept as it is."""
+
+    def __init__(self, exported: Exported, record: Record, sizes: int) -> None:
+        """Make one, to be used as a context manager.
+
+        Args:
+            exported: the attempt.
+            record: the attempt, described.
+            sizes: how many sizes to compare at.
+        """
+        self.exported = exported
+        self.program = exported.program
+        self.record = record
+        self.sizes = sizes
+        self._kept = ExitStack()
+
+    def __enter__(self) -> Self:
+        request = self.exported.request
+        owner = as_module(request.target) if request else self.module
+        if request:
+            self._kept.enter_context(in_eval_mode(owner, request.eval_mode))
+        self._kept.enter_context(quiet())
+        self.restore = self._kept.enter_context(module_kept(owner))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._kept.close()
+
+    @cached_property
+    def module(self) -> torch.nn.Module:
+        """The program as a module to call. It shares its tensors with the model."""
+        return self.program.module()
+
+    @property
+    def eager(self) -> Any:
+        """The user's model; None for a program from a file."""
+        return self.exported.request.target if self.exported.request else None
+
+    @cached_property
+    def request(self) -> Request:
+        """What to call with: the user's own arguments, else the example that the program keeps.
+
+        Raises:
+            ValueError: it keeps none.
+        """
+        if self.exported.request is not None:
+            return self.exported.request
+        if self.program.example_inputs is None:
+            raise ValueError("the file holds no example inputs")
+        args, kwargs = self.program.example_inputs
+        return Request(target=self.module, args=tuple(args), kwargs=dict(kwargs or {}))
+
+    def at(self, sizes: Sequence[int], seed: int) -> Request:
+        """The call with fresh inputs of other sizes, one per entry of the Record's probe."""
+        wanted: dict[str, list[int]] = {}
+        for size, entry in zip(sizes, self.record.probe.inputs, strict=True):
+            wanted.setdefault(self.record.signature.inputs[entry.entry].path, []).append(size)
+        return fresh_request(self.request, wanted, seed)
+
+    def run(self, called: Any, request: Request, seed: int = 0) -> Call:
+        """One call; the model is as before after it."""
+        try:
+            return call(called, request, seed)
+        finally:
+            self.restore()
+
+    def compared(self, ours: Call, theirs: Call, loose: float = 1.0) -> Difference:
+        """Results and inputs that were written to, by torch.testing's tolerances."""
+        found = compare(ours.result, theirs.result, loose=loose, layout=True)
+        if not found.same:
+            return found
+        written = compare_named(ours.inputs, theirs.inputs, loose=loose)
+        if not written.same:
+            return written._replace(detail=f"inputs after the call, {written.detail}")
+        return found

@@ -1,0 +1,156 @@
+"""Ways out and back: saving, unflattening, exporting again, decomposing."""
+
+from __future__ import annotations
+
+import io
+
+import torch
+
+from export_engine.attempt import DecompositionTable, Exported, Failed
+from export_engine.capture import capture
+from export_engine.shapes import Auto, Shapes, Static
+from export_engine.torch_internals import copied_program
+from export_engine.transform import kept_whole
+from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.program_under_test import Subject
+from export_engine.verify.same_graph import difference
+
+SAVED = "Saved and loaded, it is the same program."
+UNFLATTENED = "Unflattened into modules, it runs and does the same."
+RE_EXPORTED = "Exported again, it gives the same graph up to names."
+DECOMPOSED = "Decomposed to core ATen, it does the same."
+_DECOMPOSED_LOOSE = 16.0
+"""A decomposition sums in another order; this many times torch.testing's tolerances are allowed."""
+
+
+def saved(subject: Subject) -> Guarantee:
+    """Compares graph, signature, ranges and results."""
+    file = io.BytesIO()
+    try:
+        torch.export.save(subject.program, file)
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        return _guarantee("saved", SAVED, "", [f"torch cannot save it: {_reason(error)}"])
+    size = file.getbuffer().nbytes
+    file.seek(0)
+    loaded = torch.export.load(file)
+    problems = []
+    found = difference(subject.program, loaded)
+    if found is not None:
+        problems.append(found.text)
+    ranges = _ranges(subject.program), _ranges(loaded)
+    if ranges[0] != ranges[1]:
+        problems.append(f"ranges {ranges[1]} instead of {ranges[0]}")
+    if not problems:
+        problems += _runs_alike(subject, loaded.module())
+    sentence = f"The same graph, signature, ranges and results, {size:,} bytes."
+    return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
+
+
+def unflattened(subject: Subject) -> Guarantee:
+    """Runs the module tree."""
+    try:
+        module = torch.export.unflatten(copied_program(subject.program))
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        problem = f"torch cannot unflatten it: {_reason(error)}"
+        return _guarantee("unflattened", UNFLATTENED, "", [problem])
+    problems = _runs_alike(subject, module)
+    count = sum(1 for _ in module.modules())
+    return _guarantee(
+        "unflattened",
+        UNFLATTENED,
+        f"Agrees, as {count:,} {'module' if count == 1 else 'modules'}.",
+        problems,
+    )
+
+
+def re_exported(subject: Subject) -> Guarantee:
+    """Exports the program's module with the same shapes, and compares the graphs.
+
+    Where the shapes do not fit it, as with a file, sizes that vary are left to torch.
+    """
+    request = subject.request.with_changes(
+        target=subject.module, strict=False, edits=(), eval_mode=False
+    )
+    known = subject.exported.request is not None
+    again = capture(request if known else request.with_changes(shapes=_automatic(subject)))
+    if isinstance(again, Failed) and known:
+        again = capture(request.with_changes(shapes=_automatic(subject)))
+    if isinstance(again, Failed):
+        problem = f"It does not export: {_reason(again.error)}"
+        return _guarantee("re-exported", RE_EXPORTED, "", [problem])
+    assert isinstance(again, Exported)
+    found = difference(subject.program, again.program)
+    count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
+    problems = [found.text] if found else []
+    return _guarantee(
+        "re-exported",
+        RE_EXPORTED,
+        f"The same graph of {count:,} {'op' if count == 1 else 'ops'}.",
+        problems,
+        found.node if found else "",
+    )
+
+
+def decomposed(subject: Subject) -> Guarantee:
+    """Runs the program that torch's default decompositions give."""
+    kept = ""
+    try:
+        program = subject.program.run_decompositions()
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        way_out = kept_whole(subject.program, DecompositionTable("core"))
+        if way_out is None:
+            problem = f"torch cannot decompose it: {_reason(error)}"
+            return _guarantee("decomposed", DECOMPOSED, "", [problem])
+        table, program = way_out
+        kept = f" Kept whole, since torch cannot decompose it here: {', '.join(table.ops)}."
+    problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
+    counts = [
+        sum(node.op == "call_function" for node in each.graph.nodes)
+        for each in (subject.program, program)
+    ]
+    sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{kept}"
+    return _guarantee("decomposed", DECOMPOSED, sentence, problems)
+
+
+def _runs_alike(subject: Subject, other: torch.nn.Module, loose: float = 1.0) -> list[str]:
+    """How another form of the program differs on the example; empty if it does not."""
+    ours = subject.run(subject.module, subject.request)
+    theirs = subject.run(other, subject.request)
+    found = subject.compared(theirs, ours, loose)
+    return [] if found.same else [found.detail]
+
+
+def _guarantee(
+    name: str, claim: str, sentence: str, problems: list[str], node: str = ""
+) -> Guarantee:
+    return Guarantee(
+        name=name,
+        claim=claim,
+        verdict=verdict_of(problems),
+        sentence=problems[0] if problems else sentence,
+        evidence=tuple(problems),
+        node=node,
+    )
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _ranges(program: torch.export.ExportedProgram) -> dict[str, str]:
+    return {str(key): str(bounds) for key, bounds in program.range_constraints.items()}
+
+
+def _automatic(subject: Subject) -> Shapes | None:
+    """Every size that varies left to torch."""
+    leaves: dict[str, list[Auto | Static]] = {}
+    for size in subject.record.probe.inputs:
+        path = subject.record.signature.inputs[size.entry].path
+        spec = Static() if isinstance(size.size, int) else Auto()
+        leaves.setdefault(path, []).append(spec)
+    varying = {
+        path: tuple(specs)
+        for path, specs in leaves.items()
+        if any(isinstance(spec, Auto) for spec in specs)
+    }
+    return Shapes(varying) if varying else None

@@ -1,0 +1,30 @@
+"""The guarantees as the Record has them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from export_engine.record import GuaranteeRow, Record, Verification
+from export_engine.verify.guarantee import Verified
+
+
+def with_verification(record: Record, verified: Verified) -> Record:
+    """A Record of a program with its guarantees, checked."""
+    graph = record.graphs[0] if record.graphs else None
+    names = [record.strings[name] for name in graph.name] if graph else []
+    rows = [
+        GuaranteeRow(
+            each.name,
+            each.claim,
+            each.verdict,
+            each.sentence,
+            list(each.evidence),
+            names.index(each.node) if each.node in names else -1,
+        )
+        for each in verified.guarantees
+    ]
+    verdict: Literal["holds", "broken"] = "holds" if verified.ok else "broken"
+    found = Verification(verdict, verified.sentence, rows, verified.seconds)
+    return msgspec.structs.replace(record, verification=found)

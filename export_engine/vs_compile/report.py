@@ -1,0 +1,154 @@
+"""Runs a call as torch.compile makes it, and puts what was seen beside what the export made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+
+from export_engine.attempt import Attempt, Request, as_module, signature_of
+from export_engine.capture import in_eval_mode, module_kept
+from export_engine.progress import Progress
+from export_engine.record import CompiledCall, CompileReport, Record
+from export_engine.shapes import Named, shapes_of
+from export_engine.torch_internals import compile_watched
+from export_engine.trace import Seen, SeenCall
+from export_engine.verify import call
+from export_engine.vs_compile.code_places import Places
+from export_engine.vs_compile.export_side import at_sizes, contract, failing_place
+from export_engine.vs_compile.steps import steps_of
+from export_engine.vs_compile.trial_sizes import SizesToTry
+from export_engine.vs_compile.wording import gap, graph, recompiles
+
+
+def compare_with_compile(
+    attempt: Attempt,
+    record: Record,
+    sizes: SizesToTry | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> CompileReport:
+    """What torch.compile does with an attempt's call, beside what torch.export did.
+
+    The model is run; it, its inputs, the random numbers and what torch has compiled are as before.
+
+    Args:
+        attempt: made from a request, whether or not it exported.
+        record: the attempt, described.
+        sizes: calls it at each of them, in order; without them, once as in the example.
+        progress: called before each call.
+
+    Raises:
+        ValueError: the attempt was loaded from a file, so there is no model to compile.
+        KeyboardInterrupt: interrupted; everything is as before.
+    """
+    request = attempt.request
+    if request is None:
+        raise ValueError("A program from a file has no model beside it to compile.")
+    named = [f"{sizes.name} = {each}" for each in sizes.sizes] if sizes else [""]
+    requests = [sizes.request_at(request, each) for each in sizes.sizes] if sizes else [request]
+    seen = Seen(names=_names(request), dims=_dims(request))
+    failures = _run(request, requests, named, seen, progress)
+    places = Places(request.cells)
+    gaps = [gap(each, places) for each in seen.breaks]
+    calls = []
+    for number, (name, at, said) in enumerate(zip(named, requests, failures, strict=True)):
+        verdict, rule, place = at_sizes(record, at)
+        calls.append(
+            CompiledCall(
+                sizes=name,
+                outcome=_outcome(seen, number, said),
+                made=[each + 1 for each in seen.calls[number].made],
+                recompiles=recompiles(seen, seen.calls[number], places),
+                steps=steps_of(seen, number),
+                detail=said or _limit(seen, number),
+                export=verdict,
+                rule=rule,
+                rule_place=place,
+            )
+        )
+    failure = record.failure
+    return CompileReport(
+        title=record.title,
+        torch_version=str(torch.__version__),
+        graphs=[graph(seen, each, places) for each in seen.graphs],
+        gaps=gaps,
+        calls=calls,
+        verdict=record.verdict,
+        exported=failure is None,
+        contract=contract(record),
+        sentence=failure.sentence if failure else "",
+        sentence_place=failing_place(record),
+    )
+
+
+def _run(
+    request: Request,
+    requests: list[Request],
+    names: list[str],
+    seen: Seen,
+    progress: Callable[[Progress], None] | None,
+) -> list[str]:
+    """Calls at every size; per call, what it raised, or nothing."""
+    owner = as_module(request.target)
+    failures = []
+    with (
+        in_eval_mode(owner, request.eval_mode),
+        module_kept(owner) as restore,
+        compile_watched(request.target, seen) as compiled,
+    ):
+        for number, each in enumerate(requests):
+            if progress:
+                progress(Progress(number, len(requests), names[number], "compile"))
+            seen.calls.append(SeenCall())
+            said = ""
+            try:
+                call(compiled, each, seed=0)
+            except Exception as error:  # noqa: BLE001 - what a call raises is its outcome
+                said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            failures.append(said)
+            restore()
+    return failures
+
+
+def _outcome(
+    seen: Seen, number: int, said: str
+) -> Literal["compiled", "recompiled", "reused", "interpreted", "failed"]:
+    done = seen.calls[number]
+    if said:
+        return "failed"
+    if done.made:
+        return "recompiled" if done.recompiles or number else "compiled"
+    return "reused" if done.ran else "interpreted"
+
+
+def _limit(seen: Seen, number: int) -> str:
+    """Why a call is left to the interpreter, where a function has had too many graphs."""
+    limit = next((each.limit for each in seen.calls[: number + 1] if each.limit), 0)
+    if not limit or seen.calls[number].ran:
+        return ""
+    return (
+        f"{limit} graphs of one function are the most (torch._dynamo.config.recompile_limit), so "
+        "torch.compile gives it up"
+    )
+
+
+def _dims(request: Request) -> dict[str, str]:
+    shapes = shapes_of(request)
+    return {
+        f"{path}.shape[{position}]": spec.name
+        for path, specs in (shapes.leaves if shapes else {}).items()
+        for position, spec in enumerate(specs)
+        if isinstance(spec, Named) and not spec.derived
+    }
+
+
+def _names(request: Request) -> dict[str, str]:
+    """torch knows the arguments of a function of its own, such as that of Sequential, by number."""
+    found = {}
+    parameters = signature_of(request.target).parameters
+    for number, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            break
+        found[f"args[{number}]"] = found[f"kwargs['{name}']"] = name
+    return found
