@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from export_engine.record import OPS, Profile, Record, RunRow
+from export_engine.record import OPS, Profile, Record, RunRow, RunTimes
 from export_engine.source import innermost, source_line
 
 _MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}
 _FEW = 8
+_NOISY = 0.3
+"""Share of the median that the quartiles of quiet calls lie apart at most."""
 
 
 def run_lines(rows: Sequence[RunRow]) -> list[str]:
-    """The runs as a table per device and inputs; what failed, with why. Speed: eager is 1."""
+    """The runs as a table per device and inputs; what failed, with why."""
     groups: dict[str, list[RunRow]] = defaultdict(list)
     for row in rows:
         where = f" on {row.where}" if row.where else ""
         groups[f"{row.device}{where}, {row.inputs}"].append(row)
     lines: list[str] = []
     for title, group in groups.items():
-        head = _columns("", "time", "spread", "speed", "error", "compile", "memory", "disk")
+        head = _columns("", "time", "vs eager", "error", "compile", "memory", "disk")
         lines += [title, f"  {head}"]
         base = _baseline(group)
         for row in group:
@@ -59,6 +61,19 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+def speed(median: float, base: float) -> str:
+    """`1.4x slower`, `2.1x faster`, `same` within 5 %: a call's seconds against eager's."""
+    ratio = median / base
+    if abs(ratio - 1) < 0.05:
+        return "same"
+    return f"{ratio:.3g}x slower" if ratio > 1 else f"{1 / ratio:.3g}x faster"
+
+
+def is_noisy(times: RunTimes) -> bool:
+    """Whether calls vary so much that their median says little."""
+    return times.spread > _NOISY * times.median
+
+
 def amount(count: int) -> str:
     """`1.6 MB`; a dash for what is not known."""
     if count < 0:
@@ -80,19 +95,20 @@ def _row(row: RunRow, base: float | None) -> list[str]:
     cells = _columns(
         row.title,
         duration(times.median),
-        duration(times.spread),
-        f"{base / times.median:.2f}" if base and times.median else "",
+        speed(times.median, base) if base and times.median and row.backend != "eager" else "",
         error if row.error else "∞",
         duration(times.prepare),
         amount(row.memory),
         amount(row.size),
     )
-    said = row.sentence if row.outcome == "differs" else ""
-    return [f"{mark} {cells}", *([f"    {said}"] if said else [])]
+    said = [row.sentence] if row.outcome == "differs" else []
+    if is_noisy(times):
+        said.append(f"noisy: calls vary by {duration(times.spread)}; time it on a quiet machine")
+    return [f"{mark} {cells}", *(f"    {each}" for each in said)]
 
 
 def _columns(title: str, *cells: str) -> str:
-    widths = (8, 8, 6, 8, 8, 8, 8)
+    widths = (8, 13, 8, 8, 8, 8)
     shown = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     return f"{title[:22]:<22}{shown}".rstrip()
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from torch import nn
@@ -18,7 +19,8 @@ from torch import nn
 import explorer
 from explorer.command_line import BAD, OK, USAGE, main
 from explorer.page_requests import Answers
-from explorer.run_text import amount, duration
+from explorer.run_text import amount, duration, run_lines, speed
+from export_engine.record import RunRow, RunTimes
 from export_engine.run import backend_registry
 from export_engine.run.backend import Job, Ready
 from widgets import Refusal
@@ -160,6 +162,27 @@ def test_numbers_read_well() -> None:
         "1 kB",
         "1.59 MB",
     ]
+
+
+def test_speed_is_said_in_words() -> None:
+    assert [speed(each, 1.0) for each in (1.41, 0.5, 1.02)] == ["1.41x slower", "2x faster", "same"]
+
+
+def test_calls_that_vary_much_are_said_to_be_noisy() -> None:
+    times = RunTimes(median=1.17, spread=1.16, calls=4, first=1.0, prepare=0.0)
+    row = RunRow(
+        backend="eager",
+        title="eager module",
+        device="cpu",
+        inputs="x",
+        outcome="agrees",
+        sentence="",
+        times=times,
+    )
+
+    assert "noisy: calls vary by 1.16 s" in run_lines([row])[-1]
+    quiet = msgspec.structs.replace(row, times=msgspec.structs.replace(times, spread=0.1))
+    assert "noisy" not in "".join(run_lines([quiet]))
 
 
 # The command line

@@ -5,7 +5,7 @@ import type { Program } from "../program";
 import type { RunRow, RunTimes } from "../record.gen";
 import type { Store } from "../store";
 import { LongText, Prose, Sentence } from "./parts";
-import { baseOf, detailsOf } from "./run_facts";
+import { baseOf, detailsOf, speedOf } from "./run_facts";
 
 interface Props {
   store: Store;
@@ -24,7 +24,7 @@ export function RunTable({ store, program, title, rows }: Props) {
         <tr>
           <th>Run by</th>
           <th class="tx-number">Warm call</th>
-          <th class="tx-number">× eager</th>
+          <th class="tx-number">vs eager</th>
           <th class="tx-number">Error</th>
         </tr>
       </thead>
@@ -94,15 +94,14 @@ interface TimedProps {
 }
 
 function Timed({ row, times, base }: TimedProps) {
-  const faster = base !== null && times.median > 0 ? base / times.median : null;
   return (
     <tr class="tx-run-head">
       <td class="tx-run-name">
         <Name row={row} />
       </td>
       <td class="tx-number">{durationText(times.median)}</td>
-      <td class="tx-number" title="How many times as fast as eager">
-        {faster === null ? "" : faster.toFixed(2)}
+      <td class="tx-number">
+        {base && times.median && row.backend !== "eager" ? speedOf(times.median, base) : ""}
       </td>
       <td class="tx-number" title={errorTitle(row)}>
         {row.error ? errorText(row.error.absolute) : "∞"}

@@ -29,12 +29,23 @@ export function baseOf(rows: readonly RunRow[]): number | null {
   return (timed("eager") ?? timed("program"))?.times?.median ?? null;
 }
 
+/** `1.4× slower`, `2.1× faster`, `same` within 5 %: a call's seconds against eager's. */
+export function speedOf(median: number, base: number): string {
+  const ratio = median / base;
+  if (Math.abs(ratio - 1) < 0.05) return "same";
+  const times = Number((ratio > 1 ? ratio : 1 / ratio).toPrecision(3));
+  return `${times}× ${ratio > 1 ? "slower" : "faster"}`;
+}
+
+/** Share of the median that the quartiles of quiet calls lie apart at most. */
+const NOISY = 0.3;
+
 /** `± 34 µs, first call 13 ms, compiled in 3.3 s, takes 20 kB, 1.6 MB on disk`. */
 export function detailsOf(row: RunRow, times: RunTimes): string {
   const { memory, size } = row;
   const compiles = !QUICK.includes(row.backend);
   return [
-    `± ${durationText(times.spread)}`,
+    `± ${durationText(times.spread)}${times.spread > NOISY * times.median ? " (noisy: time it on a quiet machine)" : ""}`,
     `first call ${durationText(times.first)}`,
     compiles && `compiled in ${durationText(times.prepare)}`,
     memory >= 0 && `takes ${bytesText(memory)}`,

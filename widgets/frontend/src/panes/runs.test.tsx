@@ -12,7 +12,7 @@ import { type Answers, type FakeHost, storeOf } from "../testing/fake_host";
 import { freshPage, page } from "../testing/page";
 import { RecordBuilder } from "../testing/records";
 import { Runs } from "./Runs";
-import { baseOf, detailsOf, groupsOf } from "./run_facts";
+import { baseOf, detailsOf, groupsOf, speedOf } from "./run_facts";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 
@@ -130,7 +130,7 @@ describe("the table", () => {
       error: null,
     });
     const { store } = await show(record({ runs: [row("eager"), differs, failed] }));
-    expect(at("run-openvino").textContent).toContain("0.50");
+    expect(at("run-openvino").textContent).toContain("2× slower");
     expect(at("run-openvino").textContent).toContain("1.2e-3");
     expect(at("run-onnx").textContent).toContain("cannot compile");
     expect(at("run-onnx").querySelector("pre")?.textContent).toBe(MARKUP);
@@ -147,6 +147,18 @@ describe("the table", () => {
     ]);
     expect(baseOf([row("onnx")])).toBeNull();
     expect(baseOf([row("program", { times: { ...TIMES, median: 7 } })])).toBe(7);
+  });
+
+  test("speed is said in words, beside eager", () => {
+    expect([0.0014, 0.0005, 0.00102].map((time) => speedOf(time, 0.001))).toEqual([
+      "1.4× slower",
+      "2× faster",
+      "same",
+    ]);
+  });
+
+  test("calls that vary much are said to be noisy", () => {
+    expect(detailsOf(row("eager"), { ...TIMES, spread: 0.001 })).toContain("± 1 ms (noisy");
   });
 
   test("details name what is known alone", () => {
