@@ -1,6 +1,6 @@
 /** Layouts that come late, and what is done to a graph before they do. */
 
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { layeredProgram, smallProgram } from "../testing/models";
 import { type Drawing, drawingOf } from "./drawing";
 import { Folding } from "./folding";
@@ -18,18 +18,16 @@ interface Asked {
 
 const asked: Asked[] = [];
 
-vi.mock("./layout", () => ({
-  layouter: () => ({
-    place: (box: LayoutBox): Promise<Placed> =>
-      new Promise((resolve, reject) => {
-        asked.push({
-          box,
-          answer: () => resolve(new Placer(rows).place(box)),
-          refuse: () => reject(new Error("no room")),
-        });
-      }),
-  }),
-}));
+const layouter = {
+  place: (box: LayoutBox): Promise<Placed> =>
+    new Promise((resolve, reject) => {
+      asked.push({
+        box,
+        answer: () => resolve(new Placer(rows).place(box)),
+        refuse: () => reject(new Error("no room")),
+      });
+    }),
+};
 
 /** As Graphviz would answer, had it put every box below the one before. */
 function rows(source: string): string {
@@ -55,7 +53,7 @@ function parts(): { folding: Folding; shown: (Scene | null)[]; glided: number[] 
     boxAt: () => shown.at(-1)?.root.children[0] ?? null,
     repaint: () => undefined,
   };
-  return { folding: new Folding(stage as unknown as Stage), shown, glided };
+  return { folding: new Folding(stage as unknown as Stage, layouter), shown, glided };
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

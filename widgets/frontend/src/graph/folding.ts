@@ -8,7 +8,7 @@ import { reasonOf } from "../format";
 import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
 import { type Item, openAbove } from "./items";
-import { layouter } from "./layout";
+import type { Layouter } from "./layout";
 import { shownFor } from "./marks";
 import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";
 import type { Stage } from "./stage";
@@ -34,7 +34,10 @@ export class Folding {
   private looked: Camera = { x: 0, y: 0, zoom: 1 };
   private generation = 0;
 
-  constructor(private readonly stage: Stage) {}
+  constructor(
+    private readonly stage: Stage,
+    private readonly layouter: Layouter,
+  ) {}
 
   /** A layout that is under way comes too late now. */
   dispose(): void {
@@ -148,7 +151,7 @@ export class Folding {
     try {
       const boxes = sketch(drawing, open, stage.measure);
       performance.mark("tx:layout-asked");
-      const placed = await layouter().place(layoutBox(boxes));
+      const placed = await this.layouter.place(layoutBox(boxes));
       if (generation !== this.generation) return; // overtaken by another layout
       const scene = settle(boxes, placed);
       const before = this.boxOf(keep);

@@ -21,6 +21,7 @@ import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
 import type { Options } from "./forest";
 import { type Item, nodesBelow } from "./items";
+import { layouter } from "./layout";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import { tipOf } from "./pieces";
 import { asPng, asSvg } from "./saving";
@@ -66,7 +67,7 @@ export class GraphView {
       () => this.folding.lookAgain(),
       this.failed,
     );
-    this.folding = new Folding(this.stage);
+    this.folding = new Folding(this.stage, layouter());
     this.stops = [
       this.follows(() => {
         const options = {
