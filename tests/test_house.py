@@ -17,6 +17,7 @@ import grimp
 import pytest
 
 import hatch_build
+from export_engine import lazy_names
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
@@ -27,6 +28,13 @@ SOURCES = [
     for package in PACKAGES
     for path in sorted((ROOT / package).rglob("*.py"))
     if "frontend" not in path.parts and PRIVATE_NAMES_LIVE_IN not in path.parents
+]
+
+ROOMS = sorted(each.parent.name for each in (ROOT / "export_engine").glob("*/__init__.py"))
+ALL_PYTHON = [
+    *SOURCES,
+    *sorted(PRIVATE_NAMES_LIVE_IN.rglob("*.py")),
+    *(ROOT / "tests").rglob("*.py"),
 ]
 
 
@@ -57,6 +65,71 @@ def test_no_import_leads_back_to_where_it_starts() -> None:
 def part_of(module: str) -> str:
     """The file or the folder of a package that a module is, or is in."""
     return ".".join(module.split(".")[:2])
+
+
+def test_a_room_of_the_engine_is_entered_by_its_face() -> None:
+    graph = grimp.build_graph(*PACKAGES)
+    past = [
+        f"{name} imports {other}"
+        for name in graph.modules
+        for other in graph.find_modules_directly_imported_by(name)
+        if other.startswith("export_engine.") and other != part_of(other)
+        if part_of(name) != part_of(other)
+    ]
+
+    assert not past
+
+
+def test_faces_cost_no_torch() -> None:
+    assert ROOMS
+    assert "torch" not in loaded_by("\n".join(f"import export_engine.{room}" for room in ROOMS))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_name_of_a_face_is_also_a_module(room: str) -> None:
+    """After an import of the module, the package's attribute would be the module."""
+    modules = {each.stem for each in (ROOT / "export_engine" / room).iterdir()}
+
+    assert not modules & {*lazy_names._homes(f"export_engine.{room}")}
+
+
+def test_what_is_imported_of_ours_is_there() -> None:
+    """In tests, too: nothing else says before they run that a module has moved."""
+    missing = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.module}.{each.name}"
+        for path in ALL_PYTHON
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        if node.module.split(".")[0] in PACKAGES
+        for each in node.names
+        if not is_there(node.module, each.name)
+    ]
+
+    assert not missing
+
+
+def is_there(module: str, name: str) -> bool:
+    """Whether a module binds a name at its top, or has a submodule of that name."""
+    place = ROOT.joinpath(*module.split("."))
+    if (place / f"{name}.py").is_file() or (place / name).is_dir():
+        return True
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return file.is_file() and name in bound_in(file)
+
+
+@cache
+def bound_in(file: Path) -> set[str]:
+    """The names that a module binds, imports among them."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.add(name)
+            case ast.alias(name=name, asname=alias):
+                names.add(alias or name)
+    return names
 
 
 @pytest.mark.parametrize("package", PACKAGES)
