@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from explorer.guiding import Guided, guide
     from explorer.lessons import Lesson, lesson
     from explorer.running import backends
-    from explorer.session import FixError
+    from explorer.session import FixError, NotTrusted
     from explorer.view import View
     from explorer.vs_compile import CompileComparison, compare_with_compile
     from export_engine.progress import Progress as Progress
@@ -39,6 +39,7 @@ __all__ = [
     "Guided",
     "Lesson",
     "Library",
+    "NotTrusted",
     "View",
     "backends",
     "compare_with_compile",
@@ -59,6 +60,7 @@ _HOMES = {
     "Guided": "guiding",
     "Lesson": "lessons",
     "Library": "exportdb.library",
+    "NotTrusted": "session",
     "View": "view",
     "backends": "running",
     "compare_with_compile": "vs_compile",

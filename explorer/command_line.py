@@ -35,7 +35,9 @@ examples:
 exit codes: 0 all is well; 1 the export failed, the programs differ, a guarantee is broken or a run
 failed or gave other values; 2 the command could not be carried out.
 
-Opening a .pt2 file runs nothing in it. --verify, --run and --profile run its program.
+Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
+program; making that of a hostile file runs code from it. They do so of files that you saved here
+yourself, and of others with --trusted.
 """
 
 
@@ -71,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
     parser.add_argument("--fix", action="store_true", help="apply lossless fixes if it fails")
     parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
+    parser.add_argument(
+        "--trusted", action="store_true", help="you know who made the .pt2 file: make its program"
+    )
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
     parser.add_argument(
@@ -138,7 +143,7 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
     if not colon or Path(program).exists() or program.endswith(".pt2"):
         if asked.dynamic or asked.strict or asked.fix:
             raise ValueError(f"{program} is exported already: -d, --strict and --fix mean nothing.")
-        return load(program)
+        return load(program, trusted=asked.trusted)
     sys.path.insert(0, str(Path.cwd()))
     made: Any = importlib.import_module(module)
     for name in function.split("."):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from explorer.escape import harmless
+from explorer.opened import OpenedFile
 from explorer.session import FixError, Session
 from explorer.view import View
 
@@ -49,17 +50,27 @@ class Exploration:
 
     @property
     def program(self) -> torch.export.ExportedProgram:
-        """The ExportedProgram.
+        """The ExportedProgram. That of a file is made the first time that it is asked for.
 
         Raises:
             ExportFailed: there is none, since the export failed.
+            NotTrusted: it is in a file that is not trusted.
+            FixError: this torch cannot make it of its file.
         """
-        from export_engine.attempt import Exported
+        self._need("program")
+        return self.session.exported(self.session.current, "use").program
 
-        attempt = self.session.entry.attempt
-        if isinstance(attempt, Exported):
-            return attempt.program
-        raise self._no("program")
+    def trust(self) -> Self:
+        """Makes the program of a file that was opened as data; the file is trusted from now on.
+
+        Do so only if you know who made the file: its program runs code from it if it is hostile.
+        The same file, as it is now, needs no trust again on this machine.
+
+        Raises:
+            FixError: the file has changed since it was opened, or torch cannot make its program.
+        """
+        self.session.trust(self.session.current)
+        return self
 
     @property
     def ok(self) -> bool:
@@ -73,12 +84,18 @@ class Exploration:
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every attempt, the oldest first; with `--both`, one per mode."""
-        return tuple(entry.attempt for entry in self.session.entries)
+        """Every attempt, the oldest first; with `--both`, one per mode.
+
+        A file that was opened is one once its program is made.
+        """
+        attempts = (entry.attempt for entry in self.session.entries)
+        return tuple(each for each in attempts if not isinstance(each, OpenedFile))
 
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Why the export failed; None if it did not."""
+        if self.ok:
+            return None
         from export_engine.attempt import Failed
 
         attempt = self.session.entry.attempt
@@ -233,7 +250,8 @@ class Exploration:
 
         The files themselves are as they were.
         """
-        request = self.session.entry.attempt.request
+        attempt = self.session.entry.attempt
+        request = None if isinstance(attempt, OpenedFile) else attempt.request
         return {edit.file: edit.after for edit in request.edits} if request else {}
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
@@ -331,18 +349,18 @@ class Exploration:
         """Writes the program into a `.pt2` file, with the Record and the source text beside it.
 
         `explorer.load` shows it as it is shown here; torch and other tools read it as any other.
+        The file is trusted on this machine from then on, as long as it is not changed.
 
         Raises:
             ArchiveError: torch cannot save this program, or the file cannot be written.
             ExportFailed: there is no program, since the export failed.
+            NotTrusted: the program is in a file that is not trusted.
         """
-        from export_engine.archive import save
-        from export_engine.attempt import Exported
+        from explorer.opened import save_signed
 
-        attempt = self.session.entry.attempt
-        if not isinstance(attempt, Exported):
-            raise self._no("program")
-        return save(attempt, self.record, path)
+        self._need("program")
+        exported = self.session.exported(self.session.current, "save")
+        return save_signed(exported, self.record, path)
 
     def to_html(self, path: str | Path) -> Path:
         """Writes one HTML file with the whole view, for reading without a kernel or a network.

@@ -87,12 +87,18 @@ def _explained(request: Request, progress: Callable[[Progress], None] | None) ->
     return explain(attempt, progress) if isinstance(attempt, Failed) else attempt
 
 
-def load(path: str | Path) -> Exploration:
-    """Opens a `.pt2` file. Nothing in it is run.
+def load(path: str | Path, *, trusted: bool = False) -> Exploration:
+    """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
+
+    Args:
+        path: the file.
+        trusted: you know who made it, so that its program may be made where it is needed:
+            `ex.program`, Verify, Run, Decompose. That runs code from the file if it is hostile.
+            What you saved on this machine with `ex.save` is trusted without being told.
 
     Raises:
-        ArchiveError: there is no such file, or it is not a program that this torch can read.
+        ArchiveError: there is no such file, or it is no archive of a program.
     """
-    from export_engine.archive import load as load_attempt
+    from explorer.opened import opened_file
 
-    return Exploration(Session([Entry("loaded", load_attempt(path))]))
+    return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted))]))

@@ -40,6 +40,7 @@ class Answers:
             "setups": self._setups,
         }
         actions = {
+            "trust": self._trust,
             "apply": self._apply,
             "autofix": self._autofix,
             "use": self._use,
@@ -158,6 +159,9 @@ class Answers:
 
         device, sizes = str(request.get("device")), _sizes(request)
         profile(self._session, number, device, sizes=sizes, progress=self._report)
+
+    def _trust(self, number: int, _: dict[str, Any]) -> None:
+        self._session.trust(number)
 
     def _use(self, number: int, _: dict[str, Any]) -> None:
         self._session.use(number)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from explorer.opened import OpenedFile
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ class FixError(RuntimeError):
     def _render_traceback_(self) -> list[str]:
         """IPython shows the sentence."""
         return [str(self)]
+
+
+class NotTrusted(FixError):
+    """A program is asked of a file that was opened as data, and is not trusted."""
 
 
 class Session:
@@ -93,7 +98,7 @@ class Session:
         from export_engine.attempt import Failed
         from export_engine.fixes import apply_fixes, explain
 
-        attempt = self._entries[number].attempt
+        attempt = self._attempt(number, "fix")
         offered = self._entries[number].fixes
         if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
             raise FixError(f"This attempt offers {len(offered)} fixes; name some of them.")
@@ -115,7 +120,7 @@ class Session:
         """
         from export_engine.fixes import autofix
 
-        report = autofix(self._entries[number].attempt, progress)
+        report = autofix(self._attempt(number, "fix"), progress)
         if report.kept:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
@@ -166,7 +171,7 @@ class Session:
         return verified
 
     def exported(self, number: int, wanted: str) -> Exported:
-        """An attempt that has a program.
+        """An attempt that has a program. That of a trusted file is made now.
 
         Args:
             number: the attempt's.
@@ -174,13 +179,53 @@ class Session:
 
         Raises:
             FixError: it has none.
+            NotTrusted: it is of a file that is not trusted.
         """
         from export_engine.attempt import Exported
 
-        attempt = self._entries[number].attempt
+        attempt = self._attempt(number, wanted)
         if not isinstance(attempt, Exported):
             raise FixError(f"There is no program to {wanted}: the export failed.")
         return attempt
+
+    def trust(self, number: int) -> None:
+        """Makes the program of a file that was opened as data; the file is trusted from now on.
+
+        Raises:
+            FixError: the file has changed, or torch cannot make a program of it.
+        """
+        opened = self._entries[number].attempt
+        if isinstance(opened, OpenedFile):
+            self._make(number, opened.trusted())
+
+    def _attempt(self, number: int, wanted: str) -> Attempt:
+        """An attempt. The program of a trusted file is made now.
+
+        Raises:
+            FixError: a program cannot be made of the file.
+            NotTrusted: the file is not trusted.
+        """
+        attempt = self._entries[number].attempt
+        if not isinstance(attempt, OpenedFile):
+            return attempt
+        if not attempt.trust:
+            raise NotTrusted(
+                f"There is no program to {wanted}: {attempt.name} was opened as data. Making its "
+                "program runs code from the file if it is hostile. If you know who made it, trust "
+                "it: ex.trust(), explorer.load(path, trusted=True), or --trusted."
+            )
+        return self._make(number, attempt)
+
+    def _make(self, number: int, opened: OpenedFile) -> Attempt:
+        from export_engine.archive import ArchiveError
+
+        try:
+            made = opened.make()
+        except ArchiveError as error:
+            raise FixError(str(error)) from error
+        self._entries[number] = self._entries[number].made(made)
+        self._tell()
+        return made
 
     def keep(self, number: int, **found: Any) -> None:
         """Keeps what was found out about an attempt with it; its Record has it from then on."""

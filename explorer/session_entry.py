@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from explorer.opened import OpenedFile
+
 if TYPE_CHECKING:
-    from export_engine.attempt import Attempt, Fix
+    from export_engine.attempt import Attempt, Exported, Fix
     from export_engine.findings import Finding
     from export_engine.record import Profile, Record, RunRow
     from export_engine.verify import Verified
@@ -19,7 +21,7 @@ class Entry:
 
     label: str
     """What tells it from the others: `strict`, `non-strict`."""
-    attempt: Attempt
+    attempt: Attempt | OpenedFile
     parent: int = -1
     """The entry that it was made from; -1 for a first one."""
     step: str = ""
@@ -36,6 +38,8 @@ class Entry:
     @property
     def ok(self) -> bool:
         """Whether the attempt gave a program."""
+        if isinstance(self.attempt, OpenedFile):
+            return self.attempt.record.outcome == "exported"
         from export_engine.attempt import Exported
 
         return isinstance(self.attempt, Exported)
@@ -46,6 +50,10 @@ class Entry:
         known = {name: self.__dict__[name] for name in _OF_ATTEMPT if name in self.__dict__}
         made.__dict__.update(known)
         return made
+
+    def made(self, attempt: Exported) -> Entry:
+        """The same file, with its program."""
+        return replace(self, attempt=attempt, revision=self.revision + 1)
 
     @cached_property
     def record(self) -> Record:
@@ -60,6 +68,8 @@ class Entry:
     @cached_property
     def _described(self) -> Record:
         """The attempt alone. A RuntimeError here is a bug, and says so."""
+        if isinstance(self.attempt, OpenedFile):
+            return self.attempt.record
         from export_engine.describe import describe
 
         try:
@@ -73,6 +83,8 @@ class Entry:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong or surprising about an attempt that exported."""
+        if isinstance(self.attempt, OpenedFile):
+            return ()
         from export_engine.attempt import Exported
         from export_engine.findings import find_findings
 
@@ -83,6 +95,8 @@ class Entry:
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """What may help: of a failure, its fixes; of an export, those of its findings."""
+        if isinstance(self.attempt, OpenedFile):
+            return ()
         from export_engine.attempt import Failed
 
         if isinstance(self.attempt, Failed):
@@ -106,6 +120,7 @@ class Entry:
             "parent": self.parent,
             "step": self.step,
             "revision": self.revision,
+            "untrusted": isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
         }
 
 

@@ -34,6 +34,7 @@ OPTIONS = {
     "--save": "write the program into this .pt2 file, with what is shown of it",
     "--html": "write the whole view into one HTML file, for reading without a kernel",
     "--load": "open a .pt2 file instead of exporting a call",
+    "--trusted": "with --load: you know who made the file, so its program may be made",
     "--no-display": "export, but show nothing",
 }
 _VALUED = {
@@ -58,6 +59,7 @@ FLAGS = {
     "--verify",
     "--profile",
     "--no-display",
+    "--trusted",
     "--vs-compile",
 }
 _MODES = {"--strict", "--non-strict", "--both"}
@@ -84,6 +86,8 @@ class Command:
     save: str | None = None
     html: str | None = None
     load: str | None = None
+    trusted: bool = False
+    """Whether the program of that file may be made."""
     decompose: str | None = None
     display: bool = True
     fix: bool = False
@@ -151,10 +155,12 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
-            "--load opens a program that is exported already: it goes with --as, --html, "
-            "--verify, --decompose, --run, --backend, --profile and --no-display only, without a "
-            "call."
+            "--load opens a program that is exported already: it goes with --trusted, --as, "
+            "--html, --verify, --decompose, --run, --backend, --profile and --no-display only, "
+            "without a call."
         )
+    if "--trusted" in flags and "load" not in given:
+        raise ExportUsageError("--trusted goes with --load: you know who made that file.")
     if "--guide" in flags and (
         given.keys() & {"load", "decompose"} or {"--both", "--no-display"} & {*flags}
     ):
@@ -170,6 +176,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         display="--no-display" not in flags,
         fix="--fix" in flags,
         guide="--guide" in flags,
+        trusted="--trusted" in flags,
         verify="--verify" in flags,
         vs_compile="--vs-compile" in flags,
         profile="--profile" in flags,

@@ -76,6 +76,9 @@ class ExportMagics(Magics):
                                  .pt2 file, it is read by torch and other tools too
         --html FILE.html         write the whole view into one file that needs no kernel
         --load FILE.pt2          open a saved program instead; nothing in it is run
+        --trusted                with --load: you know who made the file, so that its program may
+                                 be made, for --verify, --run and --decompose; what you saved here
+                                 yourself is trusted without it
         --no-display             export, but show nothing
 
         The last result is always in `_export`; `ex = %export model(x)` works as well.
@@ -101,7 +104,7 @@ class ExportMagics(Magics):
             compared: explorer.CompileComparison | None = None
             refuse_early(command, self._shell.user_ns)
             if call is None or target is None:
-                exploration = explorer.load(command.load or "")
+                exploration = explorer.load(command.load or "", trusted=command.trusted)
             else:
                 asked = Asked(command, call, target, shapes)
                 if command.vs_compile:

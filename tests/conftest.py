@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 # The first example of a property often pays for an import of torch.
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing of whoever runs the tests is read or written: no progress, no signatures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXPORT_EXPLORER_DATA", str(tmp_path_factory.mktemp("data")))
+        yield

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from explorer.data_folder import FOLDER
 from explorer.lessons.lesson import Exercise, Lesson
-from explorer.lessons.saved_progress import FOLDER
 from explorer.messages import Reply
 
 _TAG = "exercise-"

@@ -13,19 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import platformdirs
+from explorer.data_folder import data_folder
 
-FOLDER = "EXPORT_EXPLORER_DATA"
-"""The variable that names another folder."""
 _unwritten: dict[str, dict[str, Any]] = {}
 """Per file, what could not be written."""
 
 
 def progress_file() -> Path:
-    """Where progress is kept: below the user's data folder, or in the folder of `FOLDER`."""
-    given = os.environ.get(FOLDER)
-    folder = Path(given) if given else Path(platformdirs.user_data_dir("export-explorer", False))
-    return folder / "lessons.json"
+    """Where progress is kept."""
+    return data_folder() / "lessons.json"
 
 
 def kept(lesson: str, exercise: str) -> dict[str, int]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.archive.copying import Identity as Identity
+    from export_engine.archive.copying import private_copy as private_copy
     from export_engine.archive.errors import ArchiveError as ArchiveError
     from export_engine.archive.torch_archive import RECORD as RECORD
     from export_engine.archive.torch_archive import load as load

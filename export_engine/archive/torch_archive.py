@@ -1,18 +1,21 @@
-"""Attempt ↔ `.pt2` files. Opening one never runs code from it without being asked.
+"""Attempt ↔ `.pt2` files: a program is made of a file that is trusted.
 
-A `.pt2` is a zip file. torch reads the graph from JSON; tensors that are no plain bytes and example
-inputs are pickles, which are read with torch's restricted loader (`weights_only`) alone, and the
-text of sizes is checked before sympy evaluates it: `torch_internals/loading.py`. Beside torch's own
-members, `save` puts the Record into it, with the text of the source files: what a
-program alone does not keep, such as guards with their lines. Other tools read the file as it is.
+Trusted or not, what can be kept from running is: tensors that are no plain bytes and example inputs
+are pickles, which are read with torch's restricted loader (`weights_only`) alone, the text of sizes
+is checked before sympy evaluates it, compiled libraries inside are not loaded
+(`torch_internals/loading.py`). Beside torch's own members, `save` puts the Record into the file,
+with the text of the source files: what a program alone does not keep, such as guards with their
+lines. Other tools read the file as it is.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -24,12 +27,13 @@ from export_engine.source import with_sources
 from export_engine.torch_internals import CodeInside, nothing_run
 from export_engine.trace import Recording
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 _MOST_UNPACKED = 2**28
 """Bytes that any file may unpack to."""
 _MOST_TIMES = 100
 """How many times its own size a larger one may."""
-_COMPILED = "data/aotinductor/"
-"""Where AOTInductor puts libraries, which torch loads into the process with the rest."""
 RECORD = "export_explorer/record.json"
 """The member that holds the Record, under torch's folder for extra files."""
 _PLAIN = (
@@ -40,27 +44,36 @@ _UNREADABLE = "What Export Explorer kept in the file cannot be read"
 _OTHER = "What Export Explorer kept in the file is about another program."
 
 
-def load(path: str | os.PathLike[str]) -> Exported:
-    """Opens a `.pt2` file that `torch.export.save` wrote.
+def load(path: str | os.PathLike[str], *, name: str = "", known: Record | None = None) -> Exported:
+    """Makes the program of a `.pt2` file that `torch.export.save` wrote. Trust the file first.
+
+    Args:
+        path: the file.
+        name: how to call it, where that is another name than it has.
+        known: what was read of it as data. It is kept with the program that it is about.
 
     Raises:
         ArchiveError: there is no such file, or it is not a program that this torch can read.
     """
     file = Path(path)
+    name = name or file.name
     _check_readable(file)
     extra: dict[str, Any] = {RECORD: ""}
     try:
         with quiet() as heard, nothing_run() as left_out:
             program = torch.export.load(file, extra_files=extra)
     except CodeInside as error:
-        raise ArchiveError(f"{file.name} is not opened: {error}") from error
+        raise ArchiveError(f"{name} is not opened: {error}") from error
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise ArchiveError(
-            f"{file.name} is a zip file but torch {torch.__version__} cannot read a program from "
+            f"{name} is a zip file but torch {torch.__version__} cannot read a program from "
             f"it: {reason} If another version of torch saved it, open it with that version."
         ) from error
-    kept, missing = _kept(program, extra.get(RECORD))
+    missing: list[str] = []
+    kept = known if known is not None and _is_about(known, program) else None
+    if kept is None:
+        kept, missing = _kept(program, extra.get(RECORD))
     return Exported(
         request=None,
         recording=Recording(),
@@ -68,11 +81,16 @@ def load(path: str | os.PathLike[str]) -> Exported:
         kept=kept,
         warnings=[*heard.warnings, *left_out, *missing],
         printed=heard.printed,
-        title=file.name,
+        title=name,
     )
 
 
-def save(attempt: Exported, record: Record, path: str | os.PathLike[str]) -> Path:
+def save(
+    attempt: Exported,
+    record: Record,
+    path: str | os.PathLike[str],
+    written: Callable[[memoryview], object] | None = None,
+) -> Path:
     """Writes a program and what is known of it into a `.pt2` file.
 
     A file that is there already is replaced once the new one is whole.
@@ -81,6 +99,7 @@ def save(attempt: Exported, record: Record, path: str | os.PathLike[str]) -> Pat
         attempt: whose program.
         record: the attempt, described.
         path: where to.
+        written: called with each piece of the file's content, in order, as torch writes it.
 
     Returns:
         The path.
@@ -92,8 +111,8 @@ def save(attempt: Exported, record: Record, path: str | os.PathLike[str]) -> Pat
     unfinished = file.with_name(f".{file.name}.unfinished.pt2")
     text = to_json(with_sources(record)).decode()
     try:
-        with quiet():
-            torch.export.save(attempt.program, unfinished, extra_files={RECORD: text})
+        with quiet(), _Heard(unfinished, written) as opened:
+            torch.export.save(attempt.program, opened, extra_files={RECORD: text})
         unfinished.replace(file)
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
@@ -101,6 +120,19 @@ def save(attempt: Exported, record: Record, path: str | os.PathLike[str]) -> Pat
     finally:
         unfinished.unlink(missing_ok=True)
     return file
+
+
+class _Heard(io.BufferedWriter):
+    """A file that somebody hears what is written to."""
+
+    def __init__(self, path: Path, written: Callable[[memoryview], object] | None) -> None:
+        super().__init__(io.FileIO(path, "w"))
+        self._written = written
+
+    def write(self, data: Buffer) -> int:
+        if self._written:
+            self._written(memoryview(data))
+        return super().write(data)
 
 
 def _kept(program: torch.export.ExportedProgram, text: Any) -> tuple[Record | None, list[str]]:
@@ -112,9 +144,13 @@ def _kept(program: torch.export.ExportedProgram, text: Any) -> tuple[Record | No
         check_record(record)
     except ValueError as error:
         return None, [f"{_UNREADABLE} ({error}). {_PLAIN}"]
-    if record.outcome != "exported" or _nodes(record) != _program_nodes(program):
+    if not _is_about(record, program):
         return None, [f"{_OTHER} {_PLAIN}"]
     return record, []
+
+
+def _is_about(record: Record, program: torch.export.ExportedProgram) -> bool:
+    return record.outcome == "exported" and _nodes(record) == _program_nodes(program)
 
 
 def _nodes(record: Record) -> list[str]:
@@ -157,7 +193,7 @@ def _check_readable(file: Path) -> None:
 
 
 def _check_members(file: Path) -> None:
-    """Refuses a file with compiled code in it, and one that unpacks to far more than it is.
+    """Refuses a file that unpacks to far more than it is.
 
     torch packs without compressing.
     """
@@ -167,11 +203,6 @@ def _check_members(file: Path) -> None:
     except Exception as error:  # zipfile raises what its parts do, as for a name that is no text
         raise ArchiveError(f"{file.name} is a broken zip file: {error}. Save it again.") from error
     unpacked = sum(info.file_size for info in members)
-    if any(_COMPILED in info.filename.replace("\\", "/") for info in members):
-        raise ArchiveError(
-            f"{file.name} is not opened: it holds compiled code, which opening it would run. "
-            "If you trust it, load it with torch._inductor.aoti_load_package."
-        )
     if unpacked > _MOST_UNPACKED and unpacked > _MOST_TIMES * file.stat().st_size:
         raise ArchiveError(
             f"{file.name} would unpack to {unpacked:,} bytes, far more than a program of its size "

@@ -30,6 +30,12 @@ NO_INPUTS = (
 )
 
 
+NO_LIBRARIES = (
+    "The file also holds libraries that AOTInductor compiled. They are not loaded: that would run "
+    "them."
+)
+
+
 class CodeInside(ValueError):
     """The file would run code to be opened. Its text can be shown as it is."""
 
@@ -51,6 +57,7 @@ def nothing_run() -> Iterator[list[str]]:
             (torch, "load", _restricted(threading.get_ident())),
             (_package, "pickle", lambda original: _Without(original, "loads", _unpickled)),
             (pytree, "importlib", lambda original: _Without(original, "import_module", _known)),
+            (_package, "_load_aoti", _left_alone(notes)),
             (deserializer, "_parse_sym_expr", _parsed),
             (deserializer, "deserialize", _without_inputs(notes)),
         ):
@@ -172,6 +179,14 @@ def _parsed(original: Any) -> Any:
         return original(self, expr_str, *args, **kwargs)
 
     return parse
+
+
+def _left_alone(notes: list[str]) -> Callable[[Any], Any]:
+    def load(*_: Any, **__: Any) -> None:
+        if NO_LIBRARIES not in notes:
+            notes.append(NO_LIBRARIES)
+
+    return lambda original: load
 
 
 def _without_inputs(notes: list[str]) -> Callable[[Any], Any]:

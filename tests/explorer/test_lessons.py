@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import explorer
+from explorer.data_folder import FOLDER
 from explorer.lessons import Answer, LessonError, Wrong, saved_progress
 from explorer.lessons.rehearsal import rehearse
 from explorer.messages import Line, Reply
@@ -19,7 +20,7 @@ from explorer.messages import Line, Reply
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Progress in a folder of the test's own."""
-    monkeypatch.setenv(saved_progress.FOLDER, str(tmp_path / "data"))
+    monkeypatch.setenv(FOLDER, str(tmp_path / "data"))
     yield tmp_path / "data"
     saved_progress._unwritten.clear()
 
@@ -121,7 +122,7 @@ def test_a_folder_that_cannot_be_written_stops_nobody(
     lesson: explorer.Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(saved_progress.FOLDER, str(tmp_path / "file" / "below"))
+    monkeypatch.setenv(FOLDER, str(tmp_path / "file" / "below"))
     lesson.check(1, 2)
     assert lesson.done == 1
     assert "1 of 2" in repr(lesson.progress())

@@ -1,0 +1,17 @@
+"""Where this package keeps what is the user's own: progress in the lessons, signatures of files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+FOLDER = "EXPORT_EXPLORER_DATA"
+"""The variable that names another folder."""
+
+
+def data_folder() -> Path:
+    """Below the user's data folder, or the folder that `FOLDER` names. It may not exist yet."""
+    given = os.environ.get(FOLDER)
+    return Path(given) if given else Path(platformdirs.user_data_dir("export-explorer", False))

@@ -1,0 +1,157 @@
+"""Which `.pt2` files this user saved or trusts here: signatures, as Jupyter has for notebooks.
+
+A signature is an HMAC-SHA256 of a file's whole content by a secret of this user on this machine; a
+file that was changed since, or that comes from elsewhere, has none. `nbformat.sign` signs the cells
+of notebooks, and importing it takes seconds; this is the same idea for files.
+
+Nothing here ever fails a save or a load: where the secret or the database cannot be read or
+written, files count as not signed, and `keep` says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from explorer.data_folder import data_folder
+
+MOST = 4096
+"""Signatures that are kept; the oldest fall out."""
+_SECRET_BYTES = 32
+_WAIT = 2.0
+"""Seconds for another process to let go of the database."""
+_TABLE = """
+CREATE TABLE IF NOT EXISTS signed (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    signature TEXT NOT NULL UNIQUE,
+    bytes INTEGER NOT NULL
+)"""
+
+
+class Signer:
+    """Signs bytes as they come by."""
+
+    def __init__(self) -> None:
+        """Make one. Raises OSError: there is no secret, and none can be made."""
+        self._state = hmac.new(_secret(), digestmod=hashlib.sha256)
+        self.bytes = 0
+
+    def update(self, data: bytes | memoryview) -> None:
+        """Takes the next bytes of the content."""
+        self._state.update(data)
+        self.bytes += len(data)
+
+    def keep(self) -> str:
+        """Counts what came by as this user's from now on.
+
+        Returns:
+            Why that cannot be, as a sentence; empty if it can.
+        """
+        try:
+            with _database() as database:
+                database.execute(
+                    "INSERT OR REPLACE INTO signed (signature, bytes) VALUES (?, ?)",
+                    (self._state.hexdigest(), self.bytes),
+                )
+                database.execute(
+                    "DELETE FROM signed WHERE number <= (SELECT MAX(number) FROM signed) - ?",
+                    (MOST,),
+                )
+        except (OSError, sqlite3.Error) as error:
+            return not_kept(error)
+        return ""
+
+    def is_known(self) -> bool:
+        """Whether what came by was kept once."""
+        with suppress(OSError, sqlite3.Error), _database() as database:
+            found = database.execute(
+                "SELECT 1 FROM signed WHERE signature = ?", (self._state.hexdigest(),)
+            )
+            return found.fetchone() is not None
+        return False
+
+
+def may_be_known(size: int) -> bool:
+    """Whether a file of so many bytes was ever kept; where not, there is no need to read it."""
+    if not _file().exists():
+        return False
+    with suppress(OSError, sqlite3.Error), _database() as database:
+        found = database.execute("SELECT 1 FROM signed WHERE bytes = ? LIMIT 1", (size,))
+        return found.fetchone() is not None
+    return False
+
+
+def not_kept(error: Exception) -> str:
+    """That a file was not signed, and why, as a note."""
+    return (
+        f"That you trust this file cannot be kept in {_file().parent} ({error}): once loaded "
+        "again, it is data until you say trusted=True."
+    )
+
+
+def _file() -> Path:
+    return data_folder() / "signatures.sqlite"
+
+
+@contextmanager
+def _database() -> Iterator[sqlite3.Connection]:
+    """The database, in a transaction. One that is broken is put aside, and begun anew."""
+    file = _file()
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        opened = _connected(file)
+    except sqlite3.OperationalError:  # locked, or not to be written: it may be well
+        raise
+    except sqlite3.DatabaseError:
+        file.replace(file.with_suffix(".broken.sqlite"))
+        opened = _connected(file)
+    with closing(opened), opened:
+        yield opened
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    opened = sqlite3.connect(file, timeout=_WAIT)
+    try:
+        with suppress(OSError):
+            file.chmod(0o600)
+        opened.execute(_TABLE)
+        columns = [name for _, name, *_ in opened.execute("PRAGMA table_info(signed)")]
+        well = opened.execute("PRAGMA quick_check(1)").fetchone()
+        if columns != ["number", "signature", "bytes"] or well != ("ok",):
+            raise sqlite3.DatabaseError("not a database of signatures")
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _secret() -> bytes:
+    """This user's secret, made the first time. Raises OSError where it cannot be relied upon."""
+    file = data_folder() / "signatures.secret"
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not file.exists():
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)  # open to no other
+        try:
+            with os.fdopen(handle, "wb") as opened:
+                opened.write(os.urandom(_SECRET_BYTES))
+            with suppress(FileExistsError):  # whole at once; another process may have been first
+                os.link(name, file)
+        finally:
+            Path(name).unlink()
+    with file.open("rb") as opened:
+        known = os.fstat(opened.fileno())
+        found = opened.read(_SECRET_BYTES + 1)
+    if hasattr(os, "getuid") and (
+        known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o077
+    ):
+        raise PermissionError(f"{file.name} is open to others; delete it, and another is made")
+    if len(found) != _SECRET_BYTES:
+        raise OSError(f"{file.name} is broken; delete it, and another is made")
+    return found
