@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.record import Record, SourceFile
-from export_engine.source.highlighting import Token, python_lines
+from export_engine.source.highlighting import Token, python_lines_around
 from export_engine.source.notebook_cells import as_typed
 
 LONGEST_FILE = 5_000_000
@@ -42,14 +42,16 @@ def innermost(record: Record, stack: int) -> Frame | None:
 
 
 def source_lines(record: Record, file: int) -> list[list[Token]]:
-    """A file of the Record, coloured, line by line.
+    """A file of the Record, coloured, line by line; of a long one, the functions that were traced.
 
     Raises:
         SourceMissing: the text is not on this machine, or is no Python source.
     """
     if not 0 <= file < len(record.files):
         raise SourceMissing(f"The record has no file {file}.")
-    return python_lines(source_text(record, file))
+    frames = record.frames
+    traced = {line for line, each in zip(frames.line, frames.file, strict=True) if each == file}
+    return python_lines_around(source_text(record, file), traced)
 
 
 def source_text(record: Record, file: int) -> str:

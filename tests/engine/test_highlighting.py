@@ -1,0 +1,79 @@
+"""Source in colour: of a long file, only what was traced."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+
+import pytest
+
+from export_engine.source import highlighting
+from export_engine.source.highlighting import Token, python_lines, python_lines_around
+
+SOURCE = textwrap.dedent('''
+    """A module: `def` in a text is no function."""
+    import os
+
+
+    def first(x):
+        """Doc
+        string."""
+        return x + 1
+
+
+    class Model:
+        size = 3
+
+        @staticmethod
+        def forward(x):
+            def inner(y):
+                return y * 2
+
+            return inner(x)
+    ''').lstrip()
+
+
+def plain(lines: list[list[Token]]) -> list[str]:
+    return ["".join(token.text for token in line) for line in lines]
+
+
+def coloured(lines: list[list[Token]]) -> set[int]:
+    """Numbers of the lines that have a colour."""
+    return {number for number, line in enumerate(lines, 1) if any(token.cls for token in line)}
+
+
+@pytest.fixture
+def long_texts_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(highlighting, "LONG_TEXT", 10)
+
+
+@pytest.mark.usefixtures("long_texts_are_short")
+def test_only_functions_with_a_line_that_matters_are_coloured() -> None:
+    numbered = SOURCE.split("\n")
+    decorator, inner = numbered.index("    @staticmethod") + 1, len(numbered) - 3
+
+    found = python_lines_around(SOURCE, [inner])
+
+    assert min(coloured(found)) == decorator
+    assert plain(found) == plain(python_lines(SOURCE))
+    whole = python_lines(SOURCE)
+    assert found[decorator:] == whole[decorator:]
+
+
+@pytest.mark.usefixtures("long_texts_are_short")
+def test_every_line_of_a_real_file_keeps_its_text() -> None:
+    text = inspect.getsource(inspect)
+    found = python_lines_around(text, range(1, 3000))
+
+    assert plain(found) == plain(python_lines(text))
+
+
+def test_a_short_text_is_coloured_whole() -> None:
+    assert python_lines_around(SOURCE, []) == python_lines(SOURCE)
+
+
+@pytest.mark.usefixtures("long_texts_are_short")
+def test_what_is_no_python_is_coloured_all_the_same() -> None:
+    text = "%export model(x)\nreturn 1\n"
+
+    assert python_lines_around(text, []) == python_lines(text)
