@@ -151,7 +151,7 @@ class Comparison:
             yield [title, *_place(self.after, theirs, node)]
 
     def _ops(self) -> int:
-        from export_engine.describe import count_ops
+        from export_engine.record import count_ops
 
         return sum(count_ops(graph.op) for graph in self.before.graphs)
 

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from export_engine.describe.attempt_record import count_ops as count_ops
     from export_engine.describe.attempt_record import describe as describe
     from export_engine.describe.eager_check import check_sentence as check_sentence
     from export_engine.describe.file_names import FileNames as FileNames
+    from export_engine.describe.scopes import Scopes as Scopes
     from export_engine.describe.signature import input_paths as input_paths
     from export_engine.describe.symbols import Leaf as Leaf
     from export_engine.describe.symbols import user_names as user_names
+    from export_engine.describe.tables import Stacks as Stacks
+    from export_engine.describe.tables import Strings as Strings
+    from export_engine.describe.tables import Table as Table
+    from export_engine.describe.tables import ragged as ragged
 else:
     __getattr__, __dir__ = lazy_names(__name__)

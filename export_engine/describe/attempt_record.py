@@ -22,10 +22,17 @@ from export_engine.describe.shape_contract import describe_contract
 from export_engine.describe.signature import describe_signature, input_paths
 from export_engine.describe.symbols import Leaf, Symbols, birth_places, user_names
 from export_engine.describe.tables import Stacks, Strings
-from export_engine.record import OPS, Check, Failure, LevelRow, Record, Signature, Symbol, Timing
+from export_engine.record import (
+    Check,
+    Failure,
+    LevelRow,
+    Record,
+    Signature,
+    Symbol,
+    Timing,
+    count_ops,
+)
 from export_engine.shapes import Shapes, ShapesError, symbol_names
-
-__all__ = ["count_ops", "describe"]
 
 
 def describe(attempt: Attempt) -> Record:
@@ -161,9 +168,3 @@ def _verdict(
         outcome = f"{outcome}, decomposed ({attempt.level.table})"
     ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]
     return ", ".join([outcome, f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
-
-
-def count_ops(op_column: object) -> int:
-    """How many nodes of a graph call something."""
-    calls = {OPS.index(op) for op in ("call_function", "call_module", "call_method")}
-    return sum(op in calls for op in op_column)  # type: ignore[attr-defined]

@@ -7,26 +7,8 @@ from typing import Any
 import torch
 
 from export_engine.describe.tables import Table
-from export_engine.record import Target
+from export_engine.record import HOUSEKEEPING, Target
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, op_schema, overload_name
-
-# Ops that only check or compute sizes; a reader of the graph rarely asks for them.
-_HOUSEKEEPING = frozenset(
-    {
-        "aten._assert_tensor_metadata.default",
-        "aten._assert_scalar.default",
-        "aten._assert_async.msg",
-        "aten._assert_async.default",
-        "aten.sym_size.int",
-        "aten.sym_size.default",
-        "aten.sym_stride.int",
-        "aten.sym_stride.default",
-        "aten.sym_numel.default",
-        "aten.sym_storage_offset.default",
-        "aten.sym_constrain_range.default",
-        "aten.sym_constrain_range_for_size.default",
-    }
-)
 
 
 class Operators:
@@ -43,7 +25,7 @@ class Operators:
             return known
         entry = _describe(target)
         number = self.table.add(target, entry)
-        if entry.name in _HOUSEKEEPING or entry.name.endswith("sym_constrain_range_for_size"):
+        if entry.name in HOUSEKEEPING or entry.name.endswith("sym_constrain_range_for_size"):
             self._housekeeping.add(number)
         return number
 

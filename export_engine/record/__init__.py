@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from export_engine.record.formula import compile_formula as compile_formula
     from export_engine.record.formula import evaluate as evaluate
     from export_engine.record.formula import sizes_in as sizes_in
+    from export_engine.record.graph import HOUSEKEEPING as HOUSEKEEPING
     from export_engine.record.graph import OPS as OPS
     from export_engine.record.graph import Column as Column
     from export_engine.record.graph import Expression as Expression
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from export_engine.record.graph import SourceFile as SourceFile
     from export_engine.record.graph import Target as Target
     from export_engine.record.graph import ValueType as ValueType
+    from export_engine.record.graph import count_ops as count_ops
     from export_engine.record.json_schema import record_schema as record_schema
     from export_engine.record.leaf_paths import join_path as join_path
     from export_engine.record.leaf_paths import split_path as split_path

@@ -148,3 +148,27 @@ class Graph(msgspec.Struct, frozen=True):
 
 
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output")
+
+HOUSEKEEPING = frozenset(
+    {
+        "aten._assert_tensor_metadata.default",
+        "aten._assert_scalar.default",
+        "aten._assert_async.msg",
+        "aten._assert_async.default",
+        "aten.sym_size.int",
+        "aten.sym_size.default",
+        "aten.sym_stride.int",
+        "aten.sym_stride.default",
+        "aten.sym_numel.default",
+        "aten.sym_storage_offset.default",
+        "aten.sym_constrain_range.default",
+        "aten.sym_constrain_range_for_size.default",
+    }
+)
+"""Ops that only check or compute sizes; a reader of the graph rarely asks for them."""
+
+
+def count_ops(op_column: Column) -> int:
+    """How many nodes of a graph call something, by its column of ops."""
+    calls = {OPS.index(op) for op in ("call_function", "call_module", "call_method")}
+    return sum(op in calls for op in op_column)

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from importlib.util import find_spec
 
-import torch
 
-TORCH = torch.__path__[0] + os.sep
+def _torch() -> str:
+    """Where torch is, without importing it."""
+    spec = find_spec("torch")
+    places = spec.submodule_search_locations if spec else None
+    return next(iter(places or ()), "torch is not installed") + os.sep
+
+
+TORCH = _torch()
 MADE_UP = "torch" + os.sep
 """How torch names files of its own in the stacks of nodes that it adds: `torch/fx/passes/...`."""
 _PATHS = sysconfig.get_paths()

@@ -16,9 +16,9 @@ from functools import lru_cache
 from types import FrameType
 from typing import NamedTuple
 
-import torch
+from export_engine.source.file_owner import TORCH
 
-_TORCH = torch.__path__[0] + "/"
+_TORCH = TORCH.replace("\\", "/")
 _TORCH_NN = _TORCH + "nn/"
 _EXPORTDB = _TORCH + "_export/db/examples/"
 # Stands between any two modules and tells a reader nothing.
@@ -26,7 +26,7 @@ _NN_PLUMBING = _TORCH_NN + "modules/module.py"
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
 _ENGINE = __file__.rsplit("/", 2)[0] + "/"
 _PROMPTS = ("<ipython-input", "<stdin>")
-_FRAME_LINE = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+), in (?P<function>.*)')
+_FRAME_LINE = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d{1,9}), in (?P<function>.*)')
 
 
 class Location(NamedTuple):

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.library import without_holes as without_holes
     from export_engine.torch_internals.loading import CodeInside as CodeInside
     from export_engine.torch_internals.loading import nothing_run as nothing_run
+    from export_engine.torch_internals.operator_table import operator_lines as operator_lines
     from export_engine.torch_internals.operators import aliased as aliased
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
     from export_engine.torch_internals.operators import op_schema as op_schema

@@ -1,0 +1,208 @@
+"""Arguments of a call in an archive as text, with holes where other nodes stand.
+
+The same text as `describe.arguments` makes of a node of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from export_engine.archive import bounds, schema
+from export_engine.archive.errors import ArchiveError
+from export_engine.archive.values import device_text
+
+_LONGEST_STRING = 200
+_LONGEST_UNKNOWN = 80
+
+Find = Callable[[str], int]
+"""The position of the node of a name."""
+
+
+def kind_of(union: schema.Union) -> str:
+    """Which of the fields of a union is given."""
+    if len(union) != 1:
+        raise ArchiveError(f"A value has {len(union)} kinds; it should have one.")
+    return next(iter(union))
+
+
+def read(union: schema.Union, kind: str) -> Any:
+    """The value of a union of a kind that is known."""
+    return _DECODERS[kind].decode(union[kind])
+
+
+_FLOAT = float | str
+_DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
+    name: msgspec.json.Decoder(kind)
+    for name, kind in {
+        "as_none": bool,
+        "as_tensor": schema.Named,
+        "as_tensors": list[schema.Named],
+        "as_int": int,
+        "as_ints": list[int],
+        "as_float": _FLOAT,
+        "as_floats": list[_FLOAT],
+        "as_string": str,
+        "as_strings": list[str],
+        "as_sym_int": schema.SymArgument,
+        "as_sym_ints": list[schema.SymArgument],
+        "as_sym_bool": schema.SymArgument,
+        "as_sym_bools": list[schema.SymArgument],
+        "as_sym_float": schema.SymArgument,
+        "as_sym_floats": list[schema.SymArgument],
+        "as_scalar_type": int,
+        "as_memory_format": int,
+        "as_layout": int,
+        "as_device": schema.Device,
+        "as_bool": bool,
+        "as_bools": list[bool],
+        "as_graph": schema.Named,  # the graph is read where its node is
+        "as_optional_tensors": list[dict[str, msgspec.Raw]],
+        "as_optional_tensor": dict[str, msgspec.Raw],
+        "as_custom_obj": schema.Named,
+        "as_operator": str,
+        "as_complex": schema.Complex,
+        "as_nested_tensors": list[list[schema.Named]],
+        "as_int_lists": list[list[int]],
+        "as_float_lists": list[list[_FLOAT]],
+        "as_string_to_argument": dict[str, schema.Union],
+    }.items()
+}
+
+
+class Unknown(str):
+    """A value of a kind that a later torch writes, as JSON."""
+
+
+def value_of(union: schema.Union) -> Any:
+    """A constant: a number, a text, True, None, or an Unknown."""
+    kind = kind_of(union)
+    if kind == "as_none":
+        return None
+    if kind in ("as_int", "as_bool", "as_string"):
+        return read(union, kind)
+    if kind == "as_float":
+        return float(read(union, kind))
+    return unknown(union, kind)
+
+
+def unknown(union: schema.Union, kind: str) -> Unknown:
+    """What is kept of a value of an unknown kind."""
+    text = bytes(union[kind])[:_LONGEST_UNKNOWN].decode(errors="replace")
+    return Unknown(f"<{kind[:_LONGEST_UNKNOWN]} {text}>")
+
+
+class Arguments:
+    """Prints arguments and collects the nodes among them."""
+
+    def __init__(self) -> None:
+        self.unknown: list[str] = []
+        """Kinds of arguments that only a later torch knows."""
+
+    def text(self, union: schema.Union, find: Find, inputs: list[int], depth: int = 0) -> str:
+        """The text of an argument.
+
+        Args:
+            union: the argument.
+            find: the position of a node by its name.
+            inputs: the nodes that holes stand for; those of this argument are added.
+            depth: how many dicts it is in.
+        """
+        kind = kind_of(union)
+        if kind not in _DECODERS:
+            self.unknown.append(kind[:_LONGEST_UNKNOWN])
+            return _escaped(unknown(union, kind))
+        value = read(union, kind)
+        if isinstance(value, list) and len(value) > bounds.ITEMS:
+            raise ArchiveError(f"A list among the arguments has {len(value):,} items.")
+
+        def hole(name: str) -> str:
+            inputs.append(find(name))
+            return f"{{{len(inputs) - 1}}}"
+
+        match kind:
+            case "as_tensor" | "as_graph":
+                return hole(value.name)
+            case "as_tensors":
+                return _list(hole(each.name) for each in value)
+            case "as_nested_tensors":
+                return _list(_list(hole(each.name) for each in some) for some in value)
+            case "as_sym_int" | "as_sym_float" | "as_sym_bool":
+                return _symbolic(value, hole)
+            case "as_sym_ints" | "as_sym_floats" | "as_sym_bools":
+                return _list(_symbolic(each, hole) for each in value)
+            case "as_optional_tensors":
+                return _list(_optional(each, hole) for each in value)
+            case "as_optional_tensor":
+                return _optional(value, hole)
+            case "as_custom_obj":
+                return hole(value.name) if find(value.name) >= 0 else "<ScriptObject>"
+            case "as_string_to_argument":
+                if depth >= bounds.ARGUMENT_DEPTH:
+                    raise ArchiveError("Dicts among the arguments are nested too deeply.")
+                items = (
+                    f"{_escaped(_string(key))}: {self.text(each, find, inputs, depth + 1)}"
+                    for key, each in value.items()
+                )
+                return f"{{{{{', '.join(items)}}}}}"
+        return _escaped(_plain(kind, value))
+
+
+def _plain(kind: str, value: Any) -> str:
+    match kind:
+        case "as_none":
+            return "None"
+        case "as_string":
+            return _string(value)
+        case "as_strings":
+            return _list(map(_string, value))
+        case "as_float":
+            return repr(float(value))
+        case "as_floats":
+            return _list(repr(float(each)) for each in value)
+        case "as_float_lists":
+            return _list(_list(repr(float(each)) for each in some) for some in value)
+        case "as_int_lists":
+            return _list(repr(tuple(some)) for some in value)
+        case "as_complex":
+            return repr(complex(float(value.real), float(value.imag)))
+        case "as_scalar_type":
+            return f"torch.{schema.DTYPES.get(value, f'unknown_dtype_{value}')}"
+        case "as_memory_format":
+            return f"torch.{schema.MEMORY_FORMATS.get(value, f'unknown_memory_format_{value}')}"
+        case "as_layout":
+            return f"torch.{schema.LAYOUTS.get(value, f'unknown_layout_{value}')}"
+        case "as_device":
+            return device_text(value)
+        case "as_operator":
+            return f"<{value[:_LONGEST_STRING]}>"
+        case "as_ints" | "as_bools":
+            return _list(map(repr, value))
+    return repr(value)
+
+
+def _symbolic(value: schema.SymArgument, hole: Callable[[str], str]) -> str:
+    if value.as_name is not None:
+        return hole(value.as_name)
+    for plain in (value.as_int, value.as_bool):
+        if plain is not None:
+            return repr(plain)
+    return repr(float(value.as_float)) if value.as_float is not None else "None"
+
+
+def _optional(value: schema.Union, hole: Callable[[str], str]) -> str:
+    return hole(read(value, "as_tensor").name) if kind_of(value) == "as_tensor" else "None"
+
+
+def _string(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_STRING else text[:_LONGEST_STRING] + "…")
+
+
+def _list(items: Any) -> str:
+    return f"[{', '.join(items)}]"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,78 @@
+"""Every bound on what an archive may hold, in one place.
+
+What is beyond them is refused in a sentence, or shown as text; nothing of it is computed. They are
+far above what torch writes for the largest models, and low enough that a file of any content is
+refused or read within seconds.
+"""
+
+MEMBERS = 100_000
+"""Files in an archive."""
+DIRECTORY_BYTES = 2**24
+"""Of the list of them at its end."""
+NAME = 1_000
+"""Characters of the name of a member."""
+JSON_BYTES = 2**28
+"""Of one member that is read: a program, or our Record."""
+CONFIG_BYTES = 2**26
+"""Of one that lists weights."""
+SMALL_BYTES = 2**12
+"""Of one that says a version."""
+RATIO = 200
+"""How many times as large as it is in the file a member may get, beyond `UNPACKED_FREELY`."""
+UNPACKED_FREELY = 2**22
+"""Bytes; torch packs without compressing."""
+UNPACKED = 2**28
+"""Bytes that all members together may have in any file."""
+UNPACKED_RATIO = 100
+"""How many times the size of the file they may have in a larger one."""
+
+JSON_DEPTH = 400
+"""Lists and objects inside of each other. A graph inside of another takes about ten."""
+JSON_VALUES = 6_000_000
+"""Values in one document. A program of 4,000 ops has 300,000."""
+
+GRAPH_DEPTH = 32
+"""Graphs inside of each other."""
+GRAPHS = 20_000
+NODES = 500_000
+"""Nodes of all graphs together."""
+ITEMS = 100_000
+"""Entries of one list in a node: arguments, results, elements of a list argument."""
+ARGUMENT_DEPTH = 16
+"""Dicts inside of each other in an argument."""
+ENTRIES = 200_000
+"""Inputs, or outputs, of a program."""
+MODULES = 500_000
+"""Entries of the table of modules."""
+RANK = 64
+"""Dims of a tensor, as torch itself allows."""
+INTEGER = 2**63 - 1
+"""The largest magnitude of a size, a stride or a number."""
+LINE = 2**31 - 1
+"""The largest number of a line."""
+TEXT = 1_000
+"""Characters of a name, a path or a class; more are cut."""
+STACK_TEXT = 100_000
+"""Characters of a stack trace or of a module stack; more are left out."""
+FRAMES = 500
+"""Lines of one stack."""
+SCOPES = 200
+"""Modules inside of each other."""
+TREE_DEPTH = 64
+"""Containers inside of each other, in an argument of the call or in a result."""
+TREE_LEAVES = 200_000
+SOURCE_CHARACTERS = 20_000_000
+"""Of all source files in our Record together."""
+
+FORMULA_CHARACTERS = 4_000
+"""Of the text of a size or a guard; a longer one is kept as text."""
+FORMULA_DEPTH = 48
+POWER = 64
+"""The largest exponent that is read as one."""
+COMPUTED_POWER = 8
+"""The largest exponent of a power that is computed, for the size that an example has."""
+SYMBOLS = 100_000
+GUARDS = 50_000
+"""Guards that travel with a program."""
+UNKNOWN = 50
+"""Fields of later versions that are named."""

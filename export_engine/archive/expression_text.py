@@ -1,0 +1,172 @@
+"""An Expression as Python text, with symbols under the user's names.
+
+Prints what `symbol_printer` of `torch_internals` prints of the sympy expression itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from export_engine.archive import bounds
+from export_engine.archive.expressions import OPAQUE, Expression, number
+
+_ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
+_INSIDE = _ATOM - 0.5
+"""Whatever is more than one name or number gets brackets."""
+_LEVELS = {
+    "Add": _ADD,
+    "Mul": _MUL,
+    "Rational": _MUL,
+    "Pow": _POW,
+    "Or": 20.0,
+    "And": 30.0,
+    "Not": 100.0,
+    "Equality": 50.0,
+    "Unequality": 50.0,
+    "PowByNatural": 50.0,
+    "FloatPow": 60.0,
+    "Identity": 10.0,
+    "BitwiseFn_bitwise_and": 38.0,
+    "BitwiseFn_bitwise_or": 36.0,
+    "BitwiseFn_bitwise_xor": 37.0,
+    "Max": _ATOM,
+    "Min": _ATOM,
+    **dict.fromkeys(("StrictLessThan", "LessThan", "StrictGreaterThan", "GreaterThan"), 35.0),
+    **dict.fromkeys(("FloorDiv", "CleanDiv", "Mod", "PythonMod", "ModularIndexing"), 35.0),
+    **dict.fromkeys(("FloatTrueDiv", "IntTrueDiv", "Where"), 35.0),
+}
+"""How tightly each binds, as sympy and torch have it; any other is a function."""
+_SIGNS = {
+    "Equality": (" == ", 50.0),
+    "Unequality": (" != ", 50.0),
+    "StrictLessThan": (" < ", 35.0),
+    "LessThan": (" <= ", 35.0),
+    "StrictGreaterThan": (" > ", 35.0),
+    "GreaterThan": (" >= ", 35.0),
+    "And": (" and ", 30.0),
+    "Or": (" or ", 20.0),
+    "FloorDiv": (" // ", _INSIDE),
+    "CleanDiv": (" // ", _INSIDE),
+    "Mod": (" % ", _INSIDE),
+    "PythonMod": (" % ", _INSIDE),
+    "IntTrueDiv": (" / ", _INSIDE),
+    "PowByNatural": (" ** ", _POW),
+    "FloatPow": (" ** ", _POW),
+    "BitwiseFn_bitwise_and": (" & ", 38.0),
+    "BitwiseFn_bitwise_or": (" | ", 36.0),
+    "BitwiseFn_bitwise_xor": (" ^ ", 37.0),
+}
+"""What stands between values, and from which level on they get brackets."""
+_CALLED = {
+    "Max": "max",
+    "Min": "min",
+    "Abs": "abs",
+    "Not": "not ",
+    "floor": "math.floor",
+    "FloorToInt": "math.floor",
+    "ceiling": "math.ceil",
+    "CeilToInt": "math.ceil",
+    "TruncToInt": "math.trunc",
+    "TruncToFloat": "math.trunc",
+    "RoundToInt": "round",
+    "RoundDecimal": "round",
+    "ToFloat": "float",
+    **{f"OpaqueUnaryFn_{name}": f"math.{name}" for name in OPAQUE},
+}
+
+
+def printed(expression: Expression, names: Mapping[str, str]) -> str:
+    """The text of an expression.
+
+    Args:
+        expression: any.
+        names: torch's name of a symbol to the one to print.
+    """
+    match expression.kind:
+        case "symbol":
+            return names.get(expression.name, expression.name)
+        case "number":
+            return _number(expression.value)
+        case "Rational":
+            return "/".join(_number(each.value) for each in expression.args)
+        case "Add":
+            return _sum(expression, names)
+        case "Mul":
+            return _joined(expression, "*", _level(expression), names)
+        case "Pow":
+            return _power(expression, names)
+        case "Identity":
+            return printed(expression.args[0], names)
+        case "FloatTrueDiv":
+            return f"({_joined(expression, ' / ', _INSIDE, names)})"
+        case "ModularIndexing":
+            return _modular(expression, names)
+    if expression.kind in _SIGNS:
+        sign, level = _SIGNS[expression.kind]
+        return _joined(expression, sign, level, names)
+    called = _CALLED.get(expression.kind, expression.kind)
+    return f"{called}({', '.join(printed(each, names) for each in expression.args)})"
+
+
+def _number(value: float) -> str:
+    if value != value or value in (float("inf"), -float("inf")):
+        return {"inf": "math.inf", "-inf": "-math.inf"}.get(str(value), "math.nan")
+    return repr(value)
+
+
+def _sum(expression: Expression, names: Mapping[str, str]) -> str:
+    """`seq - 1`: numbers last, and a minus sign where a term has one."""
+    first, *others = sorted(expression.args, key=lambda term: term.kind in ("number", "Rational"))
+    text = _bracketed(first, _ADD, names)
+    for term in others:
+        sign = " - " if _is_negative(term) else " + "
+        text += sign + _bracketed(_positive(term) if sign == " - " else term, _ADD, names)
+    return text
+
+
+def _power(expression: Expression, names: Mapping[str, str]) -> str:
+    base, exponent = expression.args
+    text = _bracketed(base, _MUL, names)
+    times = exponent.value
+    plain = exponent.is_number and isinstance(times, int) and times >= 0
+    if plain and len(text) * times <= bounds.FORMULA_CHARACTERS:
+        return "*".join([text] * int(times)) or "1"
+    return _joined(expression, " ** ", _POW, names)
+
+
+def _modular(expression: Expression, names: Mapping[str, str]) -> str:
+    x, divisor, modulus = (_bracketed(each, _INSIDE, names) for each in expression.args)
+    return f"({x} % {modulus})" if divisor == "1" else f"(({x} // {divisor}) % {modulus})"
+
+
+def _joined(expression: Expression, sign: str, level: float, names: Mapping[str, str]) -> str:
+    return sign.join(_bracketed(each, level, names) for each in expression.args)
+
+
+def _bracketed(expression: Expression, level: float, names: Mapping[str, str]) -> str:
+    text = printed(expression, names)
+    return f"({text})" if _level(expression) <= level else text
+
+
+def _level(expression: Expression) -> float:
+    if _is_negative(expression):
+        return _ADD
+    if expression.kind in ("symbol", "number"):
+        return _ATOM
+    return _LEVELS.get(expression.kind, _FUNCTION)
+
+
+def _is_negative(expression: Expression) -> bool:
+    """Whether it starts with a minus sign."""
+    first = expression.args[0] if expression.kind in ("Mul", "Rational") else expression
+    return first.is_number and first.value < 0
+
+
+def _positive(expression: Expression) -> Expression:
+    """What is negative without its minus sign."""
+    if expression.is_number:
+        return number(-expression.value)
+    first, *rest = expression.args
+    if expression.kind == "Mul" and first.value == -1:
+        return rest[0] if len(rest) == 1 else Expression("Mul", tuple(rest))
+    return Expression(expression.kind, (number(-first.value), *rest))

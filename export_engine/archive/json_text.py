@@ -1,0 +1,67 @@
+"""JSON from an archive: its nesting and its number of values are checked before it is decoded.
+
+Both are counted without decoding: what is in texts is taken out, brackets are left, and pairs of
+them are taken out until none is left, a level at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from export_engine.archive import bounds
+from export_engine.archive.errors import ArchiveError
+
+_T = TypeVar("_T")
+_BUT_BRACKETS = bytes(set(range(256)) - set(b'{}[]"'))
+_TEXT = re.compile(rb'"[^"]*"')
+
+
+def decoded(data: bytes, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
+    """A document as what it should be.
+
+    Args:
+        data: the document.
+        decoder: of the type that it should be of.
+        what: what to call it in errors: `model.pt2, models/model.json`.
+
+    Raises:
+        ArchiveError: it is no such document, or one beyond the bounds.
+    """
+    check(data, what)
+    try:
+        return decoder.decode(data)
+    except msgspec.MsgspecError as error:
+        raise ArchiveError(
+            f"{what} is not what torch writes: {error}. It is damaged, or of a version of torch "
+            "that writes it otherwise: open it with that version."
+        ) from error
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise ArchiveError(f"{what} is damaged: {str(error)[:200]}. Get the file anew.") from error
+
+
+def check(data: bytes, what: str) -> None:
+    """Raises ArchiveError for a document of too many values, or nested too deeply."""
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if values > bounds.JSON_VALUES:
+        raise ArchiveError(
+            f"{what} has more than {values:,} values; {bounds.JSON_VALUES:,} are read at most."
+        )
+    brackets = data.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _BUT_BRACKETS)
+    brackets = _TEXT.sub(b"", brackets)
+    for _ in range(bounds.JSON_DEPTH):
+        if not brackets:
+            return
+        inner = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if len(inner) == len(brackets):
+            break
+        brackets = inner
+    if not brackets:
+        return
+    if brackets.replace(b"[]", b"").replace(b"{}", b"") == brackets:
+        raise ArchiveError(f"{what} is damaged: its brackets do not match. Get the file anew.")
+    raise ArchiveError(
+        f"{what} is nested more than {bounds.JSON_DEPTH} levels deep, which torch does not write."
+    )

@@ -1,0 +1,134 @@
+"""What an archive calls, by its name alone: nothing is looked up in torch.
+
+`operators.txt` lists the operators of torch's own: their schemas and tags. It is written by
+`python -m export_engine.archive.operator_table`, and a test holds it against the installed torch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from export_engine.archive import bounds
+from export_engine.record import Target
+
+_TABLE = Path(__file__).with_name("operators.txt")
+_NAME = r"[A-Za-z_]\w{0,199}"
+_OVERLOAD = re.compile(rf"torch\.ops\.({_NAME})\.({_NAME}(?:\.{_NAME})*)\.({_NAME})")
+_HIGHER_ORDER = re.compile(rf"torch\.ops\.higher_order\.({_NAME})")
+_PYTHON = re.compile(rf"{_NAME}(?:\.{_NAME}){{0,20}}")
+_EXTENSION = re.compile(rf"#({_NAME}):([\w.]{{1,200}})")
+_ALIAS = re.compile(r"\((\w+)(!?)[^)]*\)")
+
+
+class _Known(NamedTuple):
+    schema: str
+    tags: list[str]
+
+
+def target_of(text: str) -> Target:
+    """The Target that a text of torch's names.
+
+    A text that is no name of an operator or a function is shown quoted.
+    """
+    if found := _HIGHER_ORDER.fullmatch(text):
+        return Target(f"higher_order.{found[1]}", found[1], "higher_order")
+    if found := _OVERLOAD.fullmatch(text):
+        return _overload(found[1], found[2], found[3])
+    if found := _EXTENSION.fullmatch(text):
+        return Target(text, found[2], "custom")
+    if _PYTHON.fullmatch(text):
+        name = text.lstrip("_")
+        return Target(name, text.rpartition(".")[2], "python")
+    quoted = repr(text[: bounds.TEXT])
+    return Target(quoted, quoted, "python")
+
+
+def is_named(text: str) -> bool:
+    """Whether a text names an operator or a function."""
+    return any(each.fullmatch(text) for each in (_HIGHER_ORDER, _OVERLOAD, _EXTENSION, _PYTHON))
+
+
+def parameters(higher_order: str) -> list[str]:
+    """What a higher-order operator calls its arguments; empty where that is not known."""
+    return _higher_order().get(higher_order, [])
+
+
+def has_default(target: Target, argument: str) -> bool:
+    """Whether an operator's schema has a default for an argument, or takes it by keyword alone."""
+    before, _, after = target.schema.partition(" *, ")
+    return f" {argument}=" in before or f" {argument}" in after
+
+
+def _overload(namespace: str, name: str, overload: str) -> Target:
+    written = f"{namespace}.{name}.{overload}"
+    kind = {"aten": "aten", "prims": "prim", "prim": "prim"}.get(namespace, "custom")
+    known = _operators().get(written)
+    if known is None:
+        return Target(written, name, kind, overload=overload)  # type: ignore[arg-type]
+    arguments = list(_annotated(known.schema))
+    return Target(
+        written,
+        name,
+        kind,  # type: ignore[arg-type]
+        schema=known.schema,
+        overload=overload,
+        mutates=[each for each, writes in arguments if writes],
+        aliases=[each for each, writes in arguments if not writes],
+        core="core" in known.tags,
+        tags=known.tags,
+    )
+
+
+def _annotated(schema: str) -> Iterable[tuple[str, bool]]:
+    """The arguments that a result may share memory with, and whether they are written to.
+
+    `Tensor(a!) self` is written to, `Tensor(a) self` is not.
+    """
+    inside = schema.partition("(")[2].rpartition(" -> ")[0].removesuffix(")")
+    for part in _split(inside):
+        kind, _, name = part.partition("=")[0].rpartition(" ")
+        found = _ALIAS.search(kind)
+        if found:
+            yield name, found[2] == "!"
+
+
+def _split(arguments: str) -> Iterable[str]:
+    """Arguments of a schema, apart: commas inside of brackets are none between arguments."""
+    depth, start = 0, 0
+    for at, sign in enumerate(arguments):
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "," and depth == 0:
+            yield arguments[start:at].strip()
+            start = at + 1
+    yield arguments[start:].strip()
+
+
+@lru_cache(maxsize=1)
+def _operators() -> dict[str, _Known]:
+    found = {}
+    for line in _lines():
+        schema, tab, tags = line.partition("\t")
+        if tab:
+            space, _, rest = schema.partition("(")[0].partition("::")
+            name, _, overload = rest.partition(".")
+            found[f"{space}.{name}.{overload or 'default'}"] = _Known(schema, tags.split())
+    return found
+
+
+@lru_cache(maxsize=1)
+def _higher_order() -> dict[str, list[str]]:
+    found = {}
+    for line in _lines():
+        if "\t" not in line and line:
+            name, _, given = line.partition("(")
+            found[name] = [each for each in given.rstrip(")").split(", ") if each]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _lines() -> list[str]:
+    return _TABLE.read_text(encoding="utf-8").splitlines()

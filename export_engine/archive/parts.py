@@ -1,0 +1,94 @@
+"""What an archive holds, by the names of its members: programs, compiled packages, our Record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from export_engine.archive.names import cut
+
+RECORD = "extra/export_explorer/record.json"
+"""Where `save` puts the Record."""
+_BEFORE_2_8 = "serialized_exported_program.json"
+"""Where torch put the one program of an archive."""
+_SHOWN = 20
+"""Names in one sentence."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What there is."""
+
+    programs: dict[str, str]
+    """Per program the member that it is in."""
+    compiled: tuple[str, ...]
+    """Packages of AOTInductor's."""
+    executorch: tuple[str, ...]
+    """Members for ExecuTorch."""
+    others: tuple[str, ...]
+    """What tells that it is another kind of file."""
+
+    def notes(self, shown: str) -> list[str]:
+        """What else there is than the program that is shown, in sentences."""
+        others = [each for each in self.programs if each != shown]
+        found = []
+        if others:
+            found.append(
+                f"The file holds {len(self.programs)} programs; {shown} is shown. The others: "
+                f"{_listed(others)}."
+            )
+        if self.compiled:
+            found.append(
+                f"It holds code compiled by AOTInductor, which is not opened: "
+                f"{_listed(self.compiled)}."
+            )
+        if self.executorch:
+            found.append(
+                f"It holds files for ExecuTorch, which are not opened: {_listed(self.executorch)}."
+            )
+        return found
+
+    def instead(self) -> str:
+        """What the file is, where it holds no program, and what to do with it."""
+        if self.compiled:
+            return (
+                f"It holds code compiled by AOTInductor alone ({_listed(self.compiled)}). If you "
+                "trust it, load it with torch._inductor.aoti_load_package."
+            )
+        if self.executorch:
+            return f"It holds files for ExecuTorch alone ({_listed(self.executorch)})."
+        if "data.pkl" in self.others:
+            return (
+                "It is a file of torch.save, with weights or a pickled model. Export the model and "
+                "write it with torch.export.save(program, path)."
+            )
+        if "constants.pkl" in self.others:
+            return "It is a TorchScript file. Export the model with torch.export instead."
+        return "Write one with torch.export.save(program, path)."
+
+
+def parts_of(members: Iterable[str]) -> Parts:
+    """What the names of members say."""
+    programs: dict[str, str] = {}
+    compiled: dict[str, None] = {}
+    executorch, others = [], []
+    for name in members:
+        parts = name.replace("\\", "/").split("/")
+        match parts:
+            case ["models", *rest] if rest and name.endswith(".json"):
+                programs["/".join(rest).removesuffix(".json")] = name
+            case [*_, "data", "aotinductor", model, _] | ["data", "aotinductor", model, *_]:
+                compiled.setdefault(cut(model))
+            case [*_, "data", "executorch", part]:
+                executorch.append(cut(part))
+            case ["data.pkl" | "constants.pkl" as other]:
+                others.append(other)
+    if not programs and _BEFORE_2_8 in members:
+        programs["model"] = _BEFORE_2_8
+    return Parts(programs, tuple(compiled), tuple(executorch), tuple(others))
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    rest = f" and {len(known) - _SHOWN:,} more" if len(known) > _SHOWN else ""
+    return ", ".join(known[:_SHOWN]) + rest

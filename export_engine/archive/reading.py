@@ -1,0 +1,192 @@
+"""A `.pt2` file → its Record. Nothing of torch's is imported, and nothing in the file is evaluated.
+
+zip members → JSON within bounds → torch's schema → Record. Pickles, weights and compiled code are
+not read, and no path that the file names is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from export_engine.archive import bounds, schema
+from export_engine.archive.contract import read_ranges, read_symbols
+from export_engine.archive.errors import ArchiveError
+from export_engine.archive.expressions import UnreadableError, parsed
+from export_engine.archive.graphs import Graphs
+from export_engine.archive.json_text import decoded
+from export_engine.archive.names import Names, cut
+from export_engine.archive.origins import Origins
+from export_engine.archive.parts import parts_of
+from export_engine.archive.signature import (
+    constant_names,
+    input_paths,
+    read_signature,
+    user_inputs,
+)
+from export_engine.archive.symbols import Symbols
+from export_engine.archive.weights import held_bytes
+from export_engine.archive.zip_members import Members, opened
+from export_engine.describe import FileNames, Scopes, Stacks, Strings
+from export_engine.record import Record, Symbol, count_ops
+
+_SHOWN = 5
+"""Texts that one note names."""
+_PROGRAM = msgspec.json.Decoder(schema.ExportedProgram)
+
+
+@dataclass(frozen=True)
+class ReadArchive:
+    """What a `.pt2` file says."""
+
+    record: Record
+    """Of the model that was asked for."""
+    model: str
+    """Its name."""
+    models: tuple[str, ...]
+    """Every program in the file, by name."""
+    notes: tuple[str, ...]
+    """What else is in it, and what of it could not be read, in sentences."""
+
+
+def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
+    """Reads a `.pt2` file as data: no torch is imported, and nothing in the file is run.
+
+    Args:
+        path: of the file.
+        model: which of its programs; the first by default.
+
+    Raises:
+        ArchiveError: there is no such file or model, it is damaged, or it is beyond the bounds of
+            `bounds.py`. Its text says what, where, and what to do.
+    """
+    file = Path(path)
+    with opened(file) as members:
+        try:
+            return _read(members, file.name, model)
+        except ArchiveError:
+            raise
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ArchiveError(
+                f"{file.name} is not what torch writes: {error}. It is damaged, or of a version of "
+                "torch that writes it otherwise: open it with that version."
+            ) from error
+
+
+def _read(members: Members, title: str, model: str | None) -> ReadArchive:
+    parts = parts_of(members)
+    if not parts.programs:
+        raise ArchiveError(f"{title} holds no program that can be shown. {parts.instead()}")
+    name = next(iter(parts.programs)) if model is None else model
+    if name not in parts.programs:
+        known = ", ".join(map(repr, parts.programs))
+        raise ArchiveError(f"{title} has no program {name!r}. It has {known}.")
+    member = parts.programs[name]
+    data = members.read(member, bounds.JSON_BYTES)
+    program = decoded(data, _PROGRAM, f"{title}, {member}")
+    del data
+    held = held_bytes(members, name, f"{title}, ")
+    try:
+        record, notes = _record(program, title, held)
+    except ArchiveError as error:
+        raise ArchiveError(f"{title} is not opened: {error}") from error
+    return ReadArchive(record, name, tuple(parts.programs), (*parts.notes(name), *notes))
+
+
+def _record(
+    program: schema.ExportedProgram, title: str, held: Mapping[str, int]
+) -> tuple[Record, list[str]]:
+    module = program.graph_module
+    if len(module.module_call_graph) > bounds.MODULES:
+        raise ArchiveError("It has more modules than torch writes.")
+    strings, names = Strings(), Names()
+    stacks = Stacks(strings, FileNames({}))
+    symbols = Symbols(_user_names(module))
+    scopes = Scopes(title, [cut(call.fqn) for call in module.module_call_graph])
+    graphs = Graphs(symbols, names, strings, Origins(scopes, stacks))
+    graphs.add(module.graph, "main", constant_names(module.signature))
+    signature = read_signature(module, graphs, held)
+    described = read_symbols(read_ranges(program), symbols, signature, graphs.values)
+    frames = stacks.frames()
+    record = Record(
+        title=title,
+        outcome="exported",
+        mode="loaded",
+        verdict=_verdict(graphs, described),
+        shapes="",
+        torch_version=cut(program.torch_version),
+        strings=strings.entries,
+        targets=graphs.targets.entries,
+        types=graphs.values.table.entries,
+        expressions=symbols.expressions,
+        scopes=scopes.table.entries,
+        files=stacks.files.entries,
+        frames=frames,
+        stacks=stacks.stacks(),
+        graphs=graphs.entries,
+        signature=signature,
+        symbols=described,
+    )
+    return record, _notes(program, names, symbols, graphs)
+
+
+def _user_names(module: schema.GraphModule) -> dict[str, str]:
+    """The user's name of each symbol that is a dim of an input: `x.shape[0]`."""
+    names: dict[str, str] = {}
+    paths = input_paths(module)
+    for path, name in zip(paths, user_inputs(module.signature), strict=False):
+        meta = module.graph.tensor_values.get(name)
+        sizes = list(meta.sizes) if meta else []
+        number = module.graph.sym_int_values.get(name)
+        places = [(size, f"{path}.shape[{dim}]") for dim, size in enumerate(sizes)]
+        places += [(number, path)] if number else []
+        for size, place in places:
+            symbol = _symbol(size)
+            if symbol:
+                names.setdefault(symbol, place)
+    return names
+
+
+def _symbol(size: schema.Size) -> str:
+    """torch's name of the symbol that a size is; empty for any other."""
+    if size.as_expr is None:
+        return ""
+    try:
+        return parsed(size.as_expr.expr_str).name
+    except UnreadableError:
+        return ""
+
+
+def _verdict(graphs: Graphs, symbols: list[Symbol]) -> str:
+    ops = sum(count_ops(graph.op) for graph in graphs.entries)
+    ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]
+    return ", ".join(["loaded", f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
+
+
+def _notes(
+    program: schema.ExportedProgram, names: Names, symbols: Symbols, graphs: Graphs
+) -> list[str]:
+    """What could not be read, in sentences."""
+    found = []
+    version = program.schema_version.major, program.schema_version.minor
+    if version > schema.SCHEMA_VERSION:
+        known = ".".join(map(str, schema.SCHEMA_VERSION))
+        found.append(
+            f"Saved by torch {cut(program.torch_version)} in its schema "
+            f"{version[0]}.{version[1]}, which is newer than {known}, the newest that is known "
+            "here: what is new in it is not shown."
+        )
+    for said, what in (
+        (names.refused, "are no names and are shown as text"),
+        (symbols.unreadable, "should be sizes and cannot be read"),
+        (graphs.arguments.unknown, "are of a later torch and are shown as they are in the file"),
+    ):
+        if said:
+            listed = list(dict.fromkeys(said))
+            rest = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+            found.append(f"In the file, these {what}: {', '.join(listed[:_SHOWN])}{rest}.")
+    return found

@@ -1,0 +1,273 @@
+"""torch's serialisation schema, as far as a Record needs it: `models/*.json` and what is beside it.
+
+After `torch/_export/serde/schema.py`, by which torch writes them. A field that is not here is left
+out. A union is a dict with one key, the name of what it is, and a value that is decoded only when
+it is known what it is: so that one of a later torch is kept as text.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+SCHEMA_VERSION = (8, 20)
+"""The newest that is known here: of torch 2.13 to 2.15."""
+
+Union = dict[str, msgspec.Raw]
+"""`{"as_tensor": {"name": "x"}}`."""
+
+
+class Named(msgspec.Struct):
+    """A TensorArgument, a TokenArgument, or the name in a CustomObjArgument."""
+
+    name: str
+    class_fqn: str = ""
+
+
+class Device(msgspec.Struct):
+    """A device."""
+
+    type: str
+    index: int | None = None
+
+
+class SymExpr(msgspec.Struct):
+    """A symbolic size."""
+
+    expr_str: str
+    hint: dict[str, int | float | bool | str] | None = None
+
+
+class Size(msgspec.Struct):
+    """A SymInt, SymFloat or SymBool: one of these is given."""
+
+    as_expr: SymExpr | None = None
+    as_int: int | None = None
+    as_float: float | str | None = None
+    as_bool: bool | None = None
+
+
+class TensorMeta(msgspec.Struct):
+    """What is known of a tensor."""
+
+    dtype: int
+    sizes: list[Size]
+    requires_grad: bool
+    device: Device
+    strides: list[Size]
+    layout: int
+
+
+class SymArgument(msgspec.Struct):
+    """A SymIntArgument, SymFloatArgument or SymBoolArgument: a node's name, or a value."""
+
+    as_name: str | None = None
+    as_int: int | None = None
+    as_float: float | str | None = None
+    as_bool: bool | None = None
+
+
+class OptionalTensor(msgspec.Struct):
+    """An OptionalTensorArgument: a tensor, or nothing."""
+
+    as_tensor: Named | None = None
+
+
+class Complex(msgspec.Struct):
+    """A complex number."""
+
+    real: float | str
+    imag: float | str
+
+
+class GraphArgument(msgspec.Struct):
+    """A graph that a higher-order operator is given."""
+
+    name: str
+    graph: Graph
+
+
+class NamedArgument(msgspec.Struct):
+    """An argument of a call."""
+
+    arg: Union
+    name: str = ""
+    kind: int | None = None
+
+
+class Metadata(msgspec.Struct):
+    """What is known of where a node comes from."""
+
+    stack_trace: str | None = None
+    nn_module_stack: str | None = None
+
+
+class Node(msgspec.Struct):
+    """A call."""
+
+    target: str
+    inputs: list[NamedArgument]
+    outputs: list[Union]
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    is_hop_single_tensor_return: bool | None = None
+    name: str | None = None
+
+
+class Graph(msgspec.Struct):
+    """A graph: its calls, and per name what is known of the value."""
+
+    inputs: list[Union]
+    outputs: list[Union]
+    nodes: list[Node]
+    tensor_values: dict[str, TensorMeta] = {}
+    sym_int_values: dict[str, Size] = {}
+    sym_bool_values: dict[str, Size] = {}
+    sym_float_values: dict[str, Size] = {}
+    custom_obj_values: dict[str, Named] = {}
+    is_single_tensor_return: bool = False
+
+
+class Spec(msgspec.Struct):
+    """What an input or an output of the program is: specs differ in the names of fields."""
+
+    arg: Union | None = None
+    """A union, or the fields of a `Named`."""
+    name: str = ""
+    """Of an input that is a constant, as is its value."""
+    value: Union | None = None
+    parameter_name: str = ""
+    buffer_name: str = ""
+    tensor_constant_name: str = ""
+    custom_obj_name: str = ""
+    user_input_name: str = ""
+    persistent: bool | None = None
+
+
+class Signature(msgspec.Struct):
+    """The graph signature."""
+
+    input_specs: list[dict[str, Spec]]
+    output_specs: list[dict[str, Spec]]
+
+
+class CallSignature(msgspec.Struct):
+    """How a module is called. The specs are JSON in a text: torch's pytrees."""
+
+    in_spec: str = ""
+    out_spec: str = ""
+    forward_arg_names: list[str] | None = None
+
+
+class ModuleCall(msgspec.Struct):
+    """A module of the program."""
+
+    fqn: str
+    signature: CallSignature | None = None
+
+
+class GraphModule(msgspec.Struct):
+    """The graph with its signature."""
+
+    graph: Graph
+    signature: Signature
+    module_call_graph: list[ModuleCall] = []
+
+
+class Range(msgspec.Struct):
+    """The range of a symbol; None for an end that is open."""
+
+    min_val: int | None = None
+    max_val: int | None = None
+
+
+class Version(msgspec.Struct):
+    """Of the schema."""
+
+    major: int
+    minor: int
+
+
+class ExportedProgram(msgspec.Struct):
+    """`models/*.json`."""
+
+    graph_module: GraphModule
+    schema_version: Version
+    range_constraints: dict[str, Range] = {}
+    torch_version: str = ""
+    guards_code: list[str] = []
+
+
+class Payload(msgspec.Struct):
+    """Where a tensor is, and what it is like."""
+
+    tensor_meta: TensorMeta | None = None
+
+
+class PayloadConfig(msgspec.Struct):
+    """`data/weights/*_weights_config.json`, and that of constants."""
+
+    config: dict[str, Payload] = {}
+
+
+DTYPES = {
+    1: "uint8",
+    2: "int8",
+    3: "int16",
+    4: "int32",
+    5: "int64",
+    6: "float16",
+    7: "float32",
+    8: "float64",
+    9: "complex32",
+    10: "complex64",
+    11: "complex128",
+    12: "bool",
+    13: "bfloat16",
+    28: "uint16",
+    29: "float8_e4m3fn",
+    30: "float8_e5m2",
+    31: "float8_e4m3fnuz",
+    32: "float8_e5m2fnuz",
+    33: "float8_e8m0fnu",
+    34: "uint32",
+    35: "uint64",
+}
+"""ScalarType, by torch's names."""
+LAYOUTS = {
+    1: "sparse_coo",
+    2: "sparse_csr",
+    3: "sparse_csc",
+    4: "sparse_bsr",
+    5: "sparse_bsc",
+    6: "_mkldnn",
+    7: "strided",
+}
+MEMORY_FORMATS = {
+    1: "contiguous_format",
+    2: "channels_last",
+    3: "channels_last_3d",
+    4: "preserve_format",
+}
+SHORT_DTYPES = {
+    "bfloat16": "bf16",
+    "float64": "f64",
+    "float32": "f32",
+    "float16": "f16",
+    "float8_e4m3fn": "f8e4m3fn",
+    "float8_e5m2": "f8e5m2",
+    "float8_e4m3fnuz": "f8e4m3fnuz",
+    "float8_e5m2fnuz": "f8e5m2fnuz",
+    "float8_e8m0fnu": "f8e8m0fnu",
+    "complex32": "c32",
+    "complex64": "c64",
+    "complex128": "c128",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "bool": "b8",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+}
+"""As torch prints them on a graph."""

@@ -1,0 +1,258 @@
+"""The members of a zip file: checked, and read within bounds. Nothing is unpacked to disk.
+
+What the list at the end of the file says of sizes is not believed: a read stops at its own bound.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from export_engine.archive import bounds
+from export_engine.archive.errors import ArchiveError
+
+_ENCRYPTED = 0x1
+_LOCAL_HEADER = 30
+"""Bytes before a member's name, where the member itself is."""
+_AT_ONCE = 2**20
+"""Bytes that are read at a time."""
+_AGAIN = "Save the program again, or get the file anew."
+_TRUST = "If you trust it, unpack it and pack it again without compression."
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
+"""What zipfile raises for a file that is none; NotImplementedError is a RuntimeError."""
+
+
+class Members:
+    """A zip file that was checked. Names are those inside of torch's one folder."""
+
+    def __init__(self, title: str, archive: zipfile.ZipFile, size: int) -> None:
+        """Checks all members.
+
+        Args:
+            title: what to call the file in errors.
+            archive: the file, opened.
+            size: of the file, in bytes.
+
+        Raises:
+            ArchiveError: they are not what torch writes.
+        """
+        self.title = title
+        self._archive = archive
+        listed = [each for each in archive.infolist() if not each.is_dir()]
+        if len(listed) > bounds.MEMBERS:
+            raise ArchiveError(
+                f"{title} has {len(listed):,} members; {bounds.MEMBERS:,} are read at most. "
+                "It is no archive of torch's."
+            )
+        for info in archive.infolist():
+            self._check(info)
+        self._check_overlap(archive.infolist(), archive.start_dir)
+        self._check_total(listed, size)
+        self._members = self._by_name(listed)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def read(self, name: str, most: int) -> bytes:
+        """A member's bytes.
+
+        Args:
+            name: of the member.
+            most: how many bytes it may have.
+
+        Raises:
+            ArchiveError: there is no such member, it is longer, or it is damaged.
+        """
+        info = self._members.get(name)
+        if info is None:
+            raise ArchiveError(f"{self.title} has no member {name!r}. {_AGAIN}")
+        parts: list[bytes] = []
+        size = 0
+        try:
+            with self._archive.open(info) as member:
+                while part := member.read(_AT_ONCE):
+                    parts.append(part)
+                    size += len(part)
+                    if size > most:
+                        raise ArchiveError(
+                            f"{self.title} is not opened: its member {name} has more than "
+                            f"{most:,} bytes, the most that is read of it."
+                        )
+                    if size > bounds.UNPACKED_FREELY and size > bounds.RATIO * info.compress_size:
+                        raise ArchiveError(
+                            f"{self.title} is not opened: its member {name} unpacks from "
+                            f"{info.compress_size:,} to more than {size:,} bytes. {_TRUST}"
+                        )
+        except ArchiveError:
+            raise
+        except _DAMAGED as error:
+            raise ArchiveError(
+                f"{self.title} is damaged: its member {name} cannot be read ({_short(error)}). "
+                f"{_AGAIN}"
+            ) from error
+        return b"".join(parts)
+
+    def _check(self, info: zipfile.ZipInfo) -> None:
+        name = info.filename
+        shown = repr(name[:80])
+        path = name.replace("\\", "/")
+        absolute = path.startswith("/") or path[1:2] == ":"
+        if absolute or ".." in path.split("/") or "\0" in info.orig_filename:
+            raise ArchiveError(
+                f"{self.title} is not opened: its member {shown} is named outside of the archive. "
+                "It is no archive of torch's."
+            )
+        if len(name) > bounds.NAME:
+            raise ArchiveError(
+                f"{self.title} is not opened: the name of its member {shown}… has {len(name):,} "
+                "characters. It is no archive of torch's."
+            )
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise ArchiveError(
+                f"{self.title} is not opened: its member {shown} is a link or a device. "
+                "It is no archive of torch's."
+            )
+        if info.flag_bits & _ENCRYPTED:
+            raise ArchiveError(
+                f"{self.title} is encrypted: its member {shown} needs a password. "
+                "Decrypt the file first."
+            )
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ArchiveError(
+                f"{self.title} is not opened: its member {shown} is compressed in a way that torch "
+                "does not use. Pack it again without compression."
+            )
+
+    def _check_total(self, listed: list[zipfile.ZipInfo], size: int) -> None:
+        unpacked = sum(info.file_size for info in listed)
+        if unpacked > bounds.UNPACKED and unpacked > bounds.UNPACKED_RATIO * size:
+            raise ArchiveError(
+                f"{self.title} is not opened: it would unpack to {unpacked:,} bytes, far more than "
+                f"a program of its size holds. {_TRUST}"
+            )
+
+    def _check_overlap(self, listed: list[zipfile.ZipInfo], directory: int) -> None:
+        end, before = 0, ""
+        for info in sorted(listed, key=lambda each: each.header_offset):
+            if info.header_offset < end:
+                raise ArchiveError(
+                    f"{self.title} is not opened: its members {before!r} and "
+                    f"{info.filename[:80]!r} overlap. It is no archive of torch's."
+                )
+            name = len(info.orig_filename)  # in bytes it may be longer
+            end = info.header_offset + _LOCAL_HEADER + name + info.compress_size
+            before = info.filename[:80]
+        if end > directory:
+            raise ArchiveError(
+                f"{self.title} is damaged: its member {before!r} goes beyond its end. {_AGAIN}"
+            )
+
+    def _by_name(self, listed: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
+        """Members by name without torch's folder, which is named after the file that was saved."""
+        roots = {each.filename.partition("/")[0] for each in listed}
+        one = len(roots) == 1 and all("/" in each.filename for each in listed)
+        found: dict[str, zipfile.ZipInfo] = {}
+        for info in listed:
+            name = info.filename.partition("/")[2] if one else info.filename
+            if name in found:
+                raise ArchiveError(
+                    f"{self.title} is not opened: it has two members {name[:80]!r}. "
+                    "Pack it again with one."
+                )
+            found[name] = info
+        return found
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Members]:
+    """The members of a file, while it is open.
+
+    Raises:
+        ArchiveError: it is no zip file that can be read, in a sentence.
+    """
+    _check_file(path)
+    title = path.name
+    try:
+        with path.open("rb") as file:
+            try:
+                archive = zipfile.ZipFile(_BoundedReads(file, title))
+            except ArchiveError:
+                raise
+            except _DAMAGED as error:
+                raise ArchiveError(
+                    f"{title} is not a .pt2 archive: it is no zip file, or it was cut off "
+                    f"({_short(error)}). Write one with torch.export.save(program, path)."
+                ) from error
+            with archive:
+                yield Members(title, archive, path.stat().st_size)
+    except ArchiveError:
+        raise
+    except OSError as error:
+        raise ArchiveError(
+            f"{path} cannot be read: {error.strerror or error}. Check that it may be read."
+        ) from error
+
+
+def _check_file(path: Path) -> None:
+    """Says in a sentence what is no file at all."""
+    try:
+        kind = path.stat()
+    except (OSError, ValueError):
+        raise ArchiveError(f"{path} does not exist. Give the path of a .pt2 file.") from None
+    if stat.S_ISDIR(kind.st_mode):
+        raise ArchiveError(f"{path} is a folder. Give the path of a .pt2 file.")
+    if not stat.S_ISREG(kind.st_mode):
+        raise ArchiveError(f"{path} is no regular file. Give the path of a .pt2 file.")
+    if kind.st_size == 0:
+        raise ArchiveError(
+            f"{path.name} is empty: saving it did not finish. Save the program again."
+        )
+
+
+class _BoundedReads:
+    """A file of which zipfile reads no more at once than a list of members may take."""
+
+    def __init__(self, file: IO[bytes], title: str) -> None:
+        self._file = file
+        self._title = title
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, count: int = -1) -> bytes:
+        if count < 0 or count > bounds.DIRECTORY_BYTES:
+            count = bounds.DIRECTORY_BYTES + 1
+        data = self._file.read(count)
+        if len(data) > bounds.DIRECTORY_BYTES:
+            raise ArchiveError(
+                f"{self._title} is not opened: the list of its members has more than "
+                f"{bounds.DIRECTORY_BYTES:,} bytes. It is no archive of torch's."
+            )
+        return data
+
+    def seekable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """The file belongs to who opened it."""
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,41 @@
+"""torch's own operators as text: what `archive/operators.txt` holds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch._ops import _higher_order_ops
+
+from export_engine.torch_internals.operators import op_schema
+
+_NAMESPACES = ("aten", "prims", "prim")
+
+
+def operator_lines() -> Iterator[str]:
+    """A line for each operator that a program may call: its schema, a tab, and its tags.
+
+    Operators with an `out` argument are left out: torch.export has none. Then one for each
+    higher-order operator, as it calls its arguments: `cond(pred, true_fn, false_fn, operands)`.
+    """
+    for name in sorted(torch._C._dispatch_get_all_op_names()):
+        overload = _overload(name)
+        if overload is None or torch.Tag.out in overload.tags:
+            continue
+        tags = sorted(tag.name for tag in overload.tags)
+        yield f"{op_schema(overload)}\t{' '.join(tags)}"
+    for name, operator in sorted(_higher_order_ops.items()):
+        given = inspect.signature(operator.__call__).parameters.values()
+        names = [each.name for each in given if each.kind is each.POSITIONAL_OR_KEYWORD]
+        yield f"{name}({', '.join(names)})"
+
+
+def _overload(name: str) -> Any:
+    namespace, _, rest = name.partition("::")
+    if namespace not in _NAMESPACES:
+        return None
+    packet, _, overload = rest.partition(".")
+    found = getattr(getattr(torch.ops, namespace), packet, None)
+    return getattr(found, overload or "default", None)
