@@ -22,6 +22,7 @@ import torch
 from export_engine.archive.errors import ArchiveError
 from export_engine.attempt import Exported
 from export_engine.capture import quiet
+from export_engine.process import sandbox
 from export_engine.record import OPS, Record, check_record, from_json, to_json
 from export_engine.source import with_sources
 from export_engine.torch_internals import CodeInside, nothing_run
@@ -60,7 +61,7 @@ def load(path: str | os.PathLike[str], *, name: str = "", known: Record | None =
     _check_readable(file)
     extra: dict[str, Any] = {RECORD: ""}
     try:
-        with quiet() as heard, nothing_run() as left_out:
+        with sandbox(), quiet() as heard, nothing_run() as left_out:
             program = torch.export.load(file, extra_files=extra)
     except CodeInside as error:
         raise ArchiveError(f"{name} is not opened: {error}") from error
@@ -111,7 +112,7 @@ def save(
     unfinished = file.with_name(f".{file.name}.unfinished.pt2")
     text = to_json(with_sources(record)).decode()
     try:
-        with quiet(), _Heard(unfinished, written) as opened:
+        with sandbox(), quiet(), _Heard(unfinished, written) as opened:
             torch.export.save(attempt.program, opened, extra_files={RECORD: text})
         unfinished.replace(file)
     except Exception as error:

@@ -7,8 +7,9 @@ one that succeeds leaves it, since its program cannot be called without.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Protocol
+
+from export_engine.process import undone
 
 
 class Setup(Protocol):
@@ -24,7 +25,7 @@ class Setup(Protocol):
         ...
 
 
-@contextmanager
+@undone
 def installed(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
     """Installs all; gives what keeps them. Whatever ends without keeping takes them back."""
     undo: list[Callable[[], None]] = []

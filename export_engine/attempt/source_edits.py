@@ -11,11 +11,11 @@ import gc
 import linecache
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from zlib import crc32
 
+from export_engine.process import undone
 from export_engine.source import unified
 
 _MARK = re.compile(r" \(fixed [0-9a-f]{8}\)$")
@@ -90,7 +90,7 @@ def combined(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
     return (*others, Edit(new.file, old.before, new.after, functions))
 
 
-@contextmanager
+@undone
 def edited(edits: Sequence[Edit]) -> Iterator[None]:
     """Runs the changed text of the functions concerned, wherever they are reached from.
 

@@ -25,6 +25,7 @@ from export_engine.capture.container_writes import given_leaves, listed, refille
 from export_engine.capture.sandbox.module_state import attributes_kept, in_eval_mode
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.reachable_state import surroundings_kept
+from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, specs_by_input
 from export_engine.torch_internals import recording, torch_options
@@ -60,6 +61,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     error: Exception | None = None
     started = time.perf_counter()
     with (
+        sandbox(),
         quiet() as heard,
         in_eval_mode(module, request.eval_mode),
         attributes_kept(module) as look,

@@ -20,6 +20,7 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import checks_and_numpy, data_dependent
+from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Report
 
 __all__ = ["explain", "find_fixes"]
@@ -52,16 +53,18 @@ def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ..
         KeyboardInterrupt: the user interrupted.
     """
     found: list[Fix] = []
-    for provider in PROVIDERS:
-        found.extend(_asked(provider, attempt, progress))
-    for provider in LAST_RESORTS:
-        if not any(fix.leads_to is not None and not fix.lossy for fix in found):
+    with sandbox():
+        for provider in PROVIDERS:
             found.extend(_asked(provider, attempt, progress))
+        for provider in LAST_RESORTS:
+            if not any(fix.leads_to is not None and not fix.lossy for fix in found):
+                found.extend(_asked(provider, attempt, progress))
     return tuple(sorted(found, key=lambda fix: fix.lossy))
 
 
 def _asked(provider: Provider, attempt: Failed, progress: Report | None) -> list[Fix]:
     """A provider's fixes; none from one that stumbles, since the others may know something."""
+    raise_if_interrupted()
     try:
         return list(provider(attempt, progress))
     except Exception:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
@@ -77,4 +80,5 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     try:
         return replace(explained, fixes=find_fixes(explained, progress))
     except KeyboardInterrupt:
+        answered()
         return explained

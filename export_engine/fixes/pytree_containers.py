@@ -13,13 +13,13 @@ from __future__ import annotations
 import importlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, Literal, NamedTuple
 
 import torch
 
+from export_engine.process import undone
 from export_engine.torch_internals import deregister_container, is_container, register_container
 
 _ABSENT = object()
@@ -248,7 +248,7 @@ def _from_plain(data: Any) -> Any:
     return makers[kind](_from_plain(each) for each in value)
 
 
-@contextmanager
+@undone
 def registered(setups: Iterable[Registered]) -> Iterator[None]:
     """Registers for a while."""
     undo: list[Callable[[], None]] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request
+from export_engine.process import sandbox, seed
 from export_engine.run.backend import Job
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
@@ -90,14 +90,11 @@ class Bench:
     def seeded(self, action: Callable[[], Any]) -> Any:
         """What an action gives, with the random numbers that every run has; all is restored."""
         devices = [self.device] if self.device.startswith("cuda") else []
-        python = random.getstate()
         try:
-            with torch.no_grad(), torch.random.fork_rng(devices):
-                torch.manual_seed(SEED)
-                random.seed(SEED)
+            with sandbox(), torch.no_grad(), torch.random.fork_rng(devices):
+                seed(SEED)
                 return action()
         finally:
-            random.setstate(python)
             self.subject.restore()
 
     def _inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Exported
+from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Profile, Record
 from export_engine.run.eager_baseline import Bench
@@ -18,7 +19,7 @@ from export_engine.run.measure import cuda_event
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.torch_devices import full_name, missing_device, synchronize
 from export_engine.torch_internals import pytree
-from export_engine.verify import Subject
+from export_engine.verify import examined
 
 _SECONDS = 1.0
 _LEAST, _MOST = 3, 30
@@ -51,7 +52,7 @@ def profile(
     lacking = missing_device(device)
     if lacking:
         raise ValueError(lacking)
-    with Subject(exported, record, 0) as subject:
+    with examined(exported, record, 0) as subject:
         call = calls_of(subject, inputs, sizes)[0]
         bench = Bench(subject, call, device)
         runs = _runs(bench, progress)
@@ -77,6 +78,7 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
     for number in range(-1, _MOST):
         if number >= _LEAST and time.perf_counter() - started > _SECONDS:
             break
+        raise_if_interrupted()
         if progress:
             progress(Progress(number + 1, _MOST + 1, f"run {number + 1}", "profile"))
         watching = _Timed(module, bench.device)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from export_engine.attempt import Exported
+from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record, RunRow
 from export_engine.run.backend import Backend, Job, Ready
@@ -20,7 +21,7 @@ from export_engine.run.eager_baseline import Bench
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.run_row import run_one, unavailable
 from export_engine.run.torch_devices import devices, full_name, missing_device
-from export_engine.verify import Subject
+from export_engine.verify import examined
 
 __all__ = [
     "Backend",
@@ -79,13 +80,14 @@ def run(
         for device in dict.fromkeys(map(full_name, plan.devices))
         for backend in chosen(plan.backends, device, eager)
     ]
-    with Subject(exported, record, 0) as subject:
+    with examined(exported, record, 0) as subject:
         calls = calls_of(subject, plan.inputs, plan.sizes)
         total = len(steps) * len(calls)
         done = 0
         for call in calls:
             benches: dict[str, Bench] = {}
             for device, backend in steps:
+                raise_if_interrupted()
                 if progress:
                     progress(Progress(done, total, f"{backend.title} on {device}", "run"))
                 done += 1

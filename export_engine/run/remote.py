@@ -19,7 +19,7 @@ from export_engine.run.eager_baseline import Bench, to_cpu
 from export_engine.run.run_inputs import Call, Inputs, Sizes, calls_of
 from export_engine.run.run_row import run_one, unavailable
 from export_engine.run.torch_devices import full_name, missing_device
-from export_engine.verify import Subject
+from export_engine.verify import examined
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def packed(exported: Exported, record: Record, inputs: Inputs, sizes: Sizes) -> 
     Raises:
         ValueError: there is no such input or size, or torch cannot save the program.
     """
-    with Subject(exported, record, 0) as subject:
+    with examined(exported, record, 0) as subject:
         calls = tuple(_travelling(each) for each in calls_of(subject, inputs, sizes))
     with tempfile.TemporaryDirectory() as folder:
         file = save(exported, record, Path(folder) / "program.pt2")
@@ -71,7 +71,7 @@ def run_packed(parcel: Parcel, number: int, device: str, backend: str) -> RunRow
         file = Path(folder) / "program.pt2"
         file.write_bytes(parcel.archive)
         exported = load(file)
-        with Subject(exported, describe(exported), 0) as subject:
+        with examined(exported, describe(exported), 0) as subject:
             request = Request(target=subject.module, args=args, kwargs=kwargs)
             return run_one(
                 Bench(subject, Call(label, lambda: request), device), chosen, Path(folder)

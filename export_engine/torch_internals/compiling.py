@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch._dynamo import config as dynamo_config
 from torch._dynamo import convert_frame, pgo, symbolic_convert, utils
 from torch._guards import CompileContext, TracingContext
 
+from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown
 from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.symbols import int_bound, short_dtype
@@ -21,7 +22,7 @@ from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile
 _UNBOUNDED = 2**62
 
 
-@contextmanager
+@undone
 def compile_watched(target: Callable[..., Any], into: Seen) -> Iterator[Callable[..., Any]]:
     """The target as torch.compile makes it, telling `into` what happens when it is called.
 
@@ -81,7 +82,7 @@ def _copied(function: FunctionType) -> FunctionType:
     return made
 
 
-@contextmanager
+@undone
 def _state_kept(backend: Any) -> Iterator[None]:
     """Dynamo's counters, its memory of sizes and of code are as before, also on interrupt.
 
@@ -208,7 +209,7 @@ def _matching(reason: Any, into: Seen) -> SeenBreak:
     return found
 
 
-@contextmanager
+@undone
 def _breaks(into: Seen) -> Iterator[None]:
     def make(original: Any) -> Any:
         def log_graph_break(
@@ -229,7 +230,7 @@ def _breaks(into: Seen) -> Iterator[None]:
         yield
 
 
-@contextmanager
+@undone
 def _recompiles(into: Seen) -> Iterator[None]:
     def make(original: Any) -> Any:
         def reasons_of(entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -246,7 +247,7 @@ def _recompiles(into: Seen) -> Iterator[None]:
         yield
 
 
-@contextmanager
+@undone
 def _limits(into: Seen) -> Iterator[None]:
     def make(original: Any) -> Any:
         def exceeds(*args: Any, **kwargs: Any) -> Any:

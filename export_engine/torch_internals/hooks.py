@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +13,7 @@ import torch
 from torch.export import _trace, dynamic_shapes
 from torch.fx.experimental import proxy_tensor
 
+from export_engine.process import raise_if_interrupted, undone
 from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import shape_hooks
 from export_engine.torch_internals.inputs import keywords_apart
@@ -21,14 +21,11 @@ from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import PartialGraph, Raised, Recording
 
-_one_capture = threading.RLock()
-"""The hooks sit on torch's classes, which all threads share: one capture records at a time."""
 
-
-@contextmanager
+@undone
 def recording(into: Recording) -> Iterator[None]:
     """Records into `into` while an export runs inside; all hooks come off, whatever happens."""
-    with _one_capture, ExitStack() as hooks:
+    with ExitStack() as hooks:
         hooks.enter_context(_full_stacks())
         hooks.enter_context(shape_hooks.guards(into))
         hooks.enter_context(shape_hooks.births(into))
@@ -40,7 +37,7 @@ def recording(into: Recording) -> Iterator[None]:
         yield
 
 
-@contextmanager
+@undone
 def torch_options(names: Iterable[str]) -> Iterator[None]:
     """Turns switches of torch on for a while; one that this torch lacks is passed over."""
     from torch._dynamo import config as dynamo_config
@@ -63,6 +60,7 @@ def _full_stacks() -> AbstractContextManager[None]:
 
     def make(original: Any) -> Any:
         def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
+            raise_if_interrupted()
             wanted = self.record_stack_traces
             self.record_stack_traces = False
             try:
@@ -80,7 +78,7 @@ def _full_stacks() -> AbstractContextManager[None]:
     return replaced(proxy_tensor.PythonKeyTracer, "create_node", make)
 
 
-@contextmanager
+@undone
 def _modules(into: Recording) -> Iterator[None]:
     """Tells of each module that tracing enters.
 
@@ -103,6 +101,7 @@ def _modules(into: Recording) -> Iterator[None]:
 
     def interpreted(original: Any) -> Any:
         def call_function(self: Any, *args: Any, **kwargs: Any) -> Any:
+            raise_if_interrupted()
             told(self.value)
             return original(self, *args, **kwargs)
 
@@ -116,7 +115,7 @@ def _modules(into: Recording) -> Iterator[None]:
         yield
 
 
-@contextmanager
+@undone
 def _partial_graph(into: Recording) -> Iterator[None]:
     """Keeps the graph of the outermost trace, however far it came.
 
@@ -178,7 +177,7 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
     return replaced(seen, "__init__", make) if seen is not None else nullcontext()
 
 
-@contextmanager
+@undone
 def _keywords_apart() -> Iterator[None]:
     """Makes torch see each input of `**kwargs` as one of its own, under its keyword.
 

@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import sympy
@@ -22,6 +22,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions
 
+from export_engine.process import undone
 from export_engine.torch_internals.patching import replaced
 
 NO_INPUTS = (
@@ -40,7 +41,7 @@ class CodeInside(ValueError):
     """The file would run code to be opened. Its text can be shown as it is."""
 
 
-@contextmanager
+@undone
 def nothing_run() -> Iterator[list[str]]:
     """While inside, `torch.export.load` in this thread runs nothing from a file.
 

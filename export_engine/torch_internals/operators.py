@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch._ops import OpOverload
 
+from export_engine.process import undone
 
-@contextmanager
+
+@undone
 def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[str, Any], Any]]]:
     """Collects an op's calls by real code: the overload, its arguments by name, its result.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from export_engine.process import undone
 
-@contextmanager
+
+@undone
 def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
     """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own."""
     original = getattr(owner, name, None)

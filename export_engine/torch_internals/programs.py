@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 
+from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals.patching import replaced
 
 
@@ -37,7 +37,7 @@ def origins(node: torch.fx.Node) -> list[str]:
     return found[::-1]
 
 
-@contextmanager
+@undone
 def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
     """Tells of each op that torch runs anew while it decomposes a program.
 
@@ -48,6 +48,7 @@ def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
     def make(original: Any) -> Any:
         def run_node(self: Any, n: torch.fx.Node) -> Any:
             nonlocal depth, done
+            raise_if_interrupted()
             if n.op == "call_function" and depth == 0:
                 done += 1
                 count(done, n.name)

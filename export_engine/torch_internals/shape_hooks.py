@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch._guards import TracingContext
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import symbolic_shapes
 
+from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.traced_lines import lines_behind
@@ -33,7 +34,7 @@ def guards(into: Recording) -> AbstractContextManager[None]:
     return replaced(symbolic_shapes.ShapeEnv, "_log_guard", make)
 
 
-@contextmanager
+@undone
 def births(into: Recording) -> Iterator[None]:
     """Records each new symbol: of an input's dim, and of a value computed from data."""
     known: set[Any] = set()
@@ -65,7 +66,7 @@ def births(into: Recording) -> Iterator[None]:
         yield
 
 
-@contextmanager
+@undone
 def consequences(into: Recording) -> Iterator[None]:
     """Records what guards do to symbols: narrower ranges, and symbols found equal to something.
 

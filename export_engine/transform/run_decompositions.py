@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 
 from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced
 from export_engine.capture import quiet
+from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.torch_internals import counted_nodes, origins
 from export_engine.trace import Recording
@@ -53,7 +54,7 @@ def decompose(
         if progress:
             progress(Progress(min(done, passes * total), passes * total, name, "op"))
 
-    with quiet(), counted_nodes(count):
+    with sandbox(), quiet(), counted_nodes(count):
         try:
             program = exported.program.run_decompositions(functions)
         except Exception as error:
@@ -82,7 +83,7 @@ def kept_whole(
         return None
     kept = replace(table, ops=(*table.ops, _ATTENTION))
     try:
-        with quiet():
+        with sandbox(), quiet():
             return kept, program.run_decompositions(kept.to_torch())
     except Exception:  # noqa: BLE001 - then there is nothing to recommend
         return None

@@ -13,6 +13,7 @@ import torch
 
 from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
 from export_engine.capture import in_eval_mode, module_kept
+from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.fresh_inputs import fresh_request
@@ -47,9 +48,10 @@ def check(
     sizes = sizes_of(exported)
     found: list[Trial] = []
     module = as_module(request.target)
-    with in_eval_mode(module, request.eval_mode), module_kept(module) as restore:
+    with sandbox(), in_eval_mode(module, request.eval_mode), module_kept(module) as restore:
         program = exported.program.module()
         for number, choice in enumerate(_plans(sizes, trials)):
+            raise_if_interrupted()
             if progress:
                 progress(Progress(number, trials, "comparing with eager", "fix"))
             wanted = {

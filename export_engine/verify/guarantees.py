@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from export_engine.attempt import Exported
+from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.verify import contract_soundness, graph_form, mutation, round_trips
 from export_engine.verify.guarantee import Guarantee, Verified
-from export_engine.verify.program_under_test import Subject
+from export_engine.verify.program_under_test import Subject, examined
 
 __all__ = ["Check", "verify"]
 
@@ -64,8 +65,9 @@ def verify(
     """
     started = time.perf_counter()
     found = []
-    with Subject(exported, record, sizes) as subject:
+    with examined(exported, record, sizes) as subject:
         for number, check in enumerate(CHECKS):
+            raise_if_interrupted()
             if progress:
                 progress(Progress(number, len(CHECKS), check.name, "guarantee"))
             found.append(_checked(check, subject))

@@ -10,6 +10,8 @@ import torch
 
 from export_engine.attempt import Request, signature_of
 from export_engine.capture import Refilled, given_leaves, quiet, refilled
+from export_engine.process import sandbox
+from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
 
 
@@ -43,8 +45,8 @@ def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
 
     args, kwargs = pytree.tree_map(copied, (request.args, dict(request.kwargs)))
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
-    with quiet(), torch.no_grad(), torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
+    with sandbox(), quiet(), torch.no_grad(), torch.random.fork_rng(devices):
+        seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
         result = called(*args, **kwargs)
     return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import torch
 
 from export_engine.attempt import Exported, Request, as_module
 from export_engine.capture import in_eval_mode, module_kept, quiet
+from export_engine.process import sandbox, undone
 from export_engine.record import Record
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
 
 
+@undone
+def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject]:
+    """The program as a Subject; what calls of it and of its model change is put back.
+
+    Args:
+        exported: the attempt.
+        record: the attempt, described.
+        sizes: how many sizes to compare at.
+    """
+    subject, request = Subject(exported, record, sizes), exported.request
+    owner = as_module(request.target) if request else subject.module
+    wanted = request is not None and request.eval_mode
+    with sandbox(), in_eval_mode(owner, wanted), quiet(), module_kept(owner) as subject.restore:
+        yield subject
+
+
 class Subject:
     """A program, its Record, and its model while that is kept as it is."""
 
+    restore: Callable[[], None]
+    """Puts the model back as it was; there while it is examined."""
+
     def __init__(self, exported: Exported, record: Record, sizes: int) -> None:
-        """Make one, to be used as a context manager.
+        """Make one; `examined` makes one that can be run.
 
         Args:
             exported: the attempt.
@@ -33,24 +51,6 @@ class Subject:
         self.program = exported.program
         self.record = record
         self.sizes = sizes
-        self._kept = ExitStack()
-
-    def __enter__(self) -> Self:
-        request = self.exported.request
-        owner = as_module(request.target) if request else self.module
-        if request:
-            self._kept.enter_context(in_eval_mode(owner, request.eval_mode))
-        self._kept.enter_context(quiet())
-        self.restore = self._kept.enter_context(module_kept(owner))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._kept.close()
 
     @cached_property
     def module(self) -> torch.nn.Module:

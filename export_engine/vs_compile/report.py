@@ -9,6 +9,7 @@ import torch
 
 from export_engine.attempt import Attempt, Request, as_module, signature_of
 from export_engine.capture import in_eval_mode, module_kept
+from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.record import CompiledCall, CompileReport, Record
 from export_engine.shapes import Named, shapes_of
@@ -93,11 +94,13 @@ def _run(
     owner = as_module(request.target)
     failures = []
     with (
+        sandbox(),
         in_eval_mode(owner, request.eval_mode),
         module_kept(owner) as restore,
         compile_watched(request.target, seen) as compiled,
     ):
         for number, each in enumerate(requests):
+            raise_if_interrupted()
             if progress:
                 progress(Progress(number, len(requests), names[number], "compile"))
             seen.calls.append(SeenCall())

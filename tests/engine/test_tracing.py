@@ -40,7 +40,12 @@ class Undecided(nn.Module):
 class Slow(nn.Module):
     """Traces for about ten seconds."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = threading.Event()
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.began.set()
         for _ in range(1000):
             time.sleep(0.01)
             x = x + 1
@@ -208,20 +213,16 @@ def test_an_interrupt_gets_through_and_leaves_torch_as_it_was() -> None:
     before = torch_state()
     main = threading.main_thread().ident
     assert main is not None
-    ended = threading.Event()
+    slow = Slow()
 
     def interrupt() -> None:
-        # Python drops what is raised inside a finalizer, and torch has many: as a user would, this
-        # tries again.
-        while not ended.wait(0.7):
-            signal.pthread_kill(main, signal.SIGINT)
+        slow.began.wait()
+        time.sleep(0.2)
+        signal.pthread_kill(main, signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            capture(Request(target=Slow(), args=(torch.ones(2),)))
-    finally:
-        ended.set()
+    with pytest.raises(KeyboardInterrupt):
+        capture(Request(target=slow, args=(torch.ones(2),)))
     assert torch_state() == before
     assert isinstance(capture(Request(target=nn.ReLU(), args=(torch.randn(2),))), Exported)
 

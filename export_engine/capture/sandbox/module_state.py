@@ -7,12 +7,12 @@ what it keeps so are torch's stand-ins for values, of no use to anyone afterward
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from export_engine.capture.sandbox.side_effects import missing, rebound, refilled
+from export_engine.process import undone
 from export_engine.torch_internals import times_written
 from export_engine.trace import Change
 
@@ -24,7 +24,7 @@ Look = Callable[[], list[Change]]
 """Says what has changed so far."""
 
 
-@contextmanager
+@undone
 def attributes_kept(module: torch.nn.Module) -> Iterator[Look]:
     """Undoes what code inside does to the attributes of a module and of those in it."""
     look, restore = _attributes_of(module)
@@ -34,7 +34,7 @@ def attributes_kept(module: torch.nn.Module) -> Iterator[Look]:
         restore()
 
 
-@contextmanager
+@undone
 def in_eval_mode(module: torch.nn.Module, wanted: bool) -> Iterator[None]:
     """A module in eval mode, if that is wanted, and then as it was, each of its parts."""
     modes = [(each, each.training) for each in module.modules()] if wanted else []
@@ -47,7 +47,7 @@ def in_eval_mode(module: torch.nn.Module, wanted: bool) -> Iterator[None]:
             each.training = mode
 
 
-@contextmanager
+@undone
 def module_kept(module: torch.nn.Module) -> Iterator[Callable[[], None]]:
     """Undoes what code inside does to a module, its tensors included; gives what undoes it before.
 

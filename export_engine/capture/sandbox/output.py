@@ -11,8 +11,10 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+
+from export_engine.process import undone
 
 MOST_PRINTED = 100_000
 """Characters of output that are kept; a model that prints in a loop fills no memory."""
@@ -29,7 +31,7 @@ class Heard:
     """To stderr. torch writes there too when an export fails: the graph so far, in full."""
 
 
-@contextmanager
+@undone
 def quiet() -> Iterator[Heard]:
     """Collects warnings, logs and output; puts all back on the way out, also on interrupt."""
     heard = Heard()
@@ -50,7 +52,7 @@ def quiet() -> Iterator[Heard]:
         heard.printed, heard.complained = output.getvalue(), complaints.getvalue()
 
 
-@contextmanager
+@undone
 def descriptors_quiet() -> Iterator[None]:
     """Drops what libraries write past Python, straight to the process's stdout and stderr."""
     kept = [(number, os.dup(number)) for number in (1, 2)]
@@ -78,7 +80,7 @@ _ABOUT_ITSELF = ("Unable to find user code corresponding to",)
 """What torch logs that says nothing of the model: that it found no line, where we know it."""
 
 
-@contextmanager
+@undone
 def _logs_into(messages: list[str]) -> Iterator[None]:
     """Warnings and errors of torch's loggers go to `messages` instead of to their own handlers."""
     if os.environ.get("TORCH_LOGS"):

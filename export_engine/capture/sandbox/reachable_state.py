@@ -8,7 +8,6 @@ are looked after: a library's memory of its own is none of ours.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import torch
 
 from export_engine.capture.sandbox.module_state import held_in, refill, same_items
 from export_engine.capture.sandbox.side_effects import missing, rebound, refilled
+from export_engine.process import undone
 from export_engine.source import is_own
 from export_engine.trace import Change, Owner
 
@@ -32,7 +32,7 @@ class _Slot(NamedTuple):
     write: Callable[[Any], None]
 
 
-@contextmanager
+@undone
 def surroundings_kept(
     target: Callable[..., Any], module: torch.nn.Module, seen: list[Change]
 ) -> Iterator[None]:

@@ -1,0 +1,19 @@
+"""The process that the user shares with us: one lock, interrupts that arrive, random numbers kept.
+
+Whatever looks at something of the process to put it back later, or replaces it, is a context
+manager made by `undone`. That takes the one lock before it looks, so two threads never restore
+over each other, and lets no interrupt in between a change and what undoes it.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.process.generators import seed as seed
+    from export_engine.process.interrupts import answered as answered
+    from export_engine.process.interrupts import raise_if_interrupted as raise_if_interrupted
+    from export_engine.process.lock import sandbox as sandbox
+    from export_engine.process.lock import undone as undone
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

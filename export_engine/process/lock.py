@@ -1,0 +1,103 @@
+"""The one lock, and context managers that hold it from before they look until all is put back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from types import TracebackType
+from typing import Generic, ParamSpec, TypeVar
+
+from export_engine.process.generators import generators_kept
+from export_engine.process.interrupts import listen, pending, stop_listening, whole
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_one = threading.RLock()
+"""What is patched and snapshotted is shared by all threads, so one thread at a time may."""
+_SECONDS = 0.1
+"""How long a wait for the lock lasts before it looks whether the user has interrupted."""
+
+
+class Undone(Generic[_T]):
+    """A context that is entered as a whole or not at all, and left as a whole."""
+
+    def __init__(self, inner: AbstractContextManager[_T]) -> None:
+        """Make one.
+
+        Args:
+            inner: what to enter while the lock is held.
+        """
+        self._inner = inner
+
+    @whole
+    def __enter__(self) -> _T:
+        listen()
+        try:
+            _acquire()
+        except BaseException:
+            stop_listening()
+            raise
+        try:
+            value = self._inner.__enter__()
+        except BaseException:
+            self._leave()
+            raise
+        if pending():
+            interrupt = KeyboardInterrupt()
+            self.__exit__(KeyboardInterrupt, interrupt, None)
+            raise interrupt
+        return value
+
+    @whole
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        try:
+            caught = self._inner.__exit__(kind, error, trace)
+        except BaseException as other:
+            if self._leave() and not isinstance(other, KeyboardInterrupt):
+                raise KeyboardInterrupt from other
+            raise
+        if self._leave() and (caught or not isinstance(error, KeyboardInterrupt)):
+            raise KeyboardInterrupt from error
+        return caught
+
+    @whole
+    def _leave(self) -> bool:
+        """Whether an interrupt came that has to be raised still."""
+        _one.release()
+        return stop_listening()
+
+
+def undone(make: Callable[_P, Iterator[_T]]) -> Callable[_P, Undone[_T]]:
+    """As `contextlib.contextmanager`, for what changes something that the process shares.
+
+    The generator runs with the one lock held, and no interrupt comes while it goes to its `yield`
+    or on from it; one that did come is raised once it got there.
+    """
+    manager = contextmanager(make)
+
+    @wraps(make)
+    def context(*args: _P.args, **kwargs: _P.kwargs) -> Undone[_T]:
+        return Undone(manager(*args, **kwargs))
+
+    return context
+
+
+@undone
+def sandbox() -> Iterator[None]:
+    """What every action runs in: the lock, interrupts heard, random numbers kept. It nests."""
+    with generators_kept():
+        yield
+
+
+def _acquire() -> None:
+    while not _one.acquire(timeout=_SECONDS):
+        if pending():
+            raise KeyboardInterrupt

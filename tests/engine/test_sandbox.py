@@ -1,0 +1,67 @@
+"""What is as it was: random numbers, and what another thread does meanwhile."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.fixes import explain
+from export_engine.run import Plan, profile, run
+from export_engine.verify import verify
+
+
+class Drawing(nn.Module):
+    """Draws from every generator there is."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.rand(3) + random.random() + float(np.random.rand())
+
+
+class Failing(Drawing):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = super().forward(x)
+        return y if y.sum() > 0 else -y
+
+
+def generators() -> tuple[Any, ...]:
+    numpy = np.random.get_state()
+    return random.getstate(), numpy[1].tolist(), numpy[2:], torch.get_rng_state().tolist()
+
+
+def explained() -> None:
+    attempt = capture(Request(target=Failing(), args=(torch.ones(3),)))
+    assert isinstance(attempt, Failed)
+    explain(attempt)
+
+
+def exported() -> Exported:
+    attempt = capture(Request(target=Drawing(), args=(torch.ones(3),)))
+    assert isinstance(attempt, Exported)
+    return attempt
+
+
+ACTIONS: dict[str, Callable[[Exported], Any]] = {
+    "capture": lambda _: exported(),
+    "fixes": lambda _: explained(),
+    "verify": lambda found: verify(found, describe(found), 2),
+    "run": lambda found: run(found, describe(found), Plan(), lambda _: None),
+    "profile": lambda found: profile(found, describe(found)),
+}
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+@pytest.mark.slow
+def test_random_numbers_go_on_as_if_nothing_had_been_done(name: str) -> None:
+    found = exported()
+    before = generators()
+    ACTIONS[name](found)
+    assert generators() == before
