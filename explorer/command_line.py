@@ -16,9 +16,9 @@ from explorer.exploration import Exploration
 from explorer.exporting import explore, load
 from explorer.session import FixError
 
-OK, BAD, USAGE = 0, 1, 2
+OK, BAD, USAGE, UNCHECKED = 0, 1, 2, 3
 """Exit codes: all is well; an export or a run failed, programs differ or a guarantee is broken;
-misuse."""
+misuse; nothing is wrong as far as was checked, and something that could be checked was not."""
 
 _EPILOG = """\
 examples:
@@ -32,8 +32,11 @@ examples:
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
 
-exit codes: 0 all is well; 1 the export failed, the programs differ, a guarantee is broken or a run
-failed or gave other values; 2 the command could not be carried out.
+exit codes: 0 all that was asked for was checked, and is well; 1 the export failed, the programs
+differ, a guarantee is broken or a run failed or gave other values; 2 the command could not be
+carried out; 3 nothing is wrong as far as was checked, but a check of --verify did not run though it
+could, or what --fix made was not compared with eager. What cannot be checked is no 3: a file has no
+eager model beside it.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
 program; making that of a hostile file runs code from it. They do so of files that you saved here
@@ -105,13 +108,13 @@ def _run(asked: argparse.Namespace) -> int:
         if asked.html:
             _say(f"written: {comparison.to_html(asked.html)}")
         return OK if comparison.ok else BAD
-    code = OK if first.ok else BAD
+    code = _exported(first)
     if asked.decompose and first.ok:
         first.decompose(asked.decompose)
     if asked.verify and first.ok:
         verified = first.verify()
-        code = OK if verified.ok else BAD
-    code = max(code, _measured(first, asked))
+        code = BAD if verified.broken else _worse(code, OK if verified.ok else UNCHECKED)
+    code = _worse(code, _measured(first, asked))
     _say(first)
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
@@ -120,6 +123,21 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.json:
         _say(f"written: {first.to_json(asked.json)}")
     return code
+
+
+def _exported(explored: Exploration) -> int:
+    """Whether there is a program; of one that fixes made, whether it was compared with eager."""
+    if not explored.ok:
+        return BAD
+    check = explored.record.check
+    if check is None or check.verdict == "agrees":
+        return OK
+    return UNCHECKED if check.verdict == "not checked" else BAD
+
+
+def _worse(one: int, other: int) -> int:
+    """Of two exit codes: what is wrong before what was not checked."""
+    return BAD if BAD in (one, other) else max(one, other)
 
 
 def _measured(explored: Exploration, asked: argparse.Namespace) -> int:

@@ -39,11 +39,11 @@ class Guided:
 
     @property
     def ok(self) -> bool:
-        """Whether it exports, and no guarantee that was checked is broken."""
+        """Whether it exports, no guarantee is broken and none that could be checked was not."""
         if self.exploration is None or not self.exploration.ok:
             return False
-        checked = self.exploration.record.verification
-        return checked is None or checked.verdict == "holds"
+        checked = self.exploration.session.entry.verified
+        return checked is not None and checked.ok
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self.steps))

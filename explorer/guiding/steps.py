@@ -187,6 +187,16 @@ def verified(exploration: Exploration, progress: Report | None) -> Reply:
             title="Verify",
             reason=f"{checked.sentence} The program was run beside the model to find out.",
         )
+    if not checked.broken:
+        left = [Line("open", f"{each.name}: {each.sentence}") for each in checked.unchecked]
+        return Reply(
+            kind="note",
+            title="Verify: not all of it",
+            reason=f"{checked.sentence} Nothing is broken as far as was checked.",
+            lines=left[:_MOST],
+            after="Verify shows why each was not checked, with a report to send where the check "
+            "itself failed.",
+        )
     lines = [Line("wrong", f"{each.name}: {each.sentence}") for each in checked.broken]
     return Reply(
         kind="wrong",

@@ -18,6 +18,7 @@ from export_engine.describe.tables import Stacks, Strings, ragged
 from export_engine.describe.values import Values
 from export_engine.record import OPS, Column, Graph, NestedGraph
 from export_engine.source import Stack, parse_stack_trace, without_repeats
+from export_engine.torch_internals import HigherOrderOperator
 from export_engine.trace import PartialGraph
 
 _OP_NUMBERS = {op: number for number, op in enumerate(OPS)}
@@ -96,7 +97,7 @@ class Graphs:
             value = meta.get("val", meta.get("example_value"))
             types.append(self.values.number(None if op == _OUTPUT else value))
             scopes.append(self._scope(meta.get("nn_module_stack"), op, within))
-            stacks.append(self._stack(meta.get("stack_trace"), within))
+            stacks.append(self._stack(_stack_trace(node), within))
             template, read = self._arguments.template(node)
             args.append(self._strings.number(template))
             inputs.append([positions[each] for each in read])
@@ -194,3 +195,14 @@ def attribute(module: Any, path: str) -> Any:
     for part in path.split("."):
         module = getattr(module, part, None)
     return module
+
+
+def _stack_trace(node: Node) -> str | None:
+    """What torch recorded; of an operator that it wraps around others itself, that of its results.
+
+    torch makes such calls out of `with torch.no_grad()` after tracing, and gives them no line.
+    """
+    own: str | None = node.meta.get("stack_trace")
+    if own or not isinstance(node.target, HigherOrderOperator):
+        return own
+    return next((text for user in node.users if (text := user.meta.get("stack_trace"))), None)

@@ -86,12 +86,17 @@ class GuaranteeRow(msgspec.Struct, frozen=True):
     """What was looked at, a line each; where broken, what breaks it, first."""
     node: int = -1
     """The first node that breaks it; into graph 0."""
+    lacking: str = ""
+    """Of one that cannot be checked: what there would have to be, such as the eager model."""
+    report: str = ""
+    """Where the check itself failed: what to report to Export Explorer."""
 
 
 class Verification(msgspec.Struct, frozen=True):
     """The guarantees, checked."""
 
-    verdict: Literal["holds", "broken"]
+    verdict: Literal["holds", "broken", "not checked"]
+    """`broken` if one is, else `not checked` if one was not, else `holds`."""
     sentence: str
     """`10 guarantees hold, 1 is broken, 1 was not checked.`"""
     rows: list[GuaranteeRow]

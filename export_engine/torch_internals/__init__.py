@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import written as written
     from export_engine.torch_internals.programs import copied_program as copied_program
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes
+    from export_engine.torch_internals.programs import made_example as made_example
     from export_engine.torch_internals.programs import origins as origins
     from export_engine.torch_internals.running import cached_compilations as cached_compilations
     from export_engine.torch_internals.running import compiled_package as compiled_package
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import symbol_hint as symbol_hint
     from export_engine.torch_internals.symbols import symbol_printer as symbol_printer
     from export_engine.torch_internals.symbols import symbol_value as symbol_value
+    from export_engine.torch_internals.symbols import symbols_in as symbols_in
     from export_engine.torch_internals.symbols import symbols_left as symbols_left
     from export_engine.torch_internals.tensors import times_written as times_written
     from export_engine.torch_internals.torch_names import FakeTensor as FakeTensor

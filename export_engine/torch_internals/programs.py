@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals.symbols import int_bound, symbol_hint
 
 
 def copied_program(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
@@ -62,3 +64,45 @@ def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
 
     with replaced(torch.fx.Interpreter, "run_node", make):
         yield
+
+
+def made_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments that fit a program which keeps no example, by what it says of its inputs.
+
+    Floats are drawn at random from a seed of their own, whole numbers are 0; sizes are those that
+    the trace had, else the least that is allowed, from 2.
+    """
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    numbers = torch.Generator().manual_seed(0)
+
+    def size(of: Any) -> int:
+        if isinstance(of, int):
+            return of
+        expression = of.node.expr
+        known = {each: _size_of(program, each) for each in expression.free_symbols}
+        return int(expression.subs(known))
+
+    def made(spec: Any) -> Any:
+        value = values.get(spec.arg.name)
+        if isinstance(value, torch.Tensor):
+            sizes = [size(each) for each in value.shape]
+            if value.is_floating_point() or value.is_complex():
+                return torch.randn(sizes, generator=numbers).to(value.device, value.dtype)
+            return torch.zeros(sizes, dtype=value.dtype, device=value.device)
+        if isinstance(value, torch.SymInt):
+            return size(value)
+        return getattr(spec.arg, "value", value)
+
+    inputs = [
+        made(spec) for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"
+    ]
+    args, kwargs = pytree.tree_unflatten(inputs, program.call_spec.in_spec)
+    return tuple(args), dict(kwargs)
+
+
+def _size_of(program: torch.export.ExportedProgram, symbol: Any) -> int:
+    known = symbol_hint(program, symbol)
+    if known is not None:
+        return known
+    bounds = program.range_constraints.get(symbol)
+    return max(int_bound(bounds.lower) or 0, 2) if bounds is not None else 2

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from sympy.printing.precedence import PRECEDENCE
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils import _pytree as pytree
 from torch.utils._dtype_abbrs import dtype_abbrs
 from torch.utils._sympy.numbers import int_oo
 from torch.utils._sympy.printers import PythonPrinter
@@ -143,6 +144,19 @@ def shape_env(program: torch.export.ExportedProgram) -> Any:
         if isinstance(value, torch.SymInt):
             return value.node.shape_env
     return None
+
+
+def symbols_in(program: torch.export.ExportedProgram) -> set[str]:
+    """torch's names of the symbols that the values of a program are made of, nested graphs too."""
+    found: set[str] = set()
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            for value in pytree.tree_leaves(node.meta.get("val")):
+                sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+                for size in sizes:
+                    if isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool):
+                        found |= {str(each) for each in expression_of(size).free_symbols}
+    return found
 
 
 def guards_code(program: torch.export.ExportedProgram) -> list[str]:

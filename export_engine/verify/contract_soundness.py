@@ -24,7 +24,13 @@ _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
 def sound(subject: Subject) -> Guarantee:
     """Compares with eager at sizes within the contract, the example's first."""
     if subject.eager is None:
-        return _not_checked("sound", SOUND, "A program from a file has no eager model beside it.")
+        return Guarantee(
+            name="sound",
+            claim=SOUND,
+            verdict="not checked",
+            sentence="A program from a file has no eager model beside it.",
+            lacking="the eager model",
+        )
     agreed, worst, failing, evidence = 0, 0.0, [], []
     for seed, sizes in enumerate(inside(subject, subject.sizes)):
         request = subject.at(sizes, seed)
@@ -76,9 +82,11 @@ def refuses(subject: Subject) -> Guarantee:
         key=lambda rule: _KINDS.index(rule.kind),
     )
     refused, evidence, problems = 0, [], []
-    for rule in enforced[:_MOST_RULES]:
-        sizes = breaking(probe, rule)
+    untried = [rule for rule in probe.rules if rule.enforced and not rule.formula]
+    for number, rule in enumerate(enforced):
+        sizes = breaking(probe, rule) if number < _MOST_RULES else None
         if sizes is None:
+            untried.append(rule)
             continue
         shown = f"{_changed(subject, sizes)} breaks {rule.text}"
         try:
@@ -91,10 +99,21 @@ def refuses(subject: Subject) -> Guarantee:
         else:
             problems.append(f"{shown}, but the program takes it")
     problems += _let_through(subject, evidence)
+    left = tuple(f"not tried: {rule.text or 'a check in the program'}" for rule in untried)
+    if not refused and not problems and untried:
+        return Guarantee(
+            name="refuses",
+            claim=REFUSES,
+            verdict="not checked",
+            sentence=f"No sizes were found that break {untried[0].text or 'the check'}.",
+            evidence=left,
+        )
     if not refused and not problems:
         sentence = "No size of an input is ruled out."
         return Guarantee(name="refuses", claim=REFUSES, verdict="not applicable", sentence=sentence)
     sentence = f"Refused {refused} {'call' if refused == 1 else 'calls'} outside of the contract."
+    if untried:
+        sentence += f" {len(untried)} of {len(untried) + refused} rules were not tried."
     if problems:
         sentence = f"{len(problems)} of {refused + len(problems)} calls outside are not refused."
     return Guarantee(
@@ -102,7 +121,7 @@ def refuses(subject: Subject) -> Guarantee:
         claim=REFUSES,
         verdict=verdict_of(problems),
         sentence=sentence,
-        evidence=(*problems, *evidence),
+        evidence=(*problems, *evidence, *left),
     )
 
 

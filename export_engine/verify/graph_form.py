@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 import torch
 
+from export_engine.attempt import DecompositionTable
+from export_engine.defects import kept
 from export_engine.findings import Op, ops_of
 from export_engine.record import OPS
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, writes_to_arguments
+from export_engine.transform import kept_whole
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 
@@ -61,7 +64,16 @@ def functional(subject: Subject) -> Guarantee:
             f"{len(inner)} of {len(ops):,} ops write in place, as torch leaves a fresh program; "
             "decomposed, it is functional."
         )
-        bad += _left_when_decomposed(subject)
+        try:
+            bad += _left_when_decomposed(subject)
+        except _NotDecomposed:
+            return Guarantee(
+                name="functional",
+                claim=FUNCTIONAL,
+                verdict="not checked",
+                sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch cannot "
+                "decompose the program, after which none may.",
+            )
     if bad:
         sentence = f"{len(bad)} of {len(ops):,} ops may write to what they are given."
     return Guarantee(
@@ -118,12 +130,17 @@ def mapped(subject: Subject) -> Guarantee:
     ]
     if not nodes:
         return _not_applicable("mapped", MAPPED, "The program has no op.")
-    lineless = [node for node in nodes if graph.stack[node] < 0]
+    theirs = [node for node in nodes if graph.stack[node] < 0 and _of_torch(subject, node)]
+    lineless = [node for node in nodes if graph.stack[node] < 0 and node not in set(theirs)]
     scopeless = [node for node in nodes if graph.scope[node] < 0]
     bad = sorted({*lineless, *scopeless})
     share = 1 - len(bad) / len(nodes)
     said = _all(len(nodes), "op has its line and its module", "ops have line and module")
     sentence = f"{said}."
+    if theirs:
+        what = f"{len(theirs):,} of {len(nodes):,} ops" if len(nodes) > 1 else "the one op"
+        sentence = f"All ops have their module; {what} come from torch's own modules, not from a "
+        sentence += "line of yours."
     if bad:
         sentence = f"{share:.1%} of {len(nodes):,} ops have their line and their module."
     names = [subject.record.strings[graph.name[node]] for node in bad]
@@ -138,6 +155,17 @@ def mapped(subject: Subject) -> Guarantee:
         ),
         node=names[0] if names else "",
     )
+
+
+def _of_torch(subject: Subject, node: int) -> bool:
+    """Whether no code but torch's own led to an op: then there is no line of the user's."""
+    first = number = subject.record.graphs[0].scope[node]
+    while number >= 0:
+        scope = subject.record.scopes[number]
+        if scope.cls.partition(".")[0] not in ("torch", "functools", "builtins"):
+            return False
+        number = scope.parent
+    return first >= 0
 
 
 def _not_applicable(name: str, claim: str, sentence: str) -> Guarantee:
@@ -161,12 +189,20 @@ def _writes(op: Op) -> bool:
 
 
 def _left_when_decomposed(subject: Subject) -> list[Op]:
-    """Ops that write even in the decomposed program."""
+    """Ops that write even in the decomposed program. Raises _NotDecomposed."""
     try:
         program = subject.program.run_decompositions()
-    except Exception:  # noqa: BLE001 - `decomposed` tells of that
-        return []
+    except Exception as error:
+        kept(error, "decomposing for the guarantee `functional`")
+        way_out = kept_whole(subject.program, DecompositionTable("core"))
+        if way_out is None:
+            raise _NotDecomposed from error
+        program = way_out[1]
     return [op for op in ops_of(program) if _writes(op)]
+
+
+class _NotDecomposed(Exception):
+    """torch cannot decompose the program."""
 
 
 def _is_op(op: Op) -> bool:

@@ -24,6 +24,11 @@ class Guarantee:
     """What was looked at, a line each; where broken, what breaks it, first."""
     node: str = ""
     """The name of the first node that breaks it."""
+    lacking: str = ""
+    """Of one that was not checked because it cannot be: what there would have to be, such as the
+    eager model of a program from a file. Empty where it could have been checked."""
+    report: str = ""
+    """Where the check itself failed, which is a defect of Export Explorer: what to report."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +44,19 @@ class Verified:
         return tuple(each for each in self.guarantees if each.verdict == "broken")
 
     @property
+    def unchecked(self) -> tuple[Guarantee, ...]:
+        """Those that were not checked, whether or not they could have been."""
+        return tuple(each for each in self.guarantees if each.verdict == "not checked")
+
+    @property
+    def verdict(self) -> Literal["holds", "broken", "not checked"]:
+        """`broken` if one is, else `not checked` if one was not, else `holds`."""
+        return "broken" if self.broken else "not checked" if self.unchecked else "holds"
+
+    @property
     def ok(self) -> bool:
-        """Whether none is broken."""
-        return not self.broken
+        """Whether none is broken, and none was skipped that could have been checked."""
+        return not self.broken and all(each.lacking for each in self.unchecked)
 
     @property
     def sentence(self) -> str:

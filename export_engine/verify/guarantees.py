@@ -1,7 +1,7 @@
 """Checks what torch.export claims of its programs on one program: Exported → Verified.
 
 One module per group of guarantees. Each check leaves the user's model, arguments and random numbers
-as they were, and one that stumbles is `not checked`, with what stopped it.
+as they were. One that raises is a defect of Export Explorer: `not checked`, with a report.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from export_engine.attempt import Exported
+from export_engine.defects import failed_itself, kept, report_of
 from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
@@ -77,11 +78,13 @@ def verify(
 def _checked(check: Check, subject: Subject) -> Guarantee:
     try:
         return check.run(subject)
-    except Exception as error:  # noqa: BLE001 - the other guarantees can still be checked
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+    except Exception as error:  # noqa: BLE001 - kept; the other guarantees can still be checked
+        doing = f"checking the guarantee `{check.name}`"
+        kept(error, doing)
         return Guarantee(
             name=check.name,
             claim=check.claim,
             verdict="not checked",
-            sentence=f"The check itself failed: {reason}",
+            sentence=failed_itself(error, doing),
+            report=report_of(error, doing),
         )

@@ -28,6 +28,7 @@ def state(subject: Subject) -> Guarantee:
             claim=STATE,
             verdict="not checked",
             sentence="A program from a file has no eager model beside it.",
+            lacking="the eager model",
         )
     owner = as_module(subject.eager)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]

@@ -12,6 +12,7 @@ from export_engine.attempt import Exported, Request, as_module
 from export_engine.capture import in_eval_mode, module_kept, quiet
 from export_engine.process import sandbox, undone
 from export_engine.record import Record
+from export_engine.torch_internals import made_example
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
@@ -66,14 +67,11 @@ class Subject:
     def request(self) -> Request:
         """What to call with: the user's own arguments, else the example that the program keeps.
 
-        Raises:
-            ValueError: it keeps none.
+        Where it keeps none, one is made of what it says of its inputs.
         """
         if self.exported.request is not None:
             return self.exported.request
-        if self.program.example_inputs is None:
-            raise ValueError("the file holds no example inputs")
-        args, kwargs = self.program.example_inputs
+        args, kwargs = self.program.example_inputs or made_example(self.program)
         return Request(target=self.module, args=tuple(args), kwargs=dict(kwargs or {}))
 
     def at(self, sizes: Sequence[int], seed: int) -> Request:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from export_engine.record import GuaranteeRow, Record, Verification
@@ -22,9 +20,10 @@ def with_verification(record: Record, verified: Verified) -> Record:
             each.sentence,
             list(each.evidence),
             names.index(each.node) if each.node in names else -1,
+            each.lacking,
+            each.report,
         )
         for each in verified.guarantees
     ]
-    verdict: Literal["holds", "broken"] = "holds" if verified.ok else "broken"
-    found = Verification(verdict, verified.sentence, rows, verified.seconds)
+    found = Verification(verified.verdict, verified.sentence, rows, verified.seconds)
     return msgspec.structs.replace(record, verification=found)

@@ -289,10 +289,12 @@ export interface GuaranteeRow {
   sentence: string;
   evidence: string[];
   node: number;
+  lacking: string;
+  report: string;
 }
 
 export interface Verification {
-  verdict: "broken" | "holds";
+  verdict: "broken" | "holds" | "not checked";
   sentence: string;
   rows: GuaranteeRow[];
   seconds: number;

@@ -4,7 +4,13 @@ import { useState } from "preact/hooks";
 
 const SAID_MS = 1500;
 
-export function CopyButton({ text }: { text: () => string }) {
+interface Props {
+  text: () => string;
+  /** What the button is called; beside other buttons it says what it copies. */
+  label?: string;
+}
+
+export function CopyButton({ text, label = "Copy" }: Props) {
   const [said, say] = useState("");
   const copy = async (event: MouseEvent): Promise<void> => {
     const button = event.currentTarget as HTMLElement;
@@ -13,7 +19,7 @@ export function CopyButton({ text }: { text: () => string }) {
   };
   return (
     <button type="button" class="tx-button tx-copy" onClick={(event) => void copy(event)}>
-      {said || "Copy"}
+      {said || label}
     </button>
   );
 }

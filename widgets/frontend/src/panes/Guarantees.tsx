@@ -3,8 +3,9 @@
 import { useState } from "preact/hooks";
 import { capped } from "../format";
 import type { Program } from "../program";
-import type { GuaranteeRow } from "../record.gen";
+import type { GuaranteeRow, Verification } from "../record.gen";
 import type { Store } from "../store";
+import { CopyButton } from "./CopyButton";
 import { Empty, Prose, Sentence } from "./parts";
 
 interface Props {
@@ -13,6 +14,13 @@ interface Props {
 }
 
 const SIZES = 8;
+
+/** A tick stands for what was run and held; what was not checked has a colour of its own. */
+const JUDGED: { [verdict in Verification["verdict"]]: string } = {
+  holds: "accepted",
+  broken: "refused",
+  "not checked": "unchecked",
+};
 
 export function Guarantees({ store, program }: Props) {
   const { verification } = program.record;
@@ -23,9 +31,13 @@ export function Guarantees({ store, program }: Props) {
         {verification ? (
           <>
             <p
-              class={`tx-judged tx-judged-${verification.verdict === "holds" ? "accepted" : "refused"}`}
+              class={`tx-judged tx-judged-${JUDGED[verification.verdict]}`}
               role="status"
+              data-testid="verification"
             >
+              <span class="tx-mark" aria-hidden="true">
+                {MARKS[verification.verdict]}
+              </span>{" "}
               <strong>{capped(verification.sentence, 300)}</strong>{" "}
               <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
             </p>
@@ -121,6 +133,11 @@ function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
           origin="guarantees"
         />
       </p>
+      {row.report && (
+        <div>
+          <CopyButton text={() => row.report} label="Copy the report" />
+        </div>
+      )}
       {row.evidence.some((line) => line !== row.sentence) && (
         <details open={row.verdict === "broken"}>
           <summary>Evidence</summary>

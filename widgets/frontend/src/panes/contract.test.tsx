@@ -61,6 +61,8 @@ const row = (name: string, verdict: GuaranteeRow["verdict"]): GuaranteeRow => ({
   sentence: "Looked at.",
   evidence: ["what was seen"],
   node: -1,
+  lacking: "",
+  report: "",
 });
 
 test("verifying is asked for, and what is broken comes first", async () => {
@@ -82,6 +84,28 @@ test("verifying is asked for, and what is broken comes first", async () => {
   expect(names).toEqual(["guarantee-sound", "guarantee-flat"]);
   expect(at("guarantee-sound").querySelector("details")?.hasAttribute("open")).toBe(true);
   expect(at("guarantee-flat").querySelector("details")?.hasAttribute("open")).toBe(false);
+});
+
+test("a tick stands for what holds alone, and a check that failed has a report to copy", async () => {
+  const failed = { ...row("sound", "not checked"), report: "versions and traceback" };
+  const shown = {
+    sentence: "1 holds, 1 was not checked.",
+    seconds: 1,
+    rows: [row("flat", "holds")],
+  };
+  const mark = () => at("verification").querySelector(".tx-mark")?.textContent;
+  await show(
+    Guarantees,
+    contract({
+      verification: { ...shown, verdict: "not checked", rows: [...shown.rows, failed] },
+    }),
+  );
+  expect(mark()).toBe("?");
+  expect(at("verification").className).toContain("tx-judged-unchecked");
+  expect(at("guarantee-sound").textContent).toContain("Copy the report");
+  expect(at("guarantee-flat").textContent).not.toContain("Copy the report");
+  await show(Guarantees, contract({ verification: { ...shown, verdict: "holds" } }));
+  expect(mark()).toBe("✓");
 });
 
 test("a frozen page has no button to verify", async () => {

@@ -1,0 +1,177 @@
+"""Holds, broken, not checked: what was not checked is never taken for what holds."""
+
+from __future__ import annotations
+
+import io
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from explorer import command_line
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.defects import LOGGER, is_ours, report_of
+from export_engine.describe import describe
+from export_engine.trace import Recording
+from export_engine.verify import (
+    Subject,
+    Verified,
+    contract_soundness,
+    graph_form,
+    guarantees,
+    round_trips,
+    verify,
+    with_verification,
+)
+from export_engine.verify.guarantee import Guarantee
+from export_engine.verify.guarantees import CHECKS, Check
+from tests import planted
+
+
+def exported(target: Any, *args: Any, strict: bool = False) -> Exported:
+    attempt = capture(Request(target=target, args=args, strict=strict))
+    assert isinstance(attempt, Exported), attempt
+    return attempt
+
+
+def subject(attempt: Exported) -> Subject:
+    return Subject(attempt, describe(attempt), 1)
+
+
+def guarantee(verdict: Any, lacking: str = "") -> Guarantee:
+    return Guarantee(name="flat", claim="", verdict=verdict, sentence="", lacking=lacking)
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict", "ok"),
+    [
+        ([guarantee("holds"), guarantee("not applicable")], "holds", True),
+        ([guarantee("holds"), guarantee("not checked")], "not checked", False),
+        ([guarantee("holds"), guarantee("not checked", "a model")], "not checked", True),
+        ([guarantee("not checked", "a model"), guarantee("broken")], "broken", False),
+    ],
+)
+def test_ok_means_that_all_that_could_be_checked_was(
+    rows: list[Guarantee], verdict: str, ok: bool
+) -> None:
+    found = Verified(tuple(rows))
+    assert (found.verdict, found.ok) == (verdict, ok)
+
+
+def raising(_: Subject) -> Guarantee:
+    secret = torch.arange(3.0) + 1234.5
+    raise AttributeError(f"no such thing in {secret!r} of {Path.home()}")
+
+
+def test_a_check_that_raises_is_a_defect_with_a_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: list[logging.LogRecord] = []
+    monkeypatch.setattr(LOGGER, "level", logging.DEBUG)
+    monkeypatch.setattr(LOGGER, "handle", heard.append)
+    monkeypatch.setattr(guarantees, "CHECKS", (CHECKS[0], Check("sound", "It is.", raising)))
+    attempt = exported(planted.Relu(), torch.ones(3))
+    found = verify(attempt, describe(attempt))
+    assert (found.verdict, found.ok) == ("not checked", False)
+    (failed,) = found.unchecked
+    assert "This is a bug in Export Explorer" in failed.sentence
+    assert f"torch {torch.__version__}" in failed.report
+    assert "in raising" in failed.report
+    assert "1234" not in failed.report
+    assert str(Path.home()) not in failed.report
+    assert [each.getMessage() for each in heard] == [
+        "passed over while checking the guarantee `sound`"
+    ]
+    row = with_verification(describe(attempt), found).verification
+    assert row is not None
+    assert (row.verdict, row.rows[1].report) == ("not checked", failed.report)
+
+
+def test_whose_fault_an_exception_is() -> None:
+    def theirs() -> None:
+        raise TypeError("of the user's own")
+
+    for called, ours in ((theirs, False), (lambda: report_of(None, ""), True)):  # type: ignore[arg-type]
+        with pytest.raises((TypeError, AttributeError)) as raised:
+            called()
+        assert is_ours(raised.value) == ours
+
+
+def test_a_file_without_an_example_is_checked_all_the_same() -> None:
+    made = exported(planted.Adds(), torch.ones(3, 4), torch.ones(3, 4))
+    file = io.BytesIO()
+    torch.export.save(made.program, file)
+    file.seek(0)
+    program = torch.export.load(file)
+    program._example_inputs = None
+    loaded = Exported(request=None, recording=Recording(), program=program)
+    looked_at = subject(loaded)
+    with looked_at:
+        assert [each.shape for each in looked_at.request.args] == [(3, 4), (3, 4)]
+        assert round_trips.unflattened(looked_at).verdict == "holds"
+        assert contract_soundness.refuses(looked_at).verdict == "holds"
+        assert contract_soundness.sound(looked_at).lacking == "the eager model"
+
+
+def test_a_rule_that_nothing_was_found_to_break_is_not_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contract_soundness, "breaking", lambda *_: None)
+    with subject(exported(planted.Relu(), torch.ones(3, 4))) as looked_at:
+        assert contract_soundness.refuses(looked_at).verdict == "not checked"
+
+
+class WithoutGradient(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            y = x + 1
+        return y * 2
+
+
+@pytest.mark.parametrize(
+    ("target", "strict"),
+    [
+        (nn.Linear(4, 4), True),
+        (nn.Sequential(nn.Linear(4, 4), nn.ReLU()), True),
+        (WithoutGradient(), False),
+        (torch.relu, False),
+    ],
+)
+def test_ops_without_a_line_of_the_users_are_no_fault(target: Any, strict: bool) -> None:
+    found = graph_form.mapped(subject(exported(target, torch.ones(3, 4), strict=strict)))
+    assert found.verdict == "holds", found
+
+
+class Picks(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.nonzero()
+
+
+def test_a_symbol_that_no_value_has_is_no_range_that_was_lost() -> None:
+    attempt = exported(Picks(), torch.ones(5), strict=True)
+    assert len(attempt.program.range_constraints) == 2, "else the plant is none"
+    with subject(attempt) as looked_at:
+        assert round_trips.saved(looked_at).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "lacking", "code"),
+    [
+        ("holds", "", command_line.OK),
+        ("not checked", "", command_line.UNCHECKED),
+        ("not checked", "the eager model", command_line.OK),
+        ("broken", "", command_line.BAD),
+    ],
+)
+def test_the_exit_code_says_which(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, lacking: str, code: int
+) -> None:
+    path = tmp_path / "small.pt2"
+    torch.export.save(exported(planted.Relu(), torch.ones(3)).program, path)
+    found = Verified((guarantee(verdict, lacking),))
+    monkeypatch.setattr("explorer.session.Session.verify", lambda *_: found)
+    assert command_line.main([str(path), "--verify"]) == code
