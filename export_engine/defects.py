@@ -53,7 +53,7 @@ def report_of(error: BaseException, doing: str) -> str:
     lines = [
         f"Export Explorer failed while {doing}.",
         "",
-        *(f"{name} {_version(name)}" for name in _PACKAGES),
+        *(f"{name} {_version_of(name)}" for name in _PACKAGES),
         f"Python {platform.python_version()} on {platform.platform()}",
         "",
         *(_private("".join(traceback.format_list(frames))).rstrip().splitlines()),
@@ -98,7 +98,7 @@ def _private(text: str) -> str:
         return text
 
 
-def _version(name: str) -> str:
+def _version_of(name: str) -> str:
     module = sys.modules.get(name)  # what runs, which may not be what is installed
     said = getattr(module, "__version__", None)
     try:

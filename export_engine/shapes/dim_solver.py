@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Spec, Static
-from export_engine.shapes.range_solver import Progression, solve_sizes
+from export_engine.shapes.range_solver import Progression, compiled, solve_sizes
 from export_engine.shapes.spec import Shapes
 from export_engine.shapes.trace_facts import InputDim, SizeFacts
 from export_engine.shapes.violations import LEAST, Problem, alone, function_of, problems_of
@@ -53,7 +53,9 @@ def _sizes_of(facts: SizeFacts, root: Any) -> Progression:
     if example is None:
         return Progression(low or 0, high)
     conditions = [function_of(each.condition, root) for each in alone(facts, root)]
-    conditions.append(lambda size: (low or 0) <= size and (high is None or size <= high))
+    conditions.append(compiled(f"size >= {low or 0}", "size"))
+    if high is not None:
+        conditions.append(compiled(f"size <= {high}", "size"))
     return solve_sizes(conditions, example, least=min(LEAST, example))
 
 

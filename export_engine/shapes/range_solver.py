@@ -1,30 +1,38 @@
 """Solves conditions on one size: the sizes around the example for which all of them hold.
 
-Sizes are found by trying, since conditions hold floor divisions, remainders and roundings that no
-algebra undoes. What is found is a progression, all sizes `first + k*step`, which is what a range
-(step 1) or a derived dim (`4*_h`) can say.
+What is found is a progression, all sizes `first + k*step`, which is what a range (step 1) or a
+derived dim (`4*_h`) can say. It is exact, and takes as long for an example of 10**9 as for one of
+10: `piecewise` turns floor divisions and remainders by numbers into polynomials. A condition that
+it has no answer for is tried out near the example, and the progression says that it is not exact.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from math import lcm
 
-_TRIED = 4096
-"""Sizes tried one by one; beyond, some far ones and the border between."""
+from export_engine.record import Formula, NoFormula, compile_formula, evaluate
+from export_engine.shapes.piecewise import Pieces, Unsolved, solved_by_residue
+
+_MOST_PERIOD = 4096
+_NEAR = 2048
+"""How far from the example sizes are tried where there is no exact answer."""
 _FAR = (9_973, 65_537, 1_000_003, 16_777_259)
-_MOST_STEP = 1024
 _FEWEST = 3
 """Sizes that a progression with a step must have, to be more than chance."""
 
 
-class Progression(NamedTuple):
+@dataclass(frozen=True)
+class Progression:
     """The sizes first, first + step, ... up to `last`, or without end."""
 
     first: int
     last: int | None
     step: int = 1
+    exact: bool = field(default=True, compare=False)
+    """Whether it was worked out; else it is what was found by trying sizes near the example."""
 
     @property
     def single(self) -> bool:
@@ -46,55 +54,65 @@ class Progression(NamedTuple):
         )
 
 
-Condition = Callable[..., bool]
-"""Takes the sizes in it, in the order of the names it was compiled with."""
+@dataclass(frozen=True)
+class Condition:
+    """A condition on sizes, to be called with them in the order of their names."""
+
+    text: str
+    names: tuple[str, ...]
+
+    @cached_property
+    def formula(self) -> Formula:
+        """It as a formula; empty where it has none."""
+        numbers = {name: f"d{number}" for number, name in enumerate(self.names)}
+
+        def resolve(name: str) -> Formula | None:
+            return [numbers[name]] if name in numbers else None
+
+        try:
+            return compile_formula(self.text, resolve)
+        except NoFormula:
+            return []
+
+    def __call__(self, *sizes: int) -> bool:
+        """Whether it holds; one without a value, such as a division by zero, does not."""
+        try:
+            return bool(self.formula) and bool(evaluate(self.formula, sizes))
+        except (ArithmeticError, ValueError, TypeError):
+            return False
 
 
 def compiled(text: str, *names: str) -> Condition:
     """A condition printed by torch's Python printer, as a function of the sizes in it.
 
     Args:
-        text: a Python expression over numbers, operators and `names`, as torch prints sympy; never
-            text of the user's.
+        text: a Python expression over numbers, operators and `names`. It is parsed, never run.
         names: what the sizes are called in it.
     """
-    allowed = {"__builtins__": {}, "math": math, "round": round, "max": max, "min": min}
-    allowed |= {"abs": abs, "float": float, "int": int, "bool": bool}
-    evaluated: Callable[..., Any] = eval(  # noqa: S307 - torch's own arithmetic
-        f"lambda {', '.join(names)}: {text}", allowed
-    )
-
-    def holds(*sizes: int) -> bool:
-        try:
-            return bool(evaluated(*sizes))
-        except (ArithmeticError, ValueError, TypeError):
-            return False
-
-    return holds
+    return Condition(text, names)
 
 
 def solve_sizes(conditions: Sequence[Condition], example: int, least: int = 2) -> Progression:
     """The largest progression with the smallest step that holds the example.
 
     Args:
-        conditions: what must hold; all do for the example, as far as tracing is concerned.
+        conditions: on one size each; all hold for the example, as far as tracing is concerned.
         example: the size in the example.
         least: the smallest size to try; torch treats 0 and 1 apart.
 
     Returns:
         The progression; the example alone where nothing else was found.
     """
-
-    def holds(size: int) -> bool:
-        return all(condition(size) for condition in conditions)
-
-    tried = max(_TRIED, 4 * example)
-    good = [holds(size) for size in range(tried + 1)]
-    if example >= len(good) or not good[example]:
-        return Progression(example, example)
-    best = Progression(example, example)
-    for step in _steps(good, example, tried):
-        found = _around(good, example, step, least, holds)
+    different = list(dict.fromkeys(conditions))
+    if not all(condition(example) for condition in different):
+        return Progression(example, example, exact=all(each.formula for each in different))
+    try:
+        around: _Around = _Exact(different, example, least)
+    except Unsolved:
+        around = _Tried(different, example, least)
+    best = Progression(example, example, exact=around.exact)
+    for step in around.steps():
+        found = around.along(step)
         if found.last is None:
             return found
         if _count(found) > max(_count(best), 1 if step == 1 else _FEWEST - 1):
@@ -102,36 +120,118 @@ def solve_sizes(conditions: Sequence[Condition], example: int, least: int = 2) -
     return best
 
 
-def _steps(good: list[bool], example: int, tried: int) -> list[int]:
-    """Steps worth a look: 1, and distances to other sizes that hold."""
-    near = [abs(size - example) for size in range(tried + 1) if good[size] and size != example]
-    return [1, *sorted({each for each in near if 1 < each <= _MOST_STEP})]
+class _Around:
+    """What holds around an example."""
+
+    exact: bool
+
+    def steps(self) -> Iterator[int]:
+        """Steps worth a look, the smallest first."""
+        raise NotImplementedError
+
+    def along(self, step: int) -> Progression:
+        """The longest progression of a step that the example is in."""
+        raise NotImplementedError
 
 
-def _around(good: list[bool], example: int, step: int, least: int, holds: Condition) -> Progression:
-    first = example
-    while first - step >= least and good[first - step]:
-        first -= step
-    last = example
-    while last + step < len(good) and good[last + step]:
-        last += step
-    if last + step < len(good):
-        return Progression(first, last, step)
-    return Progression(first, _end(last, step, holds), step)
+class _Exact(_Around):
+    """Worked out: modulo the period of the conditions, each is true in a few intervals."""
+
+    exact = True
+
+    def __init__(self, conditions: Sequence[Condition], example: int, least: int) -> None:
+        self._example, self._least = example, least
+        solved = [_solved(condition) for condition in conditions]
+        self._period = lcm(*(len(each) for each in solved))
+        if self._period > _MOST_PERIOD:
+            raise Unsolved
+        self._below, self._above = [], []
+        for residue in range(self._period):
+            bad = [each[residue % len(each)] for each in solved]
+            below, above = _nearest(bad, residue, self._period, example)
+            self._below.append(below)
+            self._above.append(above)
+
+    def steps(self) -> Iterator[int]:
+        return (step for step in range(1, self._period + 1) if self._period % step == 0)
+
+    def along(self, step: int) -> Progression:
+        residues = range(self._example % step, self._period, step)
+        below = max(self._below[each] for each in residues)
+        ends = [above for each in residues if (above := self._above[each]) is not None]
+        lowest = max(below + step, self._least + (self._example - self._least) % step)
+        last = min(ends) - step if ends else None
+        return Progression(min(lowest, self._example), last, step)
 
 
-def _end(last: int, step: int, holds: Condition) -> int | None:
-    """The last size of a run that goes on beyond those tried; None if it has no end."""
-    far = [last + (size - last) // step * step for size in _FAR if size > last + step]
-    broken = next((size for size in far if not holds(size)), None)
-    if broken is None:
-        return None
-    low = max([last, *(size for size in far if size < broken)])
-    high = broken
-    while high - low > step:
-        middle = low + (high - low) // step // 2 * step
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+@lru_cache(maxsize=1024)
+def _solved(condition: Condition) -> list[Pieces]:
+    """Per residue modulo the condition's period, the sizes at which it does not hold."""
+    if not condition.formula:
+        raise Unsolved
+    return solved_by_residue(condition.formula, _MOST_PERIOD)
+
+
+def _nearest(
+    bad: Sequence[Pieces], residue: int, period: int, example: int
+) -> tuple[int, int | None]:
+    """Of the sizes with a residue that are ruled out, the nearest to the example on each side."""
+    below, above = -1, None
+    below -= (-1 - residue) % period  # no size is below 0
+    for pieces in bad:
+        for low, high in pieces:
+            up = max(low, example)
+            up += (residue - up) % period
+            if (high is None or up <= high) and (above is None or up < above):
+                above = up
+            down = example if high is None else min(high, example)
+            down -= (down - residue) % period
+            if down >= low:
+                below = max(below, down)
+    return below, above
+
+
+class _Tried(_Around):
+    """Tried out, size by size near the example, and a few far ones."""
+
+    exact = False
+
+    def __init__(self, conditions: Sequence[Condition], example: int, least: int) -> None:
+        self._example, self._least = example, least
+        self._conditions = conditions
+        self._low = max(least, example - _NEAR)
+        self._high = example + 2 * _NEAR
+        self._good = {size for size in range(self._low, self._high + 1) if self._holds(size)}
+
+    def _holds(self, size: int) -> bool:
+        return all(condition(size) for condition in self._conditions)
+
+    def steps(self) -> Iterator[int]:
+        near = {abs(size - self._example) for size in self._good} - {0, 1}
+        return iter([1, *sorted(each for each in near if each <= _NEAR // 2)])
+
+    def along(self, step: int) -> Progression:
+        first = last = self._example
+        while first - step in self._good:
+            first -= step
+        while last + step in self._good:
+            last += step
+        if last + step <= self._high:
+            return Progression(first, last, step, exact=False)
+        return Progression(first, self._end(last, step), step, exact=False)
+
+    def _end(self, last: int, step: int) -> int | None:
+        """The last size of a run that goes on beyond those tried; None if no end was found."""
+        distances = sorted([*_FAR, *(self._example * times for times in (1, 8, 64))])
+        far = [last + size // step * step for size in distances if size > step]
+        broken = next((size for size in far if not self._holds(size)), None)
+        if broken is None:
+            return None
+        low, high = max([last, *(size for size in far if size < broken)]), broken
+        while high - low > step:
+            middle = low + (high - low) // step // 2 * step
+            low, high = (middle, high) if self._holds(middle) else (low, middle)
+        return low
 
 
 def _count(found: Progression) -> float:

@@ -175,6 +175,8 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     if linear_in(dims[0].value, root) != (1, 0):
         name = facts.text(root)
     text = f"{name} must be {described(sizes, low)}"
+    if not sizes.exact:
+        text += ", as far as sizes near the example were tried"
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     beyond = _just_outside(sizes, low, asked.high)
     seen: set[Stack] = set()
@@ -190,7 +192,7 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
 
 def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
     """Sizes asked for that are refused: those between two that hold, else those next to an end."""
-    first, last, step = sizes
+    first, last, step = sizes.first, sizes.last, sizes.step
     if step > 1:
         return [first + each for each in range(1, step)]
     below = [first - 1] if first > low else []
@@ -252,7 +254,7 @@ def shortened(condition: str) -> str:
 
 def described(sizes: Progression, low: int) -> str:
     """Sizes in words: `at most 16`, `a multiple of 4`, `from 2 to 16`."""
-    first, last, step = sizes
+    first, last, step = sizes.first, sizes.last, sizes.step
     parts = []
     if step > 1:
         rest = first % step

@@ -13,7 +13,8 @@ from torch import nn
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.shapes import Problem, Shapes, size_facts, solve
-from export_engine.shapes.range_solver import Progression, compiled, solve_sizes
+from export_engine.shapes.piecewise import solved_by_residue
+from export_engine.shapes.range_solver import Condition, Progression, compiled, solve_sizes
 
 
 def conditions(*texts: str) -> list[Any]:
@@ -36,7 +37,71 @@ def conditions(*texts: str) -> list[Any]:
     ],
 )
 def test_a_range_is_solved(texts: list[str], example: int, expected: Progression) -> None:
-    assert solve_sizes(conditions(*texts), example) == expected
+    found = solve_sizes(conditions(*texts), example)
+    assert found == expected
+    assert found.exact
+
+
+@pytest.mark.parametrize("example", [10**6, 10**9])
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([], Progression(2, None)),
+        (["n % 4 == 0"], Progression(4, None, 4)),
+        (["n % 4 == 0", "n // 4 <= 10**9"], Progression(4, 4 * 10**9, 4)),
+        (["n % 8 == 0", "(n // 4) % 2 == 0", "n // 4 != 2"], Progression(16, None, 8)),
+        (["(n - 1) // 2 + 1 > 64"], Progression(129, None)),
+        (["n * (n - 3) // 2 >= 10**4"], Progression(143, None)),
+        (["max(n, 128) == n", "min(n, 10**10) == n"], Progression(128, 10**10)),
+        (["not (n == 5)", "n > 3 or n == 2"], Progression(6, None)),
+        (["100 // (n - 3) >= 0"], Progression(4, None)),
+        (["math.floor(n / 2) * 2 == n"], Progression(2, None, 2)),
+    ],
+)
+def test_a_range_is_solved_for_any_size_of_the_example(
+    texts: list[str], expected: Progression, example: int
+) -> None:
+    called = 0
+
+    def counted(condition: Condition) -> Any:
+        def call(self: Condition, *sizes: int) -> bool:
+            nonlocal called
+            called += 1
+            return condition.__call__(*sizes)
+
+        return type("Counted", (Condition,), {"__call__": call})(condition.text, condition.names)
+
+    found = solve_sizes([counted(each) for each in conditions(*texts)], example)
+    assert (found, found.exact) == (expected, True)
+    assert called <= len(texts), "no size but the example is tried"
+
+
+@pytest.mark.parametrize("example", [1000, 10**9])
+def test_what_has_no_exact_answer_says_so(example: int) -> None:
+    found = solve_sizes(conditions("math.sqrt(n) > 3", f"n <= {2 * example}"), example)
+    assert not found.exact
+    assert example in found
+    assert found.last == 2 * example
+
+
+@given(
+    scale=st.integers(1, 6),
+    by=st.integers(1, 7),
+    rest=st.integers(0, 6),
+    limit=st.integers(-4, 40),
+    relation=st.sampled_from(["==", "!=", "<", ">="]),
+)
+@pytest.mark.slow
+def test_what_is_ruled_out_is_what_does_not_hold(
+    scale: int, by: int, rest: int, limit: int, relation: str
+) -> None:
+    text = f"({scale}*n - {rest}) // {by} + n % {by} {relation} {limit}"
+    (condition,) = conditions(text)
+    solved = solved_by_residue(condition.formula, 4096)
+    for size in range(200):
+        pieces = solved[size % len(solved)]
+        out = any(low <= size and (high is None or size <= high) for low, high in pieces)
+        assert out != condition(size), (text, size)
 
 
 @given(

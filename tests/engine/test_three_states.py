@@ -29,6 +29,7 @@ from export_engine.verify import (
 )
 from export_engine.verify.guarantee import Guarantee
 from export_engine.verify.guarantees import CHECKS, Check
+from export_engine.verify.program_under_test import examined
 from tests import planted
 
 
@@ -109,8 +110,7 @@ def test_a_file_without_an_example_is_checked_all_the_same() -> None:
     program = torch.export.load(file)
     program._example_inputs = None
     loaded = Exported(request=None, recording=Recording(), program=program)
-    looked_at = subject(loaded)
-    with looked_at:
+    with examined(loaded, describe(loaded), 1) as looked_at:
         assert [each.shape for each in looked_at.request.args] == [(3, 4), (3, 4)]
         assert round_trips.unflattened(looked_at).verdict == "holds"
         assert contract_soundness.refuses(looked_at).verdict == "holds"
@@ -121,7 +121,8 @@ def test_a_rule_that_nothing_was_found_to_break_is_not_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(contract_soundness, "breaking", lambda *_: None)
-    with subject(exported(planted.Relu(), torch.ones(3, 4))) as looked_at:
+    attempt = exported(planted.Relu(), torch.ones(3, 4))
+    with examined(attempt, describe(attempt), 1) as looked_at:
         assert contract_soundness.refuses(looked_at).verdict == "not checked"
 
 
@@ -154,7 +155,7 @@ class Picks(nn.Module):
 def test_a_symbol_that_no_value_has_is_no_range_that_was_lost() -> None:
     attempt = exported(Picks(), torch.ones(5), strict=True)
     assert len(attempt.program.range_constraints) == 2, "else the plant is none"
-    with subject(attempt) as looked_at:
+    with examined(attempt, describe(attempt), 1) as looked_at:
         assert round_trips.saved(looked_at).verdict == "holds"
 
 
