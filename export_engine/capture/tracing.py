@@ -28,7 +28,7 @@ from export_engine.capture.sandbox.reachable_state import surroundings_kept
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, specs_by_input
-from export_engine.torch_internals import recording, torch_options
+from export_engine.torch_internals import attached_spec, recording, torch_options
 from export_engine.trace import Change, Recording
 
 _CONTAINERS = (
@@ -43,7 +43,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     """Exports the request's call.
 
     Args:
-        request: what to export.
+        request: what to export. Without shapes, what `@dynamic_spec` attached to the target holds.
         progress: called on each module that tracing enters, inside the trace: keep it short.
 
     Returns:
@@ -56,6 +56,8 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     """
     module = as_module(request.target)
     _check_arguments(request)
+    if request.shapes is None:
+        request = request.with_changes(shapes=attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
     program: torch.export.ExportedProgram | None = None
     error: Exception | None = None

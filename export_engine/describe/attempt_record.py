@@ -138,7 +138,7 @@ def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) 
         for path, name in zip(paths, user_inputs, strict=False)
     ]
     shapes = _shapes(attempt)
-    return user_names(leaves, shapes.dim_name if shapes else lambda path, position: None)
+    return user_names(leaves, shapes.symbol_name if shapes else lambda path, position: None)
 
 
 def _shapes(attempt: Attempt) -> Shapes | None:

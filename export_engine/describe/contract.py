@@ -15,7 +15,7 @@ from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
 from export_engine.record import Guard, Place, Signature, Symbol
 from export_engine.shapes import InputPlace, Shapes
-from export_engine.torch_internals import int_bound, symbol_hint, symbols_left
+from export_engine.torch_internals import int_bound, is_unbacked, symbol_hint, symbols_left
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
 Consequence = Narrowing | Replacement
@@ -66,7 +66,7 @@ def describe_symbols(
             Symbol(
                 symbols.name(symbol),
                 torch_name,
-                "unbacked" if _is_unbacked(torch_name) else "backed",
+                "unbacked" if is_unbacked(symbol) else "backed",
                 int_bound(bounds.lower) if bounds is not None else None,
                 int_bound(bounds.upper) if bounds is not None else None,
                 symbol_hint(program, symbol) if program is not None else None,
@@ -216,7 +216,3 @@ def _dims(
 
 def _symbols_of(text: str, symbols: Symbols) -> list[int]:
     return symbols.expression(text).symbols
-
-
-def _is_unbacked(torch_name: str) -> bool:
-    return torch_name.startswith(("u", "zuf"))

@@ -61,7 +61,8 @@ def describe_probe(
         names: the symbols.
     """
     rules = [*_fixed(sizes), *_ranged(program, sizes, symbols)]
-    asked = [*_guarded(program, sizes), *_asserted(program, sizes)]
+    asserts = list(_asserted(program, sizes, names))
+    asked = [*_guarded(program, sizes), *asserts]
     rules += _formed(sizes, asked)
     known = {tuple(rule.formula): number for number, rule in enumerate(rules) if rule.formula}
     origin = _Origins(attempt, sizes, groups)
@@ -71,7 +72,8 @@ def describe_probe(
         linked |= {guard} - {-1}
         same = known.get(tuple(rule.formula), known.get(_turned(rule.formula)))
         if same is None:
-            text = guards[guard].text if guard >= 0 and not rule.text else rule.text
+            as_asked = guard >= 0 and rule in asserts
+            text = guards[guard].text if as_asked else rule.text
             rules.append(_with_origin(rule, guard, guards, text))
         elif guard >= 0:
             rules[same] = _with_origin(rules[same], guard, guards, rules[same].text)
@@ -117,10 +119,11 @@ def _ranged(
             continue
         first[str(value)] = number
         low, high = int_bound(bounds.lower), int_bound(bounds.upper)
-        if low is not None and low > 1:
+        unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
+        if low is not None and low > (0 if unbacked and size.dim >= 0 else 1):
             origin = _bound(symbols, size, "lower")
             text = f"{size.text} >= {low}"
-            enforced = low > _UNCHECKED
+            enforced = unbacked or low > _UNCHECKED
             yield Rule("range", text, [at, low, ">="], *origin, enforced=enforced)
         if high is not None:
             origin = _bound(symbols, size, "upper")
@@ -169,11 +172,12 @@ def _guarded(program: ExportedProgram, sizes: CallSizes) -> Iterator[Rule]:
         yield Rule("guard", text, formula, enforced=checked)
 
 
-def _asserted(program: ExportedProgram, sizes: CallSizes) -> Iterator[Rule]:
+def _asserted(program: ExportedProgram, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
+    """The program's own asserts, but for those that no size can break."""
     for condition in asserted(program):
         formula = sizes.of_symbols(condition)
-        if formula and sizes_in(formula):
-            yield Rule("guard", "", formula)
+        if formula and sizes_in(formula) and formula[1:] != [0, ">="]:
+            yield Rule("guard", names.guard_text(condition), formula)
 
 
 def _results(program: ExportedProgram) -> Iterator[tuple[int, int, Any, Any]]:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.shapes.differences import AssumptionChange as AssumptionChange
     from export_engine.shapes.differences import BoundsChange as BoundsChange
     from export_engine.shapes.differences import Change as Change
     from export_engine.shapes.differences import DimChange as DimChange
+    from export_engine.shapes.differences import FormChange as FormChange
     from export_engine.shapes.differences import changes as changes
     from export_engine.shapes.dim_solver import solve as solve
     from export_engine.shapes.dims import Auto as Auto
     from export_engine.shapes.dims import Bounds as Bounds
+    from export_engine.shapes.dims import Computed as Computed
     from export_engine.shapes.dims import Dynamic as Dynamic
+    from export_engine.shapes.dims import Int as Int
     from export_engine.shapes.dims import Named as Named
     from export_engine.shapes.dims import Pinned as Pinned
     from export_engine.shapes.dims import Spec as Spec
@@ -25,6 +29,12 @@ if TYPE_CHECKING:
     from export_engine.shapes.example_inputs import repeated as repeated
     from export_engine.shapes.example_inputs import with_leaves as with_leaves
     from export_engine.shapes.example_inputs import with_size as with_size
+    from export_engine.shapes.expressions import Expression as Expression
+    from export_engine.shapes.expressions import Operation as Operation
+    from export_engine.shapes.expressions import Relation as Relation
+    from export_engine.shapes.expressions import Size as Size
+    from export_engine.shapes.expressions import names_in as names_in
+    from export_engine.shapes.expressions import value_of as value_of
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
     from export_engine.shapes.spec import Shapes as Shapes

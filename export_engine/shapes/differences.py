@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
+from export_engine.shapes.dims import (
+    Auto,
+    Bounds,
+    Computed,
+    Dynamic,
+    Int,
+    Named,
+    Pinned,
+    Spec,
+    Static,
+)
+from export_engine.shapes.expressions import Relation
 from export_engine.shapes.printing import write_bounds, write_dim
 from export_engine.shapes.spec import Shapes
 
@@ -40,11 +51,34 @@ class BoundsChange:
         return f"{self.name}: {', '.join(sides)}"
 
 
-Change = DimChange | BoundsChange
+@dataclass(frozen=True)
+class AssumptionChange:
+    """An assumption that is new, or no longer made."""
+
+    relation: Relation
+    made: bool
+    """Whether it is made now."""
+
+    def __str__(self) -> str:
+        return f"{'assumes' if self.made else 'no longer assumes'} {self.relation}"
+
+
+@dataclass(frozen=True)
+class FormChange:
+    """Dims became ShapeVars, or the other way round."""
+
+    unbacked: bool
+    """Whether the sizes are unbacked now."""
+
+    def __str__(self) -> str:
+        return "Dims → ShapesSpec" if self.unbacked else "ShapesSpec → Dims"
+
+
+Change = DimChange | BoundsChange | AssumptionChange | FormChange
 
 
 def changes(before: Shapes, after: Shapes) -> list[Change]:
-    """Every dim and every bound that differs: dims of inputs first, in order of mention.
+    """Every dim, bound and assumption that differs: dims of inputs first, in order of mention.
 
     A leaf that one of them does not name is static there. Bounds of a Dim that is gone are not
     told.
@@ -61,6 +95,14 @@ def changes(before: Shapes, after: Shapes) -> list[Change]:
         was_bounds = old_dims.get(name, Bounds())
         if was_bounds != bounds:
             found.append(BoundsChange(name, was_bounds, bounds))
+    for made, these, others in ((False, before, after), (True, after, before)):
+        found += [
+            AssumptionChange(each, made)
+            for each in these.assumptions
+            if each not in others.assumptions
+        ]
+    if before.unbacked != after.unbacked:
+        found.append(FormChange(after.unbacked))
     return found
 
 
@@ -78,7 +120,9 @@ def _text(spec: Spec) -> str:
             return "dynamic" + _within(low, high)
         case Pinned(size):
             return f"pinned to {size}"
-        case Named():
+        case Int(low, high):
+            return "any int" + _within(low, high)
+        case Named() | Computed():
             return write_dim(spec, {})
 
 

@@ -1,14 +1,14 @@
-"""What one dim may be: static, automatic, dynamic, pinned or named, and the bounds of its size."""
+"""What one dim may be: static, automatic, dynamic, pinned, named or computed; and int arguments."""
 
 from __future__ import annotations
 
-import keyword
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from export_engine.shapes.errors import ShapesError
-
-_LARGEST = 2**63 - 1
+from export_engine.shapes.expressions import Expression, check_numbers, linear
+from export_engine.shapes.names import LARGEST, check_name, check_size
 
 
 class Bounds(NamedTuple):
@@ -52,7 +52,7 @@ class Pinned:
     size: int
 
     def __post_init__(self) -> None:
-        _check_size(self.size)
+        check_size(self.size)
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Named:
         check_name(self.name)
         if self.scale < 1:
             raise ShapesError(f"{self.scale}*{self.name} is no dim: multiply by 1 or more")
-        _check_size(self.scale)
-        _check_size(abs(self.offset))
+        check_size(self.scale)
+        check_size(abs(self.offset))
 
     @property
     def derived(self) -> bool:
@@ -76,17 +76,68 @@ class Named:
         return self.scale != 1 or self.offset != 0
 
 
-Spec = Static | Auto | Dynamic | Pinned | Named
+@dataclass(frozen=True)
+class Computed:
+    """A size made of others in a way that no Dim can say. Written `(a + b)`, `(seq // 2)`."""
+
+    expression: Expression
+
+    def __post_init__(self) -> None:
+        check_numbers(self.expression)
 
 
-def check_name(name: str) -> None:
-    """Raises ShapesError for a text that cannot be a Dim's name."""
-    if name == "_":
-        raise ShapesError("`_` is no name for a dim: it stands for a static one")
-    if keyword.iskeyword(name):
-        raise ShapesError(f"{name} is a Python keyword, no name for a dim; `_` is a static one")
-    if not name.isidentifier():
-        raise ShapesError(f"{name!r} is no name for a dim: a name is letters, digits and `_`")
+@dataclass(frozen=True)
+class Int:
+    """An int argument whose value may vary, below 0 too. Written `int`, `int[-4..]`."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def __post_init__(self) -> None:
+        for value in (self.low, self.high):
+            if value is not None:
+                check_size(abs(value))
+        _check_order(Bounds(self.low, self.high))
+
+
+Spec = Static | Auto | Dynamic | Pinned | Named | Computed | Int
+
+
+def names_of(leaves: Mapping[str, tuple[Spec, ...]]) -> list[str]:
+    """The names of all Dims, in order of first mention."""
+    found = (each for specs in leaves.values() for each in specs)
+    return list(dict.fromkeys(each.name for each in found if isinstance(each, Named)))
+
+
+def ints_of(leaves: Mapping[str, tuple[Spec, ...]]) -> dict[str, Int]:
+    """The int arguments that expressions can name, by that name: their path."""
+    return {
+        path: specs[0]
+        for path, specs in leaves.items()
+        if specs and isinstance(specs[0], Int) and path.isidentifier()
+    }
+
+
+def simplest(spec: Spec, ints: Collection[str] = ()) -> Spec:
+    """A Computed that is one Dim's, or a number, as the spec that says so; others as they are.
+
+    Args:
+        spec: any.
+        ints: names that are int arguments, not Dims.
+    """
+    found = linear(spec.expression) if isinstance(spec, Computed) else None
+    if found is None:
+        return spec
+    scales, offset = found
+    if max(abs(offset), *scales.values(), 0) > LARGEST:
+        return spec
+    if not scales and offset >= 0:
+        return Pinned(offset)
+    if len(scales) == 1:
+        ((name, scale),) = scales.items()
+        if scale >= 1 and name not in ints:
+            return Named(name, scale, offset)
+    return spec
 
 
 def normal_bounds(name: str, bounds: Bounds) -> Bounds:
@@ -106,11 +157,11 @@ def _check_bounds(bounds: Bounds) -> None:
     low, high = bounds
     for size in (low, high):
         if size is not None:
-            _check_size(size)
+            check_size(size)
+    _check_order(bounds)
+
+
+def _check_order(bounds: Bounds) -> None:
+    low, high = bounds
     if low is not None and high is not None and low > high:
         raise ShapesError(f"{low} is more than {high}; write the smaller bound first")
-
-
-def _check_size(size: int) -> None:
-    if not 0 <= size <= _LARGEST:
-        raise ShapesError(f"{size} is no size: sizes are from 0 to 2**63 - 1")

@@ -25,11 +25,10 @@ class ShapesError(ValueError):
         return ShapesError, (self.message, self.text, self.column)
 
 
-class Misfit(ValueError):
+class Misfit(ShapesError):
     """A leaf, or one of its dims, does not fit a call. Whoever has the text points at it."""
 
     def __init__(self, message: str, path: str, position: int | None = None) -> None:
-        self.message = message
         self.path = path
         self.position = position
         super().__init__(message)

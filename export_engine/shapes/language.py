@@ -2,7 +2,7 @@
 
 The grammar, where a line end may stand for `;` and follow a `,`:
 
-* shapes: leaves, with `;` between them
+* shapes: leaves, relations and `unbacked`, with `;` between them
 * leaf: a path, `:`, and dims with `,` between them (none for a tensor without dims)
 * path: parts with `.` between them; a part is a name, a number or a `"quoted text"`
 * dim: one of
@@ -11,7 +11,13 @@ The grammar, where a line end may stand for `;` and follow a `,`:
     * `!` or `![bounds]` dynamic, or the export fails (`Dim.DYNAMIC`)
     * `8` pinned to that size
     * `name`, `name[bounds]`, `3*name`, `3*name[bounds] + 1`: a Dim, or one derived from it
+    * `(a + b)`, `(seq // 2)`: a size made of others in another way
+    * `int` or `int[bounds]`, as the only one: an int argument
 * bounds: `4..512`, `4..` or `..512`. The bounds of a Dim stand at one of its mentions, any one.
+* relation: two expressions and a comparison, `seq % 16 == 0`: what every call must fulfil
+* expression: names, numbers and parentheses with `+ - * // %`; an int argument goes by its name
+* `unbacked`: the sizes are unbacked symbols, as ShapeVars are. Int arguments, relations and sizes
+  in parentheses say as much.
 """
 
 from __future__ import annotations
@@ -23,7 +29,9 @@ from export_engine.record import join_path, unquoted
 from export_engine.shapes.dims import (
     Auto,
     Bounds,
+    Computed,
     Dynamic,
+    Int,
     Named,
     Pinned,
     Spec,
@@ -31,11 +39,15 @@ from export_engine.shapes.dims import (
     normal_bounds,
 )
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.printing import write_bounds
+from export_engine.shapes.expressions import Expression, Operation, Relation, Size
+from export_engine.shapes.printing import UNBACKED, write_bounds
 from export_engine.shapes.tokens import Token, tokens
 
 _A_DIM = "a name, a size, `_` (static), `*` (automatic) or `!` (dynamic)"
+_SUMS, _PRODUCTS = ("+", "-"), ("*", "//", "%")
 _T = TypeVar("_T")
+_DEEPEST = 20
+"""Parentheses and signs inside of each other."""
 _DIGITS = 19
 """Of the largest size. A longer number is refused before it is converted."""
 
@@ -49,7 +61,11 @@ class Parsed(NamedTuple):
     bounds: Mapping[str, Bounds]
     """Of the Dims that have any, by name."""
     columns: Mapping[tuple[str, int | None], int]
-    """Where a leaf's path stands (`("x", None)`), and each of its dims (`("x", 0)`)."""
+    """Where a leaf's path stands (`("x", None)`), and each of its dims (`("x", 0)`); where an
+    assumption does (`("a <= b", None)`) and a name that is in no dim by itself (`("a", -1)`)."""
+    assumptions: tuple[Relation, ...] = ()
+    unbacked: bool = False
+    """Whether the text says so itself."""
 
 
 def parse(text: str) -> Parsed:
@@ -68,17 +84,90 @@ class _Parser:
         self._next = 0
         self._bounds: dict[str, Bounds] = {}
         self._columns: dict[tuple[str, int | None], int] = {}
+        self._mentions: dict[tuple[str, int | None], int] = {}
 
     def parsed(self) -> Parsed:
         leaves: dict[str, tuple[Spec, ...]] = {}
+        assumptions: list[Relation] = []
+        unbacked = False
         while not self._at_end_of_text():
             start = self._peek()
+            if self._is_relation():
+                assumptions += self._relations()
+                continue
+            if start.text == UNBACKED and self._ends(self._tokens[self._next + 1]):
+                unbacked = bool(self._take("word"))
+                continue
             path = self._path()
             if path in leaves:
                 self._fail(f"{path} stands here a second time; write its dims once", start)
             self._columns[path, None] = start.column
             leaves[path] = self._dims(path)
-        return Parsed(self._text, leaves, self._bounds, self._columns)
+        columns = {**self._mentions, **self._columns}
+        return Parsed(self._text, leaves, self._bounds, columns, tuple(assumptions), unbacked)
+
+    def _is_relation(self) -> bool:
+        """Whether a comparison comes before the `:` of a leaf."""
+        for token in self._tokens[self._next :]:
+            if token.kind == "comparison" or token.text == ":" or self._ends(token):
+                return token.kind == "comparison"
+        return False
+
+    def _relations(self) -> list[Relation]:
+        """One relation; of `2 <= a <= 9`, two."""
+        found: list[Relation] = []
+        start = self._peek()
+        left = self._expression()
+        while compared := self._take("comparison"):
+            right = self._expression()
+            found.append(self._made(start, Relation, compared.text, left, right))
+            self._columns.setdefault((str(found[-1]), None), start.column)
+            left = right
+        if not found:
+            self._fail("expected a comparison, as in `seq % 16 == 0`")
+        if not self._ends(self._peek()):
+            self._fail("expected `;` after this relation")
+        return found
+
+    def _expression(self, nested: int = 0) -> Expression:
+        """A sum of products."""
+        start = self._peek()
+        found = self._product(nested)
+        while sign := self._taken_of(_SUMS):
+            found = self._made(start, Operation, sign, found, self._product(nested))
+        return found
+
+    def _product(self, nested: int) -> Expression:
+        start = self._peek()
+        found = self._operand(nested)
+        while sign := self._taken_of(_PRODUCTS):
+            found = self._made(start, Operation, sign, found, self._operand(nested))
+        return found
+
+    def _operand(self, nested: int) -> Expression:
+        start = self._peek()
+        if nested > _DEEPEST:
+            self._fail("this expression is nested too deeply")
+        if self._take("mark", "("):
+            found = self._expression(nested + 1)
+            if not self._take("mark", ")"):
+                self._fail("expected `)`")
+            return found
+        if self._take("mark", "-"):
+            inner = self._operand(nested + 1)
+            return -inner if isinstance(inner, int) else self._made(start, Operation, "-", 0, inner)
+        number = self._optional_number()
+        if number is not None:
+            return number
+        name = self._take("word")
+        if name is None:
+            self._fail("expected the name of a size or a number")
+        self._mentions.setdefault((name.text, -1), name.column)
+        return self._made(name, Size, name.text)
+
+    def _taken_of(self, signs: tuple[str, ...]) -> str | None:
+        token = self._peek()
+        return token.text if token.text in signs and self._take("mark") else None
 
     def _at_end_of_text(self) -> bool:
         while self._take("newline") or self._take("mark", ";"):
@@ -115,7 +204,10 @@ class _Parser:
         return tuple(dims)
 
     def _ends_leaf(self) -> bool:
-        return self._peek().kind in ("newline", "end") or self._peek().text == ";"
+        return self._ends(self._peek())
+
+    def _ends(self, token: Token) -> bool:
+        return token.kind in ("newline", "end") or token.text == ";"
 
     def _dim(self) -> Spec:
         start = self._peek()
@@ -125,6 +217,13 @@ class _Parser:
             return self._made(self._peek(), Auto, *self._optional_bounds())
         if self._take("mark", "!"):
             return self._made(self._peek(), Dynamic, *self._optional_bounds())
+        if self._take("mark", "("):
+            made = self._made(start, Computed, self._expression())
+            if not self._take("mark", ")"):
+                self._fail("expected `)` after the size")
+            return made
+        if self._take("word", "int"):
+            return self._made(self._peek(), Int, *self._optional_bounds(signed=True))
         size = self._optional_number()
         if size is None:
             return self._named(1)
@@ -159,16 +258,23 @@ class _Parser:
             self._fail(f"expected a number after `{sign.text}`; the name stands first: `seq + 1`")
         return number if sign.text == "+" else -number
 
-    def _optional_bounds(self) -> Bounds:
+    def _optional_bounds(self, signed: bool = False) -> Bounds:
         if not self._take("mark", "["):
             return Bounds()
-        low = self._optional_number()
+        low = self._signed_number() if signed else self._optional_number()
         if not self._take("dots"):
             self._fail("expected `..` between the bounds, as in `[2..512]`, `[2..]` or `[..512]`")
-        high = self._optional_number()
+        high = self._signed_number() if signed else self._optional_number()
         if not self._take("mark", "]"):
             self._fail("expected `]` after the bounds")
         return Bounds(low, high)
+
+    def _signed_number(self) -> int | None:
+        negative = self._take("mark", "-")
+        number = self._optional_number()
+        if negative and number is None:
+            self._fail("expected a number after `-`")
+        return -number if negative and number is not None else number
 
     def _optional_number(self) -> int | None:
         token = self._take("number")
@@ -199,6 +305,10 @@ class _Parser:
     def _fail_after(self, dim: Spec) -> NoReturn:
         """Says what may follow a dim, and how to write what looks like arithmetic."""
         following = self._peek()
+        if following.kind == "comparison":
+            self._fail("a relation stands by itself, after a `;`: `x: seq; seq <= 512`")
+        if following.text in ("//", "%", "("):
+            self._fail("a size made of others stands in parentheses: `(seq // 2)`")
         if isinstance(dim, Named) and following.text == "*":
             self._fail(f"a multiple is written with the number first: `2*{dim.name}`")
         if isinstance(dim, Pinned) and following.kind == "word" and following.text != "_":

@@ -8,13 +8,15 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 
 from export_engine.record import split_path
+from export_engine.shapes.dims import Bounds, Spec, Static
 from export_engine.shapes.errors import Misfit, ShapesError
+from export_engine.shapes.printing import write
 from export_engine.torch_internals import call_leaves
 
 _SHOWN = 12
@@ -53,6 +55,25 @@ def check_paths(paths: Iterable[str], leaves: list[Leaf], signature: inspect.Sig
             raise Misfit(_no_such_leaf(path, leaves, signature), path)
         if times[path] > 1:
             raise Misfit(f"{times[path]} inputs of the call have the path {path}", path)
+
+
+def check_dims(leaf: Leaf, specs: Sequence[Any], bounds: Mapping[str, Bounds]) -> None:
+    """Raises Misfit where a spec has another number of dims than its tensor."""
+    path, value = leaf
+    if len(specs) == value.dim():
+        return
+    read = [spec for spec in specs if isinstance(spec, Spec)]
+    completed = write({path: tuple([*read, *[Static()] * value.dim()][: value.dim()])}, bounds)
+    raise Misfit(
+        f"{path} has {count(value.dim())}, {list(value.shape)}, and the spec gives "
+        f"{len(specs)}. Write one for each; `_` keeps one static: {completed}",
+        path,
+    )
+
+
+def count(dims: int) -> str:
+    """A number of dims in words."""
+    return "1 dim" if dims == 1 else f"{dims} dims"
 
 
 def _no_such_leaf(path: str, leaves: list[Leaf], signature: inspect.Signature) -> str:

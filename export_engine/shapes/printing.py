@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
+from export_engine.shapes.dims import (
+    Auto,
+    Bounds,
+    Computed,
+    Dynamic,
+    Int,
+    Named,
+    Pinned,
+    Spec,
+    Static,
+)
+from export_engine.shapes.expressions import Relation, expression_text
+
+UNBACKED = "unbacked"
 
 
-def write(leaves: Mapping[str, tuple[Spec, ...]], bounds: Mapping[str, Bounds]) -> str:
-    """The text of leaves, in their order. Bounds stand at a Dim's first mention."""
+def write(
+    leaves: Mapping[str, tuple[Spec, ...]],
+    bounds: Mapping[str, Bounds],
+    assumptions: Iterable[Relation] = (),
+    unbacked: bool = False,
+) -> str:
+    """The text of leaves, in their order. Bounds stand at a Dim's first mention.
+
+    Args:
+        leaves: per path, its dims.
+        bounds: of Dims, by name.
+        assumptions: what holds between sizes.
+        unbacked: whether to say that the sizes are unbacked, where nothing else does.
+    """
     unwritten = dict(bounds)
     texts = []
     for path, specs in leaves.items():
         dims = ", ".join(write_dim(spec, unwritten) for spec in specs)
         texts.append(f"{path}: {dims}" if dims else f"{path}:")
+    texts += map(str, assumptions)
+    if unbacked:
+        texts.append(UNBACKED)
     return "; ".join(texts)
 
 
@@ -28,6 +56,10 @@ def write_dim(spec: Spec, unwritten: dict[str, Bounds]) -> str:
             return "!" + write_bounds(Bounds(low, high))
         case Pinned(size):
             return str(size)
+        case Computed(expression):
+            return f"({expression_text(expression)})"
+        case Int(low, high):
+            return "int" + write_bounds(Bounds(low, high))
         case Named(name, scale, offset):
             text = f"{scale}*{name}" if scale != 1 else name
             text += write_bounds(unwritten.pop(name, Bounds()))

@@ -13,8 +13,20 @@ from types import MappingProxyType
 from typing import Any
 
 from export_engine.record import split_path
-from export_engine.shapes.dims import Bounds, Named, Spec, Static, normal_bounds
+from export_engine.shapes.dims import (
+    Bounds,
+    Computed,
+    Int,
+    Named,
+    Spec,
+    Static,
+    ints_of,
+    names_of,
+    normal_bounds,
+    simplest,
+)
 from export_engine.shapes.errors import Misfit, ShapesError
+from export_engine.shapes.expressions import Expression, Operation, Relation, Size, names_in
 from export_engine.shapes.language import Parsed, parse
 from export_engine.shapes.printing import write
 
@@ -31,20 +43,56 @@ class Shapes:
     """Per leaf, by its path (`x`, `cache.0.key`), one Spec per dim; an int input has one."""
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Per Dim, by name. A Dim without an entry is free; one that no leaf mentions is dropped."""
+    assumptions: tuple[Relation, ...] = ()
+    """What holds between sizes on every call; the program asserts it."""
+    unbacked: bool = False
+    """Whether the sizes are unbacked symbols (`ShapesSpec`), not Dims: nothing is specialized on
+    0 and 1 and nothing silently. Implied by assumptions, int arguments and Computed sizes."""
     _written: Parsed | None = field(init=False, compare=False, default=None)
     """The text that it was parsed from, for errors to point into."""
 
     def __post_init__(self) -> None:
-        leaves = {path: tuple(specs) for path, specs in self.leaves.items()}
-        for path in leaves:
+        ints = self.ints()
+        leaves = {
+            path: tuple(simplest(spec, ints) for spec in specs)
+            for path, specs in self.leaves.items()
+        }
+        for path, specs in leaves.items():
             if split_path(path) is None:
                 raise ShapesError(f"{path!r} is no path; make one with join_path(parts)")
+            if len(specs) != 1 and any(isinstance(spec, Int) for spec in specs):
+                raise Misfit(f"{path} is an int or a tensor: `int` stands alone", path)
         object.__setattr__(self, "leaves", MappingProxyType(leaves))
         bounds = {
             name: normal_bounds(name, Bounds(*self.bounds.get(name, ()))) for name in self._names()
         }
         said = {name: each for name, each in bounds.items() if each != Bounds()}
         object.__setattr__(self, "bounds", MappingProxyType(said))
+        object.__setattr__(self, "assumptions", tuple(dict.fromkeys(self.assumptions)))
+        self._check_mentions()
+        kinds = {type(spec) for specs in leaves.values() for spec in specs}
+        object.__setattr__(self, "unbacked", bool(self.unbacked or self._says_unbacked(kinds)))
+
+    def _check_mentions(self) -> None:
+        """Raises Misfit for a name in an expression that is no size of the call."""
+        ints, names = self.ints(), self._names()
+        for name in ints:
+            if name in names:
+                raise Misfit(f"{name} is an int argument; call the dim otherwise", name)
+        for spec in (spec for specs in self.leaves.values() for spec in specs):
+            if isinstance(spec, Computed):
+                self._check_known(names_in(spec.expression), {*ints, *names})
+        for each in self.assumptions:
+            self._check_known(each.names, {*ints, *names})
+
+    def _check_known(self, mentioned: Collection[str], known: Collection[str]) -> None:
+        for name in mentioned:
+            if name not in known:
+                said = f"sizes with a name are: {', '.join(sorted(known))}" if known else ""
+                raise Misfit(f"no dim is called {name}; {said or 'no dim has a name'}", name, -1)
+
+    def _says_unbacked(self, kinds: Collection[type]) -> bool:
+        return bool(self.assumptions or {Int, Computed} & set(kinds))
 
     @staticmethod
     def parse(text: str) -> Shapes:
@@ -54,7 +102,11 @@ class Shapes:
             ShapesError: the text does not follow the language; the error points at the column.
         """
         parsed = parse(text)
-        shapes = Shapes(parsed.leaves, parsed.bounds)
+        try:
+            shapes = Shapes(parsed.leaves, parsed.bounds, parsed.assumptions, parsed.unbacked)
+        except Misfit as misfit:
+            column = parsed.columns.get((misfit.path, misfit.position))
+            raise ShapesError(misfit.message, text, column) from None
         object.__setattr__(shapes, "_written", parsed)
         return shapes
 
@@ -64,7 +116,7 @@ class Shapes:
 
         Args:
             dynamic_shapes: whatever `torch.export.export` takes: a tree of specs by name or by
-                position, a ShapesCollection, AdditionalInputs, None.
+                position, a ShapesCollection, AdditionalInputs, a ShapesSpec or ParamsSpec, None.
             target: what is called: a module or a callable.
             args: the call's positional arguments, a tuple.
             kwargs: its keyword arguments, by name.
@@ -72,12 +124,19 @@ class Shapes:
         Raises:
             ShapesError: they do not fit the call, or two Dims of one name have other bounds.
         """
+        from export_engine.shapes.shapes_specs import from_shapes_spec
         from export_engine.shapes.torch_specs import from_torch
+        from export_engine.torch_internals import is_shapes_spec
 
+        if is_shapes_spec(dynamic_shapes):
+            said = from_shapes_spec(dynamic_shapes, target, args, kwargs)
+            return Shapes(*said, unbacked=True)
         return Shapes(*from_torch(dynamic_shapes, target, args, kwargs))
 
-    def to_torch(self, target: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
+    def to_torch(self, target: Any, args: Any, kwargs: Any) -> Any:
         """What `torch.export.export` takes as `dynamic_shapes` for a call; None: all is static.
+
+        A dict of Dims, or a ShapesSpec where the sizes are unbacked, which needs torch 2.14.
 
         Whether the sizes of the call fit is for torch to say when it exports. A spec for what
         `**kwargs` takes is as torch documents it, yet torch.export itself trips over it (issue
@@ -89,11 +148,16 @@ class Shapes:
             kwargs: its keyword arguments, by name.
 
         Raises:
-            ShapesError: a path is no tensor of the call, or its number of dims differs.
+            ShapesError: a path is no tensor of the call, its number of dims differs, or this torch
+                has no ShapesSpec.
         """
+        from export_engine.shapes.shapes_specs import Said, to_shapes_spec
         from export_engine.shapes.torch_specs import to_torch
 
         try:
+            if self.unbacked:
+                said = Said(self.leaves, self.bounds, self.assumptions)
+                return to_shapes_spec(said, target, args, kwargs)
             return to_torch(self.leaves, self.bounds, target, args, kwargs)
         except Misfit as misfit:
             raise self._pointed(misfit) from misfit.__cause__
@@ -108,23 +172,58 @@ class Shapes:
         spec = specs[position] if position < len(specs) else None
         return spec.name if isinstance(spec, Named) else None
 
+    def symbol_name(self, path: str, position: int) -> str | None:
+        """What to call the symbol of a dim; None where the dim has a symbol without a name.
+
+        A dim that is derived from a Dim is a formula of the Dim's symbol. One that is derived from
+        a ShapeVar has an unbacked symbol of its own, which is asserted to be equal to the formula.
+        """
+        own = self.unbacked and self.made_from(path, position) is not None
+        return None if own else self.dim_name(path, position)
+
+    def made_from(self, path: str, position: int) -> Expression | None:
+        """What the size of a dim is computed from; None for one that is not computed."""
+        specs = self.leaves.get(path, ())
+        match specs[position] if position < len(specs) else None:
+            case Named(name, scale, offset) if (scale, offset) != (1, 0):
+                scaled = Operation("*", scale, Size(name)) if scale != 1 else Size(name)
+                return Operation("+", scaled, offset) if offset else scaled
+            case Computed(expression):
+                return expression
+        return None
+
     def static(self, places: Collection[tuple[str, int]]) -> Shapes:
         """These Shapes with some dims as in the example, and with them all dims of the same Dim.
 
         Args:
             places: paths of leaves and positions of their dims.
         """
-        names = {self.dim_name(*place) for place in places} - {None}
+        gone = {name for place in places if (name := self.size_name(*place))}
+
+        def is_static(path: str, position: int, spec: Spec) -> bool:
+            return (
+                (path, position) in places
+                or self.size_name(path, position) in gone
+                or (isinstance(spec, Computed) and not gone.isdisjoint(names_in(spec.expression)))
+            )
+
         leaves = {
             path: tuple(
-                Static()
-                if (path, position) in places or self.dim_name(path, position) in names
-                else spec
+                Static() if is_static(path, position, spec) else spec
                 for position, spec in enumerate(specs)
             )
             for path, specs in self.leaves.items()
         }
-        return Shapes(leaves, self.bounds)
+        kept = tuple(each for each in self.assumptions if gone.isdisjoint(each.names))
+        return Shapes(leaves, self.bounds, kept, self.unbacked)
+
+    def size_name(self, path: str, position: int) -> str | None:
+        """The name by which relations know a dim of a leaf or an int; None for other dims."""
+        return path if path in self.ints() else self.dim_name(path, position)
+
+    def ints(self) -> dict[str, Int]:
+        """The int arguments that expressions can name, by that name: their path."""
+        return ints_of(self.leaves)
 
     def _pointed(self, misfit: Misfit) -> ShapesError:
         """The error, pointing at what it is about where the text is known."""
@@ -134,11 +233,12 @@ class Shapes:
         return ShapesError(misfit.message, self._written.text, column)
 
     def _names(self) -> list[str]:
-        found = (each for specs in self.leaves.values() for each in specs)
-        return list(dict.fromkeys(each.name for each in found if isinstance(each, Named)))
+        return names_of(self.leaves)
 
     def __str__(self) -> str:
-        return write(self.leaves, self.bounds)
+        kinds = {type(spec) for specs in self.leaves.values() for spec in specs}
+        said = self.unbacked and not self._says_unbacked(kinds)
+        return write(self.leaves, self.bounds, self.assumptions, said)
 
     def __repr__(self) -> str:
         return f"Shapes.parse({str(self)!r})"
@@ -147,7 +247,9 @@ class Shapes:
         return bool(self.leaves)
 
     def __hash__(self) -> int:
-        return hash((frozenset(self.leaves.items()), frozenset(self.bounds.items())))
+        parts = frozenset(self.leaves.items()), frozenset(self.bounds.items())
+        return hash((*parts, self.assumptions, self.unbacked))
 
-    def __reduce__(self) -> tuple[type[Shapes], tuple[dict[str, Any], dict[str, Any]]]:
-        return Shapes, (dict(self.leaves), dict(self.bounds))
+    def __reduce__(self) -> tuple[type[Shapes], tuple[Any, ...]]:
+        leaves, bounds = dict(self.leaves), dict(self.bounds)
+        return Shapes, (leaves, bounds, self.assumptions, self.unbacked)

@@ -13,16 +13,20 @@ _TOKEN = re.compile(
     r'|(?P<quoted>"(?:[^"\\\n]|\\["\\n])*")'
     r"|(?P<number>[0-9]+)"
     r"|(?P<dots>\.\.)"
-    r"|(?P<mark>[:;,.*!+\-\[\]])"
-    r'|(?P<word>[^\s:;,.*!+\-\[\]"]+)'
+    r"|(?P<comparison>==|!=|<=|>=|<|>)"
+    r"|(?P<mark>//|[:;,.*!+%()\-\[\]])"
+    r'|(?P<word>[^\s:;,.*!+%()\-\[\]<>="/]+|[=/])'
 )
+
+
+_INSTEAD = {"=": "; equal is `==`", "/": "; sizes are divided by `//`, which rounds down"}
 
 
 class Token(NamedTuple):
     """One token."""
 
     kind: str
-    """newline, quoted, number, dots, mark, word, or end: behind the last character."""
+    """newline, quoted, number, dots, comparison, mark, word, or end: behind the last character."""
     text: str
     column: int
 
@@ -45,7 +49,8 @@ def tokens(text: str) -> list[Token]:
             )
         kind = str(match.lastgroup)
         if kind == "word" and not match.group().isidentifier():
-            raise ShapesError(f"`{match.group()}` has no meaning here", text, column)
+            hint = _INSTEAD.get(match.group(), "")
+            raise ShapesError(f"`{match.group()}` has no meaning here{hint}", text, column)
         if kind != "space":
             found.append(Token(kind, match.group(), column))
         column = match.end()

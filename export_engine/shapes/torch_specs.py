@@ -12,10 +12,20 @@ import torch
 from torch.export import AdditionalInputs, Dim, ShapesCollection
 
 from export_engine.attempt import signature_of
-from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Pinned, Spec, Static
+from export_engine.shapes.dims import (
+    Auto,
+    Bounds,
+    Computed,
+    Dynamic,
+    Int,
+    Named,
+    Pinned,
+    Spec,
+    Static,
+)
 from export_engine.shapes.errors import Misfit, ShapesError
-from export_engine.shapes.leaves import Leaf, check_paths, leaves_of
-from export_engine.shapes.printing import write, write_bounds, write_dim
+from export_engine.shapes.leaves import Leaf, check_dims, check_paths, count, leaves_of
+from export_engine.shapes.printing import write_bounds, write_dim
 from export_engine.torch_internals import (
     derived_dim,
     dim_bounds,
@@ -82,23 +92,12 @@ def _leaf_spec(
 ) -> Any:
     path, value = leaf
     if isinstance(value, torch.Tensor):
-        if len(specs) != value.dim():
-            raise Misfit(
-                f"{path} has {_count(value.dim())}, {list(value.shape)}, and the spec gives "
-                f"{len(specs)}. Write one for each; `_` keeps one static: "
-                f"{_completed(path, specs, value.dim(), bounds)}",
-                path,
-            )
+        check_dims(leaf, specs, bounds)
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
     if isinstance(value, int) and not isinstance(value, bool):
         return _int_spec(path, specs)
     kind = "None" if value is None else f"a {type(value).__name__}"
     raise Misfit(f"{path} is {kind} and has no dims; leave it out of the spec", path)
-
-
-def _completed(path: str, specs: tuple[Spec, ...], dims: int, bounds: Mapping[str, Bounds]) -> str:
-    """The line of an input with as many dims as the tensor has."""
-    return write({path: (*specs, *[Static()] * dims)[:dims]}, bounds)
 
 
 def _int_spec(path: str, specs: tuple[Spec, ...]) -> Any:
@@ -112,13 +111,9 @@ def _int_spec(path: str, specs: tuple[Spec, ...]) -> Any:
     return None if isinstance(specs[0], Static) else _torch_dim(specs[0], {})
 
 
-def _count(dims: int) -> str:
-    return "1 dim" if dims == 1 else f"{dims} dims"
-
-
 def _torch_dim(spec: Spec, dims: dict[str, Dim]) -> Any:
     match spec:
-        case Static():
+        case Static() | Computed() | Int():  # the last two are never among Dims
             return Dim.STATIC
         case Auto(low, high):
             return _hint(Dim.AUTO, low, high)
@@ -227,7 +222,7 @@ def _read_leaf(leaf: Leaf, given: Any, bounds: dict[str, Bounds]) -> tuple[Spec,
             _read_dim(f"{path} dim {i}", by_position.get(i), bounds) for i in range(value.dim())
         )
     raise ShapesError(
-        f"{path} has {_count(value.dim())}, {list(value.shape)}, and its spec is {given!r}; "
+        f"{path} has {count(value.dim())}, {list(value.shape)}, and its spec is {given!r}; "
         "give a tuple with one entry for each, or a dict by position"
     )
 

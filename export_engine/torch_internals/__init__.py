@@ -10,6 +10,23 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.torch_internals.compiling import compile_watched as compile_watched
+    from export_engine.torch_internals.dynamic_spec import Container as Container
+    from export_engine.torch_internals.dynamic_spec import Variable as Variable
+    from export_engine.torch_internals.dynamic_spec import assumed as assumed
+    from export_engine.torch_internals.dynamic_spec import attached_aside as attached_aside
+    from export_engine.torch_internals.dynamic_spec import attached_spec as attached_spec
+    from export_engine.torch_internals.dynamic_spec import container_of as container_of
+    from export_engine.torch_internals.dynamic_spec import container_spec as container_spec
+    from export_engine.torch_internals.dynamic_spec import is_shapes_spec as is_shapes_spec
+    from export_engine.torch_internals.dynamic_spec import known_truth as known_truth
+    from export_engine.torch_internals.dynamic_spec import leaf_specs as leaf_specs
+    from export_engine.torch_internals.dynamic_spec import (
+        missing_shapes_spec as missing_shapes_spec,
+    )
+    from export_engine.torch_internals.dynamic_spec import shapes_spec as shapes_spec
+    from export_engine.torch_internals.dynamic_spec import spec_variable as spec_variable
+    from export_engine.torch_internals.dynamic_spec import taken_apart as taken_apart
+    from export_engine.torch_internals.dynamic_spec import tensor_spec as tensor_spec
     from export_engine.torch_internals.errors import branch_mismatch as branch_mismatch
     from export_engine.torch_internals.errors import control_flow_operator as control_flow_operator
     from export_engine.torch_internals.errors import (
@@ -73,6 +90,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import int_bound as int_bound
     from export_engine.torch_internals.symbols import is_relation as is_relation
     from export_engine.torch_internals.symbols import is_truth_value as is_truth_value
+    from export_engine.torch_internals.symbols import is_unbacked as is_unbacked
     from export_engine.torch_internals.symbols import known_range as known_range
     from export_engine.torch_internals.symbols import linear_in as linear_in
     from export_engine.torch_internals.symbols import replaced_sizes as replaced_sizes

@@ -16,6 +16,7 @@ from torch.fx.experimental import proxy_tensor
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import shape_hooks
+from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.inputs import keywords_apart
 from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.traced_lines import lines_behind
@@ -34,6 +35,7 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_partial_graph(into))
         hooks.enter_context(_raised(into))
         hooks.enter_context(_keywords_apart())
+        hooks.enter_context(attached_aside())
         yield
 
 

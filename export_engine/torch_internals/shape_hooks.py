@@ -36,7 +36,10 @@ def guards(into: Recording) -> AbstractContextManager[None]:
 
 @undone
 def births(into: Recording) -> Iterator[None]:
-    """Records each new symbol: of an input's dim, and of a value computed from data."""
+    """Records each new symbol: of an input's dim, and of a value computed from data.
+
+    One of an input is unbacked too where a ShapesSpec asked for it.
+    """
     known: set[Any] = set()
 
     def backed(original: Any) -> Any:
@@ -53,7 +56,9 @@ def births(into: Recording) -> Iterator[None]:
 
     def unbacked(original: Any) -> Any:
         def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
-            into.add_birth(SymbolBirth(symbol, "", _stack_in_any_mode()))
+            source = _source_name(args[1]) if len(args) > 1 and args[1] is not None else ""
+            known.add(symbol)
+            into.add_birth(SymbolBirth(symbol, source, () if source else _stack_in_any_mode()))
             return original(self, prefix, symbol, *args, **kwargs)
 
         return log

@@ -84,13 +84,36 @@ def int_bound(bound: Any) -> int | None:
     return None if abs(number) >= sys.maxsize - 1 else number
 
 
+def is_unbacked(symbol: Any) -> bool:
+    """Whether a symbol has no value while tracing: computed from data, or a ShapeVar."""
+    return str(symbol).startswith(("u", "zuf"))
+
+
 def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
     """A symbol's value in the example inputs; None for one computed from data, or not known.
 
     The values are in the ShapeEnv that the program's fake tensors share; `backed_var_to_val` was
-    called `var_to_val` before.
+    called `var_to_val` before. It has none of an unbacked symbol, which may be an input's size all
+    the same: then the example inputs that travel with the program have it.
     """
-    return symbol_value(shape_env(program), symbol)
+    known = symbol_value(shape_env(program), symbol)
+    return known if known is not None else _input_size(program, symbol)
+
+
+def _input_size(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
+    inputs = program.graph_signature.user_inputs
+    leaves = pytree.tree_leaves(program.example_inputs)
+    if program.example_inputs is None or len(leaves) != len(inputs):
+        return None
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    for name, leaf in zip(inputs, leaves, strict=True):
+        value = values.get(name) if isinstance(name, str) else None
+        sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+        given = leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,)
+        for size, number in zip(sizes, given, strict=False):
+            if isinstance(size, torch.SymInt) and size.node.expr == symbol:
+                return int(number)
+    return None
 
 
 def symbol_value(env: Any, symbol: Any) -> int | None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
 
 from export_engine.attempt import Exported
 from export_engine.describe import Leaf, input_paths, user_names
-from export_engine.shapes import shapes_of
-from export_engine.torch_internals import expression_of, int_bound, symbol_hint
+from export_engine.shapes import Expression, Relation, names_in, shapes_of, value_of
+from export_engine.torch_internals import expression_of, int_bound, is_unbacked, symbol_hint
 
 _LEAST = 2
 """0 and 1 are sizes that torch takes apart; a program need not take them."""
+_FAR = 4096
+"""How far from a wish a size is looked for that fulfils what is assumed."""
 _MOST_GROWTH = 4
 """How much larger than in the example a size is tried, so that a check stays quick."""
 
@@ -29,6 +32,9 @@ class Sizes(NamedTuple):
     ranges: dict[Any, tuple[int, int | None]]
     names: dict[str, str]
     """What to call each symbol, by torch's name of it."""
+    tied: Mapping[Any, Expression] = MappingProxyType({})
+    """Unbacked symbols of dims that are computed from others, and how, by the others' names."""
+    assumptions: tuple[Relation, ...] = ()
 
 
 def sizes_of(exported: Exported) -> Sizes:
@@ -61,21 +67,38 @@ def sizes_of(exported: Exported) -> Sizes:
         bounds = known.get(str(symbol))
         low = int_bound(bounds.lower) if bounds is not None else None
         high = int_bound(bounds.upper) if bounds is not None else None
-        ranges[symbol] = (max(low or 0, _LEAST), high)
+        ranges[symbol] = (max(low or 0, 1 if is_unbacked(symbol) else _LEAST), high)
     shapes = shapes_of(exported.request) if exported.request else None
-    names = user_names(leaves, shapes.dim_name if shapes else lambda path, position: None)
-    return Sizes(dims, symbols, examples, ranges, names)
+    if shapes is None:
+        return Sizes(dims, symbols, examples, ranges, user_names(leaves, lambda *_: None))
+    tied = {
+        size: made
+        for path, sizes in dims.items()
+        for position, size in enumerate(sizes)
+        if size in symbols and is_unbacked(size) and (made := shapes.made_from(path, position))
+    }
+    names = user_names(leaves, shapes.symbol_name)
+    return Sizes(dims, symbols, examples, ranges, names, tied, shapes.assumptions)
 
 
 def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
     """Values of the symbols, each choice another, none that of the example."""
     seen = [sizes.examples]
-    for wish in _WISHES:
-        choice = {
-            symbol: _within(wish(sizes.examples[symbol], turn), symbol, sizes)
-            for turn, symbol in enumerate(sizes.symbols)
-        }
-        if choice not in seen and len(seen) <= most and _makes_sense(sizes, choice):
+    ones = any(is_unbacked(symbol) for symbol in sizes.symbols)
+    for wish in (_ONE, *_WISHES) if ones else _WISHES:
+        choice = _allowed(
+            sizes,
+            {
+                symbol: _within(wish(sizes.examples[symbol], turn), symbol, sizes)
+                for turn, symbol in enumerate(sizes.symbols)
+            },
+        )
+        if (
+            choice is not None
+            and choice not in seen
+            and len(seen) <= most
+            and _makes_sense(sizes, choice)
+        ):
             seen.append(choice)
             yield choice
 
@@ -89,6 +112,41 @@ _WISHES: tuple[Callable[[int, int], int], ...] = (
     lambda example, turn: 3 * example - turn,
 )
 """A symbol's value by its example and its number, so that several symbols get different ones."""
+_ONE: Callable[[int, int], int] = lambda example, turn: 1  # noqa: E731  # one more of them
+"""Of unbacked symbols, which are not specialized on 1; backed ones are 2 then."""
+
+
+def _allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None:
+    """The choice with what is assumed of sizes made true, near to what was wished; None if not."""
+    names = {symbol: sizes.names.get(str(symbol), str(symbol)) for symbol in sizes.symbols}
+    named = {names[symbol]: value for symbol, value in choice.items()}
+    known = [each for each in sizes.assumptions if each.names.keys() <= named.keys()]
+    for relation in known:
+        for symbol in sizes.symbols:
+            name = names[symbol]
+            if name in relation.names and symbol not in sizes.tied and not relation.holds(named):
+                named[name] = _nearest(sizes.ranges[symbol], name, named, relation, known)
+    if not all(each.holds(named) for each in known):
+        return None
+    for symbol, made in sizes.tied.items():
+        if names_in(made).keys() <= named.keys():
+            named[names[symbol]] = value_of(made, named)
+    return {symbol: named[names[symbol]] for symbol in sizes.symbols}
+
+
+def _nearest(
+    within: tuple[int, int | None],
+    name: str,
+    named: dict[str, int],
+    relation: Relation,
+    others: list[Relation],
+) -> int:
+    """A value for which the relation, and those that held, hold; the wish where there is none."""
+    wished = named[name]
+    held = [relation, *(each for each in others if each.holds(named))]
+    low, high = within
+    tried = sorted(range(low, min(high or _FAR, wished + _FAR) + 1), key=lambda n: abs(n - wished))
+    return next((n for n in tried if all(r.holds({**named, name: n}) for r in held)), wished)
 
 
 def _makes_sense(sizes: Sizes, choice: Mapping[Any, int]) -> bool:

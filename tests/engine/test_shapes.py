@@ -15,14 +15,22 @@ from hypothesis import strategies as st
 
 from export_engine.record import join_path, split_path
 from export_engine.shapes import (
+    AssumptionChange,
     Auto,
     BoundsChange,
+    Computed,
     DimChange,
     Dynamic,
+    Expression,
+    FormChange,
+    Int,
     Named,
+    Operation,
     Pinned,
+    Relation,
     Shapes,
     ShapesError,
+    Size,
     Spec,
     Static,
     changes,
@@ -54,10 +62,51 @@ specs: st.SearchStrategy[Spec] = st.one_of(
 )
 
 
+SIGNS = ["+", "-", "*", "//", "%"]
+numbers = st.integers(-40, 40) | st.integers(-LARGEST, LARGEST)
+
+
+def expressions(known: list[str]) -> st.SearchStrategy[Expression]:
+    return st.recursive(
+        numbers | st.sampled_from(known).map(Size),
+        lambda inner: st.builds(
+            Operation, st.sampled_from(["+", "-", "*", "//", "%"]), inner, inner
+        ),
+        max_leaves=6,
+    )
+
+
+@st.composite
+def ints(draw: st.DrawFn) -> Int:
+    low, high = draw(st.none() | numbers), draw(st.none() | numbers)
+    return Int(low, high) if low is None or high is None else Int(min(low, high), max(low, high))
+
+
 @st.composite
 def all_shapes(draw: st.DrawFn) -> Shapes:
+    """Those that Dims can say, and those with assumptions, ints and computed sizes."""
     leaves = draw(st.dictionaries(paths, st.lists(specs, max_size=4).map(tuple), max_size=4))
-    return Shapes(leaves, draw(st.dictionaries(names, bounds(least_width=1))))
+    leaves |= {
+        f"n{number}": (each,) for number, each in enumerate(draw(st.lists(ints(), max_size=2)))
+    }
+    of_dims = draw(st.dictionaries(names, bounds(least_width=1)))
+    plain = Shapes(leaves, of_dims, unbacked=draw(st.booleans()))
+    known = [*plain.dims(), *plain.ints()]
+    if not known:
+        return plain
+    sized = st.tuples(st.sampled_from(known).map(Size), expressions(known)).map(
+        lambda pair: Relation("<=", *pair)
+    )
+    computed = draw(st.lists(expressions(known).map(Computed), max_size=3))
+    leaves = {**leaves, "computed": tuple(computed)} if computed else leaves
+    relations = sized | st.builds(
+        lambda sign, left, name, right: Relation(sign, Operation("+", left, Size(name)), right),
+        st.sampled_from(["==", "!=", "<", ">", "<=", ">="]),
+        expressions(known),
+        st.sampled_from(known),
+        expressions(known),
+    )
+    return Shapes(leaves, of_dims, tuple(draw(st.lists(relations, max_size=3))), plain.unbacked)
 
 
 @given(all_shapes())
@@ -77,7 +126,11 @@ def test_copies_are_equal(shapes: Shapes) -> None:
     assert pickle.loads(pickle.dumps(shapes)) == copy.deepcopy(shapes) == replace(shapes) == shapes
 
 
-@given(st.text(alphabet='xy:,;.*!_+-[]0123456789 "\\\n\té', max_size=40) | st.text(max_size=20))
+@given(
+    st.text(alphabet='xy:,;.*!_+-[]0123456789 "\\\n\té', max_size=40)
+    | st.text(alphabet="xy:,;%=<>!/()-+*12 ", max_size=30).map("x: x; y: y; ".__add__)
+    | st.text(max_size=20)
+)
 @example("x: " + "9" * 5000)
 @example('"\\"')
 @settings(max_examples=1000, deadline=None)
@@ -120,6 +173,14 @@ SAME = {
     "x: *[2..16], ![..4], !, *": "x: *[2..16], ![..4], !, *",
     "x: 007, 1*a + 0": "x: 7, a",
     '"x"."a b".0: _': 'x."a b".0: _',
+    "x:batch,seq\nseq%16==0;batch+seq<=512": "x: batch, seq; seq % 16 == 0; batch + seq <= 512",
+    "a*2<=b; x: a, b": "x: a, b; a*2 <= b",
+    "x: a; 2 <= a <= 9; 2 <= a": "x: a; 2 <= a; a <= 9",
+    "x: a, b, (2*(a + b)), (a*2+1), (b - b + 3)": "x: a, b, (2*(a + b)), 2*a + 1, 3",
+    "x: a; a - (2 - a) - 1 != -(-3)": "x: a; a - (2 - a) - 1 != 3",
+    "n: int [ -4 .. ]; x: a; n<a": "n: int[-4..]; x: a; n < a",
+    "unbacked; x: a": "x: a; unbacked",
+    "unbacked: a; x: a; unbacked; a != 3": "unbacked: a; x: a; a != 3",
     "scalar:": "scalar:",
     "": "",
 }
@@ -155,7 +216,25 @@ ERRORS = {
     "x: a[1..2]; y: a[1..3]": (16, "a has the bounds [1..2] already"),
     "x: a[0..]; y: a[1..3]": (15, "a has the bounds [0..] already"),
     "x: a ? b": (5, "`?` has no meaning here"),
-    "x: h//2": (3, "`h//2` has no meaning here"),
+    "x: h//2": (4, "a size made of others stands in parentheses: `(seq // 2)`"),
+    "x: (h//2": (8, "expected `)` after the size"),
+    "x: (h/2); y: h": (5, "`/` has no meaning here; sizes are divided by `//`"),
+    "x: a; a = 2": (8, "`=` has no meaning here; equal is `==`"),
+    "x: a == 2": (5, "a relation stands by itself, after a `;`"),
+    "x: a; a == 2, 3": (12, "expected `;` after this relation"),
+    "x: a; a % 2": (8, "expected `:` and the dims of a"),
+    "x: a; a % == 2": (10, "expected the name of a size or a number"),
+    "x: a; (a % 2 == 0": (13, "expected `)`"),
+    "x: a; a % 2 == 0; b <= 4": (18, "no dim is called b; sizes with a name are: a"),
+    "x: (a + b), a": (8, "no dim is called b; sizes with a name are: a"),
+    "x: _; a <= 4": (6, "no dim is called a; no dim has a name"),
+    "x: a; 2 <= 3": (6, "is about no size"),
+    "n: int; x: n": (0, "n is an int argument; call the dim otherwise"),
+    "x: int, a": (0, "x is an int or a tensor"),
+    "n: int[4..-4]": (6, "4 is more than -4"),
+    "n: int[4..-]": (11, "expected a number after `-`"),
+    "x: 2*int": (5, "`int` is no name for a dim"),
+    "x: a; " + "(" * 50 + "a" + ")" * 50 + " <= 2": (27, "nested too deeply"),
     "x: None": (3, "None is a Python keyword, no name for a dim; `_` is a static one"),
     "x: 9223372036854775808": (3, "is no size"),
     "x: 99999999999999999999": (3, "larger than any size"),
@@ -234,6 +313,48 @@ def test_dims_know_their_names() -> None:
     assert [shapes.dim_name(*place) for place in (("x", 1), ("x", 5), ("y", 0), ("n", 0))] == [
         None
     ] * 4
+
+
+def test_what_dims_cannot_say() -> None:
+    text = "x: batch, seq, (batch + seq); n: int[1..]; seq % 16 == 0; n <= 4*seq"
+    shapes = Shapes.parse(text)
+    assert shapes.leaves["x"][2] == Computed(Operation("+", Size("batch"), Size("seq")))
+    assert shapes.leaves["n"] == (Int(1),)
+    assert shapes.assumptions[0] == Relation("==", Operation("%", Size("seq"), 16), 0)
+    assert shapes.unbacked
+    assert not Shapes.parse("x: batch, 16*seq").unbacked
+    assert str(shapes) == text
+
+
+def test_relations_hold_as_python_computes_them() -> None:
+    shapes = Shapes.parse("x: a, b; a - b*2 % 3 == -1; a // (b - 4) > 1")
+    first, second = shapes.assumptions
+    assert first.holds({"a": 0, "b": 2})
+    assert not first.holds({"a": 1, "b": 2})
+    assert not second.holds({"a": 1, "b": 4})  # a zero divisor
+
+
+def test_what_is_said_of_a_size_goes_with_it() -> None:
+    shapes = Shapes.parse("x: a, b, (a // 2); n: int; a % 2 == 0; n <= b")
+    assert str(shapes.static({("x", 0)})) == "x: _, b, _; n: int; n <= b"
+    assert str(shapes.static({("n", 0)})) == "x: a, b, (a // 2); n: _; a % 2 == 0"
+
+
+def test_changes_of_assumptions_read_as_sentences() -> None:
+    before = Shapes.parse("x: a, b; n: int; a == b")
+    found = changes(before, Shapes.parse("x: a, (a // 2); n: int[2..]; a <= 9"))
+    assert [str(change) for change in found] == [
+        "x dim 1: b → (a // 2)",
+        "n dim 0: any int → any int [2..]",
+        "no longer assumes a == b",
+        "assumes a <= 9",
+    ]
+    relation = Relation("==", Operation("%", Size("a"), 2), 0)
+    assert changes(Shapes.parse("x: a"), Shapes.parse("x: a; a % 2 == 0")) == [
+        AssumptionChange(relation, True),
+        FormChange(True),
+    ]
+    assert str(FormChange(False)) == "ShapesSpec → Dims"
 
 
 def test_changes_read_as_sentences() -> None:

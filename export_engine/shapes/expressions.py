@@ -1,0 +1,199 @@
+"""Arithmetic on named sizes, and relations between such expressions: plain values, no torch.
+
+`expression_text` and `relation_text` write what the language's parser reads. Values are as in
+Python: `//` rounds down, `%` has the sign of the divisor.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.names import check_name, check_size
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_WEAK, _STRONG, _ATOM = range(3)
+"""How firmly the parts of an expression hold together."""
+_DEEPEST = 40
+"""Operations inside of each other; more are refused, as a reader and a parser have to follow."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size by its name."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Two expressions joined by an operator of `ARITHMETIC`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    def __post_init__(self) -> None:
+        if self.operator not in ARITHMETIC:
+            raise ShapesError(f"`{self.operator}` is no operator for sizes: + - * // %")
+        if depth(self) > _DEEPEST:
+            raise ShapesError("this expression is nested too deeply")
+        check_numbers(self.left, self.right)
+
+
+Expression = int | Size | Operation
+"""A whole number, a size, or an operation on them."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What holds between sizes, on every call: `seq % 16 == 0`, `a + b <= 512`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    def __post_init__(self) -> None:
+        if self.operator not in COMPARISONS:
+            raise ShapesError(f"`{self.operator}` is no comparison: == != <= >= < >")
+        check_numbers(self.left, self.right)
+        if not self.names:
+            raise ShapesError(f"`{self}` is about no size; an assumption names at least one")
+
+    @property
+    def names(self) -> dict[str, None]:
+        """The names in it, in order of mention."""
+        return {**names_in(self.left), **names_in(self.right)}
+
+    def holds(self, sizes: Mapping[str, int]) -> bool:
+        """Whether it holds for these sizes; False where it has no value, as by a zero divisor."""
+        try:
+            compare = COMPARISONS[self.operator]
+            return bool(compare(value_of(self.left, sizes), value_of(self.right, sizes)))
+        except ZeroDivisionError:
+            return False
+
+    def __str__(self) -> str:
+        return f"{expression_text(self.left)} {self.operator} {expression_text(self.right)}"
+
+
+def check_numbers(*expressions: Expression) -> None:
+    """Raises ShapesError for a number larger than any size."""
+    for each in expressions:
+        if isinstance(each, int):
+            check_size(abs(each))
+
+
+def names_in(expression: Expression) -> dict[str, None]:
+    """The names in an expression, in order of mention."""
+    match expression:
+        case Size(name):
+            return {name: None}
+        case Operation(_, left, right):
+            return {**names_in(left), **names_in(right)}
+    return {}
+
+
+def depth(expression: Expression) -> int:
+    """How many operations are nested in an expression."""
+    if not isinstance(expression, Operation):
+        return 0
+    return 1 + max(depth(expression.left), depth(expression.right))
+
+
+def value_of(expression: Expression, sizes: Mapping[str, Any]) -> Any:
+    """The value of an expression; `sizes` may hold whatever has Python's arithmetic.
+
+    Raises:
+        ZeroDivisionError: a divisor is 0.
+        KeyError: a size is not given.
+    """
+    match expression:
+        case Size(name):
+            return sizes[name]
+        case Operation(sign, left, right):
+            return ARITHMETIC[sign](value_of(left, sizes), value_of(right, sizes))
+    return expression
+
+
+def replaced(expression: Expression, by: Mapping[str, Expression]) -> Expression:
+    """The expression with some sizes replaced by expressions."""
+    match expression:
+        case Size(name):
+            return by.get(name, expression)
+        case Operation(sign, left, right):
+            return Operation(sign, replaced(left, by), replaced(right, by))
+    return expression
+
+
+def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
+    """An expression as a sum of multiples of sizes and a number; None where it is none.
+
+    Sizes that cancel out are left out: `a - a + 2` is `({}, 2)`.
+    """
+    match expression:
+        case Size(name):
+            return {name: 1}, 0
+        case Operation("+" | "-" as sign, left, right):
+            one, other = linear(left), linear(right)
+            if one is None or other is None:
+                return None
+            return _sum(one, other, 1 if sign == "+" else -1)
+        case Operation("*", left, right):
+            one, other = linear(left), linear(right)
+            if one is None or other is None or (one[0] and other[0]):
+                return None
+            (scales, offset), factor = (one, other[1]) if one[0] else (other, one[1])
+            return _sum(({}, 0), (scales, offset), factor)
+        case int():
+            return {}, expression
+    return None
+
+
+def _sum(
+    one: tuple[dict[str, int], int], other: tuple[dict[str, int], int], factor: int
+) -> tuple[dict[str, int], int]:
+    scales = dict(one[0])
+    for name, scale in other[0].items():
+        scales[name] = scales.get(name, 0) + factor * scale
+    return {name: scale for name, scale in scales.items() if scale}, one[1] + factor * other[1]
+
+
+def expression_text(expression: Expression) -> str:
+    """The text of an expression: `2*seq + 1`, `(a + b) // 2`."""
+    return _text(expression, _WEAK)
+
+
+def _text(expression: Expression, least: int) -> str:
+    match expression:
+        case Size(name):
+            return name
+        case Operation("+" | "-" as sign, left, right):
+            text, firmness = f"{_text(left, _WEAK)} {sign} {_text(right, _STRONG)}", _WEAK
+        case Operation("*", left, right):
+            text, firmness = f"{_text(left, _STRONG)}*{_text(right, _ATOM)}", _STRONG
+        case Operation(sign, left, right):
+            text, firmness = f"{_text(left, _STRONG)} {sign} {_text(right, _ATOM)}", _STRONG
+        case _:
+            text, firmness = str(expression), _ATOM if expression >= 0 else _WEAK
+    return f"({text})" if firmness < least else text

@@ -1,0 +1,226 @@
+"""ShapesSpec, torch's way to say what is dynamic since 2.14: making one, and reading one.
+
+A torch before 2.14 has some of these classes, but its export does not take them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal, NamedTuple
+
+import sympy
+import torch
+from torch.export import _trace
+from torch.utils import _pytree as pytree
+from torch.utils._sympy import functions
+
+from export_engine.torch_internals.inputs import key_text
+from export_engine.torch_internals.patching import replaced
+
+try:
+    dynamic_spec: Any = importlib.import_module("torch.fx.experimental.dynamic_spec")
+except ImportError:  # before 2.13
+    dynamic_spec = None
+
+
+def missing_shapes_spec() -> str:
+    """Why this torch exports no ShapesSpec, as a sentence; empty where it does."""
+    if dynamic_spec is not None and hasattr(_trace, "ShapesSpec"):
+        return ""
+    return f"ShapesSpec needs torch 2.14 or newer; this is torch {torch.__version__}"
+
+
+def is_shapes_spec(given: Any) -> bool:
+    """Whether `dynamic_shapes` are a ShapesSpec or a ParamsSpec."""
+    if missing_shapes_spec():
+        return False
+    return isinstance(given, dynamic_spec.ShapesSpec | dynamic_spec.ParamsSpec)
+
+
+def attached_spec(target: Any) -> Any:
+    """The ShapesSpec that `@dynamic_spec` attached to a function or a module's forward, or None."""
+    called = target.forward if isinstance(target, torch.nn.Module) else target
+    return None if missing_shapes_spec() else getattr(called, "_dynamic_spec", None)
+
+
+def attached_aside() -> AbstractContextManager[None]:
+    """Makes torch.export go by `dynamic_shapes` alone, whatever is attached to the module."""
+    if missing_shapes_spec():
+        return nullcontext()
+    return replaced(dynamic_spec, "_resolve_dynamic_shapes", lambda _: lambda _target, given: given)
+
+
+class Container(NamedTuple):
+    """A container among a call's inputs, as a ShapesSpec goes into it."""
+
+    kind: Literal["list", "dict", "object", "keys"]
+    """`keys`: a registered class whose parts have no attributes' names; no spec reaches them."""
+    parts: list[tuple[Any, Any]]
+    """Each part's key, index or attribute, and the part."""
+
+
+def container_of(value: Any) -> Container | None:
+    """What is in a value that pytree takes apart; None for a leaf."""
+    if value is None or pytree.tree_is_leaf(value):
+        return None
+    if isinstance(value, dict):
+        return Container("dict", list(value.items()))
+    if isinstance(value, tuple | list):
+        return Container("list", list(enumerate(value)))
+    node = pytree.SUPPORTED_NODES.get(pytree._get_node_type(value))
+    flatten = node.flatten_with_keys_fn if node is not None else None
+    if flatten is None:
+        return Container("keys", [])
+    parts, _ = flatten(value)
+    named = all(isinstance(key, pytree.GetAttrKey) for key, _ in parts)
+    return Container("object" if named else "keys", [(key_text(key), part) for key, part in parts])
+
+
+def spec_variable(name: str, low: int | None, high: int | None, *, size: bool) -> Any:
+    """A ShapeVar for a size, an IntVar for an int; None is an open side."""
+    if size:
+        return dynamic_spec.ShapeVar(name, min=low or 0, max=high)
+    return dynamic_spec.IntVar(name, min=low, max=high)
+
+
+def tensor_spec(dims: Sequence[Any]) -> Any:
+    """A TensorSpec: per dim a variable, an expression of variables, an int or None."""
+    return dynamic_spec.TensorSpec(list(dims))
+
+
+def container_spec(kind: str, parts: Mapping[Any, Any]) -> Any:
+    """The spec of a container by its `Container.kind`, from the specs of its parts."""
+    if kind == "list":
+        return dynamic_spec.SeqSpec(list(parts.values()))
+    return (dynamic_spec.DictSpec if kind == "dict" else dynamic_spec.ObjectSpec)(dict(parts))
+
+
+def shapes_spec(params: Mapping[str, Any], assumptions: Iterable[Any]) -> Any:
+    """A ShapesSpec from the specs of parameters; `*args` a list, `**kwargs` a dict."""
+    return dynamic_spec.ShapesSpec(
+        dynamic_spec.ParamsSpec(dict(params)), assumptions=list(assumptions) or None
+    )
+
+
+class Variable(NamedTuple):
+    """A ShapeVar or an IntVar as it was made."""
+
+    symbol: Any
+    """Its sympy symbol; of its own, whatever its name."""
+    name: str
+    """`anon` for one without a name."""
+    low: int | None
+    high: int | None
+    size: bool
+    """Whether it is a ShapeVar."""
+
+
+def leaf_specs(
+    spec: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[tuple[str, ...], Any]:
+    """What a ShapesSpec says of the leaves of a call, by the steps of their path.
+
+    A tensor has a list of dims. A dim and an int are a Variable, a sympy expression, an int or
+    None.
+
+    Raises:
+        ValueError: it does not fit the call.
+    """
+    binding: Any = importlib.import_module("torch.fx.experimental._spec_binding")
+    whole = dynamic_spec._coerce_to_shapes_spec(spec)
+    binding._bind_spec_to_args(target, args, dict(kwargs), whole)
+    params = whole._params
+    if params is None:
+        return {}
+    called = target.forward if isinstance(target, torch.nn.Module) else target
+    signature = inspect.signature(called)
+    found: dict[tuple[str, ...], Any] = {}
+    for name, value in signature.bind(*args, **kwargs).arguments.items():
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            for number, (part, each) in enumerate(zip(value, params._varargs or (), strict=False)):
+                found |= _leaves(each, part, (name, str(number)))
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            for key, part in value.items():
+                each = params._named_args.get(key, (params._varkw or {}).get(key))
+                found |= _leaves(each, part, (key,))
+        else:
+            found |= _leaves(params._named_args.get(name), value, (name,))
+    return found
+
+
+def assumed(spec: Any) -> list[Any]:
+    """The assumptions of a ShapesSpec as sympy booleans over its variables' symbols."""
+    whole = dynamic_spec._coerce_to_shapes_spec(spec)
+    return [each.node.expr for each in whole.assumptions]
+
+
+def _leaves(spec: Any, value: Any, path: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
+    if spec is None:
+        return {}
+    if isinstance(spec, dynamic_spec.TensorSpec):
+        return {path: [_dim(each) for each in spec]}
+    container = container_of(value)
+    if container is None:
+        return {path: _dim(spec)}
+    entries: Any = getattr(spec, "_fields", None) or getattr(spec, "_entries", ())
+    named = dict(enumerate(entries)) if isinstance(entries, list) else dict(entries)
+    found: dict[tuple[str, ...], Any] = {}
+    for key, part in container.parts:
+        found |= _leaves(named.get(key), part, (*path, str(key)))
+    return found
+
+
+def _dim(given: Any) -> Any:
+    if isinstance(given, dynamic_spec.IntVar):
+        size = isinstance(given, dynamic_spec.ShapeVar)
+        return Variable(given.sympy_sym, given.name, given.min, given.max, size)
+    return given.node.expr if isinstance(given, torch.SymInt) else given
+
+
+def known_truth(condition: Any) -> bool | None:
+    """Whether a SymBool of a ShapesSpec's variables holds whatever they are; None if it depends."""
+    expression = condition.node.expr
+    return bool(expression) if expression in (sympy.true, sympy.false) else None
+
+
+_MODULO = tuple(
+    getattr(functions, name) for name in ("Mod", "PythonMod") if hasattr(functions, name)
+)
+
+
+def taken_apart(expression: Any) -> tuple[str, list[Any]]:
+    """A sympy expression as an operator and its arguments.
+
+    Returns:
+        `+`, `*`, `//`, `%`, a comparison or `and` with the arguments; `number` with an int;
+        `symbol` with a symbol; `""` for anything else.
+    """
+    if expression.is_Symbol:
+        return "symbol", [expression]
+    if getattr(expression, "is_Integer", False):
+        return "number", [int(expression)]
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp > 0:
+        return "*", [expression.base] * int(expression.exp)
+    if isinstance(expression, functions.FloorDiv):
+        return "//", list(expression.args)
+    if isinstance(expression, _MODULO):
+        return "%", list(expression.args)
+    sign = next((sign for kind, sign in _SIGNS.items() if isinstance(expression, kind)), "")
+    return sign, list(expression.args)
+
+
+_SIGNS: dict[Any, str] = {
+    sympy.Add: "+",
+    sympy.Mul: "*",
+    sympy.Eq: "==",
+    sympy.Ne: "!=",
+    sympy.Le: "<=",
+    sympy.Ge: ">=",
+    sympy.Lt: "<",
+    sympy.Gt: ">",
+    sympy.And: "and",
+}

@@ -1,0 +1,222 @@
+"""Shapes as torch's ShapesSpec and back, exported for real where torch takes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.shapes import Shapes, ShapesError
+from export_engine.torch_internals import attached_spec, missing_shapes_spec
+from export_engine.verify import check
+
+needs_spec = pytest.mark.skipif(
+    bool(missing_shapes_spec()), reason="torch exports a ShapesSpec from 2.14 on"
+)
+
+
+@dataclass
+class Pair:
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+torch.export.register_dataclass(Pair)
+
+
+def t(*sizes: int) -> torch.Tensor:
+    return torch.randn(*sizes)
+
+
+class Scaled(nn.Module):
+    def forward(self, x: torch.Tensor, n: int = 1) -> torch.Tensor:
+        return x * n
+
+
+class Summed(nn.Module):
+    """One number from all inputs, whatever holds them."""
+
+    def forward(self, x: Any, *rest: Any, n: int = 1, **more: Any) -> Any:
+        return n * (self._sum(x) + self._sum(rest) + self._sum(more))
+
+    def _sum(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.sum()
+        if isinstance(value, Pair):
+            return value.left.sum() + value.right.sum()
+        items = value.values() if isinstance(value, dict) else value
+        return sum(self._sum(item) for item in items)
+
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+CALLS: dict[str, tuple[str, Call]] = {
+    "dims": ("x: batch[1..64], seq[2..], 3; seq % 16 == 0", ((t(4, 16, 3),), {})),
+    "made of others": (
+        "x: a, b; rest.0: 2*a - 4, (a + b); rest.1: (b // 2)",
+        ((t(4, 6), t(4, 10), t(3)), {}),
+    ),
+    "an int": ("x: a; n: int[-4..9]; n <= 2*a", ((t(4),), {"n": 2})),
+    "an int that is a size": ("x: a[..99], _; n: a; unbacked", ((t(4, 2),), {"n": 4})),
+    "a pinned int": ("x: a; n: 4; unbacked", ((t(4),), {"n": 4})),
+    "in containers": (
+        "x.0: a, _; more1.d: b; p.left: a; p.right: b; a + b <= 20",
+        (((t(4, 2), t(3)),), {"more1": {"c": t(2), "d": t(5)}, "p": Pair(t(4), t(5))}),
+    ),
+    "nameless": ("x: ![1..9], _; unbacked", ((t(4, 2),), {})),
+    "several assumptions": (
+        "x: a, b; a*b % 4 == 0; a != 3; a < b; b // 2 >= a // 2; 2*a - b <= 0",
+        ((t(4, 8),), {}),
+    ),
+}
+
+
+@needs_spec
+@pytest.mark.parametrize("name", CALLS)
+def test_a_spec_says_the_same_on_the_way_back(name: str) -> None:
+    text, (args, kwargs) = CALLS[name]
+    shapes = Shapes.parse(text)
+    read = Shapes.from_torch(shapes.to_torch(Summed(), args, kwargs), Summed(), args, kwargs)
+    if name == "nameless":
+        assert str(read) == "x: x_0[1..9], _; unbacked"
+        return
+    assert (read.leaves, read.bounds, read.unbacked) == (shapes.leaves, shapes.bounds, True)
+    assert len(read.assumptions) == len(shapes.assumptions)
+    tried = [
+        {"a": a, "b": b, "n": n, "seq": 8 * a, "batch": b}
+        for a in range(6)
+        for b in (2, 5, 7)
+        for n in (2, 9)
+    ]
+    for sizes in tried:
+        for before, after in zip(shapes.assumptions, read.assumptions, strict=True):
+            assert before.holds(sizes) == after.holds(sizes)
+    again = Shapes.from_torch(read.to_torch(Summed(), args, kwargs), Summed(), args, kwargs)
+    assert again == read
+
+
+@needs_spec
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_spec_exports_and_the_program_is_right_at_other_sizes(name: str, strict: bool) -> None:
+    text, (args, kwargs) = CALLS[name]
+    request = Request(
+        target=Summed(), args=args, kwargs=kwargs, shapes=Shapes.parse(text), strict=strict
+    )
+    attempt = capture(request)
+    assert isinstance(attempt, Exported), attempt
+    agreement = check(attempt)
+    assert agreement.verdict == "agrees", agreement
+    assert any(trial.sizes for trial in agreement.trials)
+
+
+@needs_spec
+def test_a_program_asserts_what_is_assumed_and_takes_sizes_0_and_1() -> None:
+    shapes = Shapes.parse("x: batch, seq[..64]; n: int[1..]; seq % 16 == 0; n <= batch + 4")
+    attempt = capture(Request(target=Scaled(), args=(t(4, 16), 2), shapes=shapes))
+    assert isinstance(attempt, Exported)
+    run = attempt.program.module()
+    assert run(t(1, 32), 3).shape == (1, 32)
+    assert run(t(0, 16), 4).shape == (0, 16)
+    for refused in ((t(4, 24), 2), (t(4, 80), 2), (t(4, 16), 0), (t(4, 16), 9)):
+        with pytest.raises((RuntimeError, AssertionError)):
+            run(*refused)
+
+
+@needs_spec
+def test_the_view_shows_the_contract_in_the_users_names() -> None:
+    shapes = Shapes.parse("x: batch, seq; n: int[1..]; seq % 16 == 0; batch + seq <= 512")
+    attempt = capture(Request(target=Scaled(), args=(t(4, 16), 2), shapes=shapes))
+    record = describe(attempt)
+    assert [(each.name, each.kind, each.example) for each in record.symbols] == [
+        ("batch", "unbacked", 4),
+        ("seq", "unbacked", 16),
+        ("n", "unbacked", 2),
+    ]
+    rules = [rule.text for rule in record.probe.rules]
+    assert {"(seq % 16) == 0", "batch + seq <= 512", "n >= 1"} <= set(rules)
+    assert all(rules)
+    assert record.shapes == str(shapes)
+
+
+@needs_spec
+def test_what_is_attached_to_a_function_or_forward_is_what_was_asked_for() -> None:
+    from torch.fx.experimental.dynamic_spec import ShapeVar, TensorSpec, dynamic_spec
+
+    class Model(nn.Module):
+        @dynamic_spec({"x": TensorSpec([ShapeVar("batch"), None])})
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    @dynamic_spec({"x": TensorSpec([ShapeVar("batch"), None])})
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    for target in (Model(), function):
+        attempt = capture(Request(target=target, args=(t(4, 2),)))
+        assert isinstance(attempt, Exported)
+        assert describe(attempt).symbols[0].name == "batch"
+        other = capture(Request(target=target, args=(t(4, 2),), shapes=Shapes.parse("x: _, b")))
+        assert isinstance(other, Exported), "the shapes of a request go before what is attached"
+        assert describe(other).symbols[0].name == "b"
+        assert attached_spec(target) is not None
+
+
+@needs_spec
+def test_specs_of_torchs_own_making_are_read() -> None:
+    from torch.fx.experimental.dynamic_spec import (
+        IntVar,
+        ParamsSpec,
+        ShapesSpec,
+        ShapeVar,
+        TensorSpec,
+    )
+
+    one, other, k = ShapeVar("size", min=2), ShapeVar("size"), IntVar("my k", min=1)
+    spec = ShapesSpec(
+        ParamsSpec({"x": TensorSpec([one, other, one * 2 + other]), "n": k, "*args": [None]}),
+        assumptions=[one - other >= 1, k % 2 == 0],
+    )
+    args = (t(4, 2, 10), t(2))
+    read = Shapes.from_torch(spec, Summed(), args, {"n": 2})
+    assert str(read) == (
+        "x: size[2..], size_2, (size_2 + 2*size); n: int[1..]; size - size_2 >= 1; n % 2 == 0"
+    )
+    params = ParamsSpec({"x": TensorSpec([ShapeVar(), 3])})
+    assert str(Shapes.from_torch(params, Scaled(), (t(4, 3),), {})) == "x: x_size, 3; unbacked"
+
+
+MISFITS: dict[str, tuple[str, str]] = {
+    "x: a, b; unbacked": ("x has 3 dims", "x"),
+    "x: a, *, _; unbacked": ("`*` leaves it to torch", "*"),
+    "x: 16*a, _, _; unbacked": ("no dim is a itself", "16*a"),
+    "n: a, b; unbacked": ("n is an int: write `n: int`", "n"),
+    "x: int": ("x has 3 dims", "x"),
+    "x: a, _, _; a - a == 1": ("`a - a == 1` never holds", "a - a"),
+    "y: a; unbacked": ("no input is called y", "y"),
+}
+
+
+@needs_spec
+@pytest.mark.parametrize("text", MISFITS)
+def test_what_a_spec_cannot_say_is_an_error_at_its_place(text: str) -> None:
+    message, place = MISFITS[text]
+    with pytest.raises(ShapesError) as caught:
+        Shapes.parse(text).to_torch(Scaled(), (t(4, 2, 3), 2), {})
+    assert message in caught.value.message
+    assert text[caught.value.column :].startswith(place)
+
+
+@pytest.mark.skipif(not missing_shapes_spec(), reason="this torch exports a ShapesSpec")
+@pytest.mark.parametrize("text", ["x: a, _; unbacked", "x: a, _; a % 2 == 0", "n: int"])
+def test_an_older_torch_says_what_is_missing(text: str) -> None:
+    with pytest.raises(ShapesError) as caught:
+        capture(Request(target=Scaled(), args=(t(4, 2), 2), shapes=Shapes.parse(text)))
+    assert caught.value.message.startswith(
+        f"ShapesSpec needs torch 2.14 or newer; this is torch {torch.__version__}"
+    )
