@@ -195,6 +195,28 @@ describe("the graph pane", () => {
     await vi.waitFor(() => expect(middleColumn()[0]).toBe("22,24,29"));
   });
 
+  test("is not black where it was mounted before it came into the page", async () => {
+    const place = root.parentElement;
+    root.remove();
+    store.program.value = smallProgram();
+    render(<GraphPane store={store} />, root);
+    place?.append(root);
+    await vi.waitFor(() => expect(middleColumn()[0]).toBe("255,255,255"));
+    await painted(1);
+    expect(middleColumn()).not.toContain("0,0,0");
+  });
+
+  test("follows a style sheet that comes late and changes no attribute", async () => {
+    await show(smallProgram());
+    expect(middleColumn()[0]).toBe("255,255,255");
+    const late = document.createElement("style");
+    late.textContent = ":root { --jp-layout-color1: rgb(17, 17, 17); }";
+    document.head.append(late);
+    await vi.waitFor(() => expect(middleColumn()[0]).toBe("17,17,17"));
+    late.remove();
+    await vi.waitFor(() => expect(middleColumn()[0]).toBe("255,255,255"));
+  });
+
   test("shows a minimap where the view does not show everything", async () => {
     await show(layeredProgram(12));
     const map = root.querySelector<HTMLElement>(".tx-minimap");

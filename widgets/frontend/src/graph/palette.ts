@@ -86,7 +86,8 @@ function readColours(element: Element, names: readonly string[]): Map<string, st
   element.parentNode?.append(home);
   const read = Array.from(home.children, (probe) => getComputedStyle(probe).color);
   home.remove();
-  return new Map(names.map((name, at) => [name, read[at] ?? "gray"]));
+  // In no document there are no styles yet: the text is empty, and a canvas would paint it black.
+  return new Map(names.map((name, at) => [name, read[at] || "gray"]));
 }
 
 /** The shades of a box that costs so much of what the dearest one does: 0 to 1. */
@@ -135,12 +136,42 @@ export function onThemeChange(callback: () => void): () => void {
   };
 }
 
+/** Tokens that no two themes have all in common, each as a property of a probe. */
+const WATCHED = {
+  color: "--tx-fg",
+  backgroundColor: "--tx-bg",
+  outlineColor: "--tx-accent",
+  caretColor: "--tx-border",
+} as const;
+
 /**
- * Calls back when the palette at an element may be another: when the theme changes, and when the
- * root above has taken it over, which may be after that, or after a canvas came between the two.
+ * Calls back when the colours within an element have become others, whatever made them so: a style
+ * sheet that came late changes no attribute. A transition of the probe's is what tells.
+ */
+export function onColourChange(within: Element, callback: () => void): () => void {
+  const probe = document.createElement("span");
+  probe.setAttribute("aria-hidden", "true");
+  Object.assign(probe.style, { position: "absolute", visibility: "hidden", pointerEvents: "none" });
+  for (const [property, name] of Object.entries(WATCHED)) {
+    Object.assign(probe.style, { [property]: `var(${name})` });
+  }
+  probe.style.transition = "color 1ms, background-color 1ms, outline-color 1ms, caret-color 1ms";
+  probe.addEventListener("transitionrun", callback);
+  within.append(probe);
+  return () => probe.remove();
+}
+
+/**
+ * Calls back when the palette at an element may be another: when the theme or its colours change,
+ * and when the root above has taken it over, which may be after that, or after a canvas came
+ * between the two.
  */
 export function onPaletteChange(element: Element, callback: () => void): () => void {
-  const stop = onThemeChange(callback);
+  const stops = [onThemeChange(callback)];
+  if (element.parentElement) stops.push(onColourChange(element.parentElement, callback));
+  const stop = (): void => {
+    for (const each of stops) each();
+  };
   const root = element.closest(".tx-root");
   if (!root) return stop;
   const observer = new MutationObserver(callback);

@@ -242,6 +242,8 @@ export class Stage {
 
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
+    // A canvas that has just come into the page had no colours to read before.
+    if (this.size.width === 0 && width > 0) this.palette = readPalette(this.canvas);
     this.size = { width, height };
     const ratio = devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);

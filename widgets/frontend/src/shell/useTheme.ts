@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
-import { onThemeChange } from "../graph/palette";
+import { onColourChange, onThemeChange } from "../graph/palette";
 import { themeAt } from "./theme";
 
 /** Keeps the root's theme that of what surrounds it. */
@@ -11,9 +11,13 @@ export function useTheme(element: RefObject<HTMLElement | null>): void {
     const root = element.current?.closest<HTMLElement>(".tx-root");
     if (!root) return;
     const update = (): void => {
-      root.dataset.txTheme = themeAt(root);
+      const theme = themeAt(root);
+      if (root.dataset.txTheme !== theme) root.dataset.txTheme = theme;
     };
     update();
-    return onThemeChange(update);
+    const stops = [onThemeChange(update), onColourChange(root, update)];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, [element]);
 }
