@@ -93,8 +93,13 @@ def _table(rows: list[tuple[str, str, str]]) -> str:
 
 
 def _picture(record: Record) -> str:
-    blocks = few_blocks(record)
-    shown, left = blocks[:_MOST_BLOCKS], len(blocks) - _MOST_BLOCKS
+    left = len(few_blocks(record)) - _MOST_BLOCKS
+    return picture_svg(record) + (_small(f"and {left:,} more") if left > 0 else "")
+
+
+def picture_svg(record: Record) -> str:
+    """The graph's top level as an SVG of its own; empty where there is no graph."""
+    shown = few_blocks(record)[:_MOST_BLOCKS]
     if not shown:
         return ""
     pinned = [number for number, block in enumerate(shown) if block.kind == "input"]
@@ -107,7 +112,6 @@ def _picture(record: Record) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="-2 -2 {width} {height}" role="img" aria-label="The graph\'s top level" '
         f'style="{style}">{"".join(parts)}</svg>'
-        + (_small(f"and {left:,} more") if left > 0 else "")
     )
 
 

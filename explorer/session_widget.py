@@ -7,6 +7,9 @@ from typing import Any
 
 from explorer.session import Session
 
+_MOST_TEXT = 20_000
+"""Characters of text that a saved notebook keeps with a view."""
+
 
 def widget_of(
     session: Session, fallback: Mapping[str, str], pane: str = "all", compared: int = -1
@@ -31,8 +34,18 @@ def widget_of(
         answer=answers,
         view=pane,
         compared=compared,
+        still=_still(session, fallback),
         fallback=lambda: dict(fallback),
     )
     answers.progress = widget.progress
     session.watch(lambda: widget.update(**session.state()))
     return widget
+
+
+def _still(session: Session, fallback: Mapping[str, str]) -> dict[str, str]:
+    """What is seen of the current attempt while no kernel answers."""
+    from explorer.picture import picture_svg
+
+    text = fallback.get("text/plain", "")
+    picture = "" if session.entry.record.failure else picture_svg(session.entry.record)
+    return {"text": text[:_MOST_TEXT], "picture": picture}

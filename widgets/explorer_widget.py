@@ -3,20 +3,27 @@
 The page is handed the current attempt's Record as a trait and asks for the rest by message. Each
 message `{id, ask, ...}` gets exactly one reply: `{id, ok: true, value}` with buffers, or
 `{id, ok: false, error}` with a sentence.
+
+Traits are what a saved notebook may keep of a view, so they are small: the front end and a large
+Record come by message alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anywidget
 import traitlets
 
-from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
+from widgets.bundle import bundle, bundle_hash, loader
 
 Answer = tuple[Any, list[bytes]]
 """A value that JSON can carry, and buffers."""
+
+
+MOST_RECORD = 32_768
+"""Bytes of a Record that a page is handed with the widget; a larger one is asked for."""
 
 
 class Refusal(Exception):
@@ -35,11 +42,13 @@ class ExplorerWidget(anywidget.AnyWidget):
     compared = traitlets.Int(-1).tag(sync=True)
     """The attempt that the current one is compared with from the start; -1 for none."""
     record = traitlets.Bytes(b"").tag(sync=True)
-    """The current attempt's Record, encoded."""
+    """The current attempt's Record, encoded; empty where it is too large to be kept."""
     bundle = traitlets.Unicode("").tag(sync=True)
     """What tells the front end's version apart."""
-    bundle_model = traitlets.Unicode("").tag(sync=True)
-    """Which widget carries the front end; see `widgets.bundle.BundleWidget`."""
+    still = traitlets.Dict().tag(sync=True)
+    """`text` and `picture` (SVG): what is seen while no kernel answers."""
+    own = traitlets.Unicode("").tag(sync=True)
+    """By which id the page knows this widget."""
 
     def __init__(
         self,
@@ -50,6 +59,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         answer: Callable[[str, dict[str, Any]], Answer],
         view: str = "all",
         compared: int = -1,
+        still: Mapping[str, str] | None = None,
         fallback: Callable[[], dict[str, str]],
     ) -> None:
         """Make one.
@@ -61,6 +71,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             answer: called with what is asked and the message; returns the reply or raises Refusal.
             view: which pane to show alone, or `all`.
             compared: index of the attempt to compare it with from the start; -1 for none.
+            still: `text` and `picture`, to be seen while no kernel answers.
             fallback: makes the static `text/html` and `text/plain` for hosts without widgets.
         """
         self._answer = answer
@@ -69,18 +80,19 @@ class ExplorerWidget(anywidget.AnyWidget):
             _esm=loader(),
             attempts=attempts,
             current=current,
-            record=record,
+            record=_small(record),
             bundle=bundle_hash(),
-            bundle_model=shared_bundle().model_id or "",
+            still=dict(still or {}),
             view=view,
             compared=compared,
         )
+        self.own = self.model_id or ""
         self.on_msg(self._receive)
 
     def update(self, *, attempts: list[dict[str, Any]], current: int, record: bytes) -> None:
         """Shows other attempts, or another one of them."""
         with self.hold_sync():
-            self.attempts, self.current, self.record = attempts, current, record
+            self.attempts, self.current, self.record = attempts, current, _small(record)
 
     def progress(self, done: int, total: int, label: str) -> None:
         """Tells the page how far the action is that it asked for; total 0: not known."""
@@ -112,3 +124,8 @@ class ExplorerWidget(anywidget.AnyWidget):
         if ask == "bundle":
             return None, [bundle()]
         return self._answer(ask, message)
+
+
+def _small(record: bytes) -> bytes:
+    """A Record if a saved notebook may keep it, else nothing."""
+    return record if len(record) <= MOST_RECORD else b""

@@ -10,7 +10,7 @@ import pytest
 
 import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
-from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
+from widgets.bundle import bundle, bundle_hash, loader
 
 
 def answered(ask: str, request: dict[str, Any]) -> Answer:
@@ -37,11 +37,12 @@ def widget() -> ExplorerWidget:
     return made()
 
 
-def made() -> ExplorerWidget:
+def made(record: bytes = b"bytes", **options: Any) -> ExplorerWidget:
     return ExplorerWidget(
         attempts=[{"label": "strict", "outcome": "exported", "verdict": "exported"}],
         current=0,
-        record=b"bytes",
+        record=record,
+        **options,
         answer=answered,
         fallback=lambda: {"text/plain": "a text", "text/html": "<p>a picture</p>"},
     )
@@ -97,14 +98,18 @@ def test_what_is_no_question_gets_no_answer(
 def test_outputs_share_one_bundle() -> None:
     one, two = made(), made()
     assert one.bundle == two.bundle == bundle_hash()
-    assert one.bundle_model == two.bundle_model == shared_bundle().model_id
     assert len(one.get_state("_esm")["_esm"]) < len(bundle()) / 20
 
 
-def test_a_closed_bundle_is_replaced() -> None:
-    first = made().bundle_model
-    shared_bundle().close()
-    assert made().bundle_model not in ("", first)
+def test_a_saved_notebook_keeps_at_most_100_kb_of_a_view() -> None:
+    view = made(record=bytes(10_000_000), still={"text": "t" * 20_000, "picture": "p" * 40_000})
+    assert len(repr(view.get_state())) < 100_000
+    view.update(attempts=view.attempts, current=0, record=bytes(20_000_000))
+    assert len(repr(view.get_state())) < 100_000
+
+
+def test_the_page_knows_a_widget_by_its_id(widget: ExplorerWidget) -> None:
+    assert widget.own == widget.model_id != ""
 
 
 def test_a_saved_notebook_gets_a_picture_and_a_text_beside_the_widget(

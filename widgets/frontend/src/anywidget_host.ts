@@ -3,6 +3,7 @@
 import { reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Layout, Progress } from "./host";
 import { type Kernel, KernelWatch } from "./kernel_watch";
+import type { Notebook } from "./saved_state";
 
 /** The part of an anywidget model that is used here. */
 export interface Model {
@@ -11,7 +12,7 @@ export interface Model {
   on(event: string, callback: (...args: never[]) => void): void;
   off(event: string, callback: (...args: never[]) => void): void;
   /** JupyterLab's manager of widgets, which knows the kernel. */
-  widget_manager?: { kernel?: Kernel | null };
+  widget_manager?: { kernel?: Kernel | null; context?: Notebook };
 }
 
 interface Reply {

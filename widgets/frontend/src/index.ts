@@ -7,6 +7,7 @@ import { layouter } from "./graph/layout";
 import type { Host } from "./host";
 import { keepKeys } from "./keep_keys";
 import { mountLibrary } from "./library/mount";
+import { keepStill } from "./saved_state";
 import { App } from "./shell/App";
 import { Store } from "./store";
 import style from "./style/index.css";
@@ -14,6 +15,7 @@ import style from "./style/index.css";
 /** Mounts a view of an anywidget's model. Returns how to take it away again. */
 export function mount({ model, el }: { model: Model; el: HTMLElement }): () => void {
   performance.mark("tx:record-received");
+  keepStill(model);
   if (model.get("app") === "library") {
     addStyle(el);
     return mountLibrary(model, el, mountHost);

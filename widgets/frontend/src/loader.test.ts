@@ -53,14 +53,38 @@ test("another version of the bundle is another bundle", async () => {
   expect(newer.el.textContent).toBe("new");
 });
 
-test("a widget that carries the bundle makes the question needless", async () => {
-  const holder = { get: () => source("carried") };
-  const model = new FakeModel({ bundle: "abc", bundle_model: "holder" });
-  Object.assign(model, { widget_manager: { get_model: async () => holder } });
+const STILL = { text: "small(x): exported", picture: "<svg onload='x()'><b>no</b></svg>" };
+
+test("a view that is read from a saved notebook is a still picture, and asks nobody", async () => {
+  const model = new FakeModel({ bundle: "abc", own: "me", still: STILL });
+  const asked: string[] = [];
+  const get_model = async (id: string) => {
+    asked.push(id);
+    return { comm_live: false };
+  };
+  Object.assign(model, { widget_manager: { get_model } });
   const { el, done } = render(model);
-  await done;
-  expect(el.textContent).toBe("carried");
+  expect(await done).toBeUndefined();
+  expect(asked).toEqual(["me"]);
+  expect(el.querySelector("pre")?.textContent).toBe("small(x): exported");
+  expect(el.querySelector("img")?.src).toContain("data:image/svg+xml,%3Csvg");
+  expect(el.querySelector("b, svg")).toBeNull();
+  expect(el.textContent).toContain("Run the cell again to explore it.");
   expect(model.sent).toEqual([]);
+});
+
+test("while the kernel is waited for there is a still picture, and then the view", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const model = new FakeModel({ bundle: "abc", own: "me", still: STILL });
+  Object.assign(model, { widget_manager: { get_model: async () => ({ comm_live: true }) } });
+  const { el, done } = render(model);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(el.querySelector("img")).not.toBeNull();
+  expect(el.textContent).toContain("Waiting for the kernel");
+  vi.useRealTimers();
+  answering("here")(model.sent[0] as Sent, model);
+  await done;
+  expect(el.textContent).toBe("here");
 });
 
 test("what mount gives back takes the view away", async () => {
@@ -77,7 +101,7 @@ test("a refusal is shown as a plain sentence, and the next widget asks for itsel
   const refused = render(refusing);
   expect(await refused.done).toBeUndefined();
   expect(refused.el.textContent).toBe(markup);
-  expect(refused.el.childElementCount).toBe(0);
+  expect(refused.el.querySelector("b")).toBeNull();
   const next = render(new FakeModel({ bundle: "abc" }, answering("there")));
   await next.done;
   expect(next.el.textContent).toBe("there");

@@ -1,13 +1,13 @@
 /**
- * What an anywidget loads: it finds the bundle, once per page, and mounts it. One widget of the
- * kernel carries the bundle; where a host cannot look widgets up, the kernel is asked for it. Every
- * output carries this file, so it is kept small.
+ * What an anywidget loads: it asks the kernel for the bundle, once per page, and mounts it. Until
+ * then, and where no kernel answers, it shows a still picture. Every output carries this file, and
+ * a saved notebook may, so it is kept small.
  */
 
 interface Model {
   get(name: string): unknown;
   send(content: unknown): void;
-  widget_manager?: { get_model(id: string): Promise<{ get(name: string): unknown }> };
+  widget_manager?: { get_model(id: string): Promise<{ comm_live?: boolean }> };
   on(event: "msg:custom", callback: (content: Reply, buffers: DataView[]) => void): void;
   off(event: "msg:custom", callback: (content: Reply, buffers: DataView[]) => void): void;
 }
@@ -22,6 +22,13 @@ interface Bundle {
   mount(context: { model: Model; el: HTMLElement }): () => void;
 }
 
+/** What is seen while no kernel answers. */
+interface Still {
+  text?: string;
+  /** An SVG document. */
+  picture?: string;
+}
+
 /** Bundles by the hash of their content, shared by all widgets of the page. */
 const STORE = Symbol.for("export-explorer.bundles");
 /** How long a widget waits for what another one asked for, before it asks by itself. */
@@ -30,6 +37,7 @@ const PATIENCE_MS = 4000;
 const SILENCE_MS = 1500;
 const WAITING =
   "Waiting for the kernel to send the view. If it has stopped, start it and run the cell again.";
+const STILL = "A still picture: the kernel that drew it is gone. Run the cell again to explore it.";
 
 const shared = globalThis as unknown as Record<symbol, Map<string, Promise<Bundle>> | undefined>;
 
@@ -53,7 +61,7 @@ const later = (ms: number): Promise<null> =>
   new Promise((resolve) => setTimeout(() => resolve(null), ms));
 
 async function fetchBundle(model: Model): Promise<Bundle> {
-  const source = (await carried(model)) ?? (await ask(model));
+  const source = await ask(model);
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
     return (await import(url)) as Bundle;
@@ -73,17 +81,6 @@ function dataUrl(source: DataView<ArrayBuffer>): Promise<string> {
   });
 }
 
-/** The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy. */
-async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
-  try {
-    const holder = await model.widget_manager?.get_model(String(model.get("bundle_model")));
-    const source = holder?.get("source") as DataView<ArrayBuffer> | undefined;
-    return source && source.byteLength > 0 ? source : null;
-  } catch {
-    return null; // a host that keeps its widgets to itself
-  }
-}
-
 /** Waits as long as it takes: a busy kernel answers once it has run what it is running. */
 function ask(model: Model): Promise<DataView<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
@@ -100,6 +97,37 @@ function ask(model: Model): Promise<DataView<ArrayBuffer>> {
   });
 }
 
+/** Whether a model is read from a saved notebook, with no kernel behind it. */
+async function isSaved(model: Model): Promise<boolean> {
+  try {
+    const own = String(model.get("own") ?? "");
+    return (await model.widget_manager?.get_model(own))?.comm_live === false;
+  } catch {
+    return false; // a host that keeps its widgets to itself
+  }
+}
+
+/** The picture as an image and the text as text: whatever is in them is not run. */
+function showStill(model: Model, el: HTMLElement, note: string): void {
+  const { text = "", picture = "" } = (model.get("still") as Still | undefined) ?? {};
+  const parts: HTMLElement[] = [];
+  const add = (tag: "p" | "pre", shown: string): void => {
+    const part = document.createElement(tag);
+    part.textContent = shown;
+    if (shown) parts.push(part);
+  };
+  add("pre", text);
+  if (picture) {
+    const image = document.createElement("img");
+    image.alt = "The graph's top level";
+    image.style.maxWidth = "100%";
+    image.src = `data:image/svg+xml,${encodeURIComponent(picture)}`;
+    parts.push(image);
+  }
+  add("p", note);
+  el.replaceChildren(...parts);
+}
+
 interface Place {
   model: Model;
   el: HTMLElement;
@@ -108,9 +136,11 @@ interface Place {
 export default {
   async render({ model, el }: Place): Promise<(() => void) | undefined> {
     performance.mark("tx:render");
-    const timer = setTimeout(() => {
-      el.textContent = WAITING;
-    }, SILENCE_MS);
+    if (await isSaved(model)) {
+      showStill(model, el, STILL);
+      return undefined;
+    }
+    const timer = setTimeout(() => showStill(model, el, WAITING), SILENCE_MS);
     try {
       const { mount } = await bundle(model);
       clearTimeout(timer);
@@ -118,7 +148,7 @@ export default {
       return mount({ model, el });
     } catch (error) {
       clearTimeout(timer);
-      el.textContent = error instanceof Error ? error.message : String(error);
+      showStill(model, el, error instanceof Error ? error.message : String(error));
       return undefined;
     }
   },

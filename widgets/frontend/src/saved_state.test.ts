@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { keepStill, type Notebook } from "./saved_state";
+import { FakeModel } from "./testing/fake_model";
+
+const STATE = "application/vnd.jupyter.widget-state+json";
+const VIEW = "application/vnd.jupyter.widget-view+json";
+
+const listed = <T>(all: T[]) => ({ length: all.length, get: (at: number) => all[at] as T });
+
+/** A notebook whose outputs show these models; `save` is what JupyterLab does first. */
+function notebookOf(ids: string[], metadata: { [key: string]: unknown } = {}) {
+  const slots: ((sender: unknown, state: string) => void)[] = [];
+  const outputs = (): object => listed(ids.map((id) => ({ data: { [VIEW]: { model_id: id } } })));
+  let written = 0;
+  const notebook = {
+    saveState: { connect: (slot: (typeof slots)[number]) => slots.push(slot) },
+    model: {
+      get cells() {
+        return listed([{}, { outputs: outputs() }]);
+      },
+      getMetadata: (key: string) => metadata[key],
+      setMetadata: (key: string, value: unknown) => {
+        written += 1;
+        metadata[key] = value;
+      },
+    },
+  };
+  const states = (): { [id: string]: { state: object } } =>
+    (metadata.widgets as { [mime: string]: { state: never } })?.[STATE]?.state ?? {};
+  const save = (): void => {
+    for (const slot of slots) slot(null, "started");
+  };
+  return { notebook: notebook as unknown as Notebook, save, states, written: () => written };
+}
+
+function live(id: string, notebook: Notebook): FakeModel {
+  const traits = { own: id, still: { text: id }, _esm: "code", record: "bytes", _model_name: "M" };
+  return Object.assign(new FakeModel(traits), { widget_manager: { context: notebook } });
+}
+
+test("a notebook that is saved keeps the still picture of each view, and no Record", () => {
+  const { notebook, save, states } = notebookOf(["one", "two"]);
+  keepStill(live("one", notebook) as never);
+  keepStill(live("two", notebook) as never);
+  keepStill(live("gone", notebook) as never);
+  expect(states()).toEqual({});
+  save();
+  expect(Object.keys(states())).toEqual(["one", "two"]);
+  expect(states().one).toMatchObject({ model_name: "M", state: { still: { text: "one" } } });
+  expect(JSON.stringify(states())).not.toContain("bytes");
+});
+
+test("others' state stays; of ours, what no output shows goes; nothing is written twice", () => {
+  const theirs = { model_name: "IntSlider", state: { value: 3 } };
+  const old = { model_name: "M", state: { still: {} } };
+  const all = { state: { theirs, old }, version_major: 2, version_minor: 0 };
+  const { notebook, save, states, written } = notebookOf(["one"], { widgets: { [STATE]: all } });
+  keepStill(live("one", notebook) as never);
+  save();
+  expect(Object.keys(states())).toEqual(["theirs", "one"]);
+  expect(states().theirs).toBe(theirs);
+  save();
+  expect(written()).toBe(1);
+});
+
+test("where there is no notebook to write to, nothing happens", () => {
+  keepStill(new FakeModel({ own: "x" }) as never);
+});

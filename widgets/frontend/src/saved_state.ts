@@ -1,0 +1,113 @@
+/**
+ * What a saved notebook keeps of a view. JupyterLab stores no state of widgets unless it is told to,
+ * and then all of it; a notebook that is opened without its kernel says "model not found". So
+ * whenever a notebook is saved, the few traits that draw a still picture are put beside its outputs.
+ */
+
+import type { Model } from "./anywidget_host";
+
+const STATE = "application/vnd.jupyter.widget-state+json";
+const VIEW = "application/vnd.jupyter.widget-view+json";
+/** What the loader needs to show a still picture, and what the page needs to load the loader. */
+const KEPT = [
+  "_model_module",
+  "_model_module_version",
+  "_model_name",
+  "_view_module",
+  "_view_module_version",
+  "_view_name",
+  "_esm",
+  "_anywidget_id",
+  "bundle",
+  "still",
+  "own",
+] as const;
+
+interface State {
+  model_module: unknown;
+  model_module_version: unknown;
+  model_name: unknown;
+  state: { [name: string]: unknown };
+}
+
+interface Stored {
+  version_major: number;
+  version_minor: number;
+  state: { [id: string]: State };
+}
+
+interface Output {
+  readonly data?: { readonly [mime: string]: unknown };
+}
+
+interface Listed<T> {
+  readonly length: number;
+  get(index: number): T;
+}
+
+/** The part of a notebook of JupyterLab's that is used here. */
+export interface Notebook {
+  readonly saveState: { connect(slot: (sender: unknown, state: string) => void): unknown };
+  readonly model: {
+    readonly cells: Listed<{ readonly outputs?: Listed<Output> }>;
+    getMetadata(key: string): unknown;
+    setMetadata(key: string, value: unknown): void;
+  };
+}
+
+/** Per notebook, the models of its views that were live in this page, by their ids. */
+const known = new WeakMap<Notebook, Map<string, Model>>();
+
+/** From now on, a notebook that is saved has a still picture of this model's views. */
+export function keepStill(model: Model): void {
+  const notebook = model.widget_manager?.context;
+  const id = String(model.get("own") ?? "");
+  if (!notebook?.model?.getMetadata || !notebook.saveState || !id) return;
+  let models = known.get(notebook);
+  if (!models) {
+    models = new Map();
+    known.set(notebook, models);
+    const all = models;
+    notebook.saveState.connect((_, state) => {
+      if (state === "started") store(notebook, all);
+    });
+  }
+  models.set(id, model);
+}
+
+/** Writes the state of all our models that an output shows, and drops that of those which none does. */
+function store(notebook: Notebook, models: ReadonlyMap<string, Model>): void {
+  const shown = shownIn(notebook);
+  const widgets = (notebook.model.getMetadata("widgets") ?? {}) as { [mime: string]: Stored };
+  const before = widgets[STATE] ?? { version_major: 2, version_minor: 0, state: {} };
+  const state: { [id: string]: State } = {};
+  for (const [id, each] of Object.entries(before.state)) {
+    if (shown.has(id) || !("still" in each.state)) state[id] = each;
+  }
+  for (const [id, model] of models) if (shown.has(id)) state[id] = stateOf(model);
+  if (JSON.stringify(state) === JSON.stringify(before.state)) return;
+  notebook.model.setMetadata("widgets", { ...widgets, [STATE]: { ...before, state } });
+}
+
+function stateOf(model: Model): State {
+  const state = Object.fromEntries(KEPT.map((name) => [name, model.get(name)]));
+  return {
+    model_module: state._model_module,
+    model_module_version: state._model_module_version,
+    model_name: state._model_name,
+    state,
+  };
+}
+
+/** The ids of all models that the outputs of a notebook show. */
+function shownIn({ model: { cells } }: Notebook): Set<string> {
+  const found = new Set<string>();
+  for (let cell = 0; cell < cells.length; cell++) {
+    const outputs = cells.get(cell).outputs;
+    for (let at = 0; at < (outputs?.length ?? 0); at++) {
+      const view = outputs?.get(at).data?.[VIEW] as { model_id?: unknown } | undefined;
+      if (view) found.add(String(view.model_id));
+    }
+  }
+  return found;
+}
