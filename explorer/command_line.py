@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(json.dumps(record_schema(), indent=1))
         return OK
     if asked.program is None:
-        parser.error("name a .pt2 file, or module:function; --help has examples")
+        parser.error("give a .pt2 file, or module:function; --help has examples")
     try:
         return _run(asked)
     except (ImportError, AttributeError, TypeError, ValueError, OSError, FixError) as error:
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer",
-        description="See what is in an exported program, check it, and compare it with another.",
+        description="Inspect an exported program, check it, and compare it with another.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--backend", metavar="NAMES", help="by what to run it: program,inductor,onnx, ..., or all"
     )
-    parser.add_argument("--profile", action="store_true", help="measure what each op takes")
+    parser.add_argument("--profile", action="store_true", help="measure each op")
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
@@ -160,7 +160,7 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
     module, colon, function = program.partition(":")
     if not colon or Path(program).exists() or program.endswith(".pt2"):
         if asked.dynamic or asked.strict or asked.fix:
-            raise ValueError(f"{program} is exported already: -d, --strict and --fix mean nothing.")
+            raise ValueError(f"{program} is already exported: -d, --strict and --fix do not apply.")
         return load(program, trusted=asked.trusted)
     sys.path.insert(0, str(Path.cwd()))
     made: Any = importlib.import_module(module)

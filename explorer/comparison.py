@@ -75,7 +75,7 @@ class Comparison:
         shown = [cut(f"{self.diff.before}  →  {self.diff.after}"), cut(self.summary)]
         if self.diff.symbols:
             names = ", ".join(f"{old} → {new}" for old, new in self.diff.symbols)
-            shown.append(cut(f"the same under other names: {names}"))
+            shown.append(cut(f"the same under different names: {names}"))
         blocks = [block for graph in self.diff.graphs for block in self._graph(graph)]
         for block in blocks[:most]:
             shown += block
@@ -189,8 +189,8 @@ def _entry_of(given: Any) -> Entry:
         program = Exported(request=None, recording=Recording(), program=given, title="program")
         return Entry("program", program)
     raise TypeError(
-        f"A {type(given).__name__} is no program. Give an Exploration, an ExportedProgram or the "
-        "path of a .pt2 file."
+        f"A {type(given).__name__} is not a program. Give an Exploration, an ExportedProgram or "
+        "the path of a .pt2 file."
     )
 
 

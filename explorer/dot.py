@@ -51,14 +51,14 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
         return target
     if kind not in graphviz.FORMATS:
         raise ValueError(
-            f"Graphviz draws no .{kind} files; write graph.svg, graph.pdf or graph.png"
+            f"Graphviz cannot write .{kind} files; use graph.svg, graph.pdf or graph.png"
         )
     try:
         target.write_bytes(drawing.pipe(format=kind))
     except graphviz.ExecutableNotFound as error:
         raise DotMissing(
-            "Drawing this file needs Graphviz's program `dot` (apt install graphviz, or "
-            "brew install graphviz). A .dot file, and the widget's own SVG button, need none."
+            "This needs Graphviz's `dot` program (apt install graphviz, or brew install "
+            "graphviz). A .dot file, and the widget's SVG button, do not."
         ) from error
     return target
 

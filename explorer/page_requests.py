@@ -55,7 +55,7 @@ class Answers:
         if ask in views:
             return views[ask](self._session.entries[number], request)
         if ask not in actions:
-            raise Refusal(f"This kernel does not know the question {ask!r}. Reload the page.")
+            raise Refusal(f"This kernel does not know the request {ask!r}. Reload the page.")
         try:
             return in_main_thread(lambda: actions[ask](number, request)), []
         except FixError as error:
@@ -109,7 +109,7 @@ class Answers:
     def _apply(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
         fixes = request.get("fixes")
         if not isinstance(fixes, list) or not all(isinstance(fix, int) for fix in fixes):
-            raise Refusal("Which fixes to apply is not said. Reload the page.")
+            raise Refusal("The request names no fixes to apply. Reload the page.")
         return {"attempt": self._session.apply(number, fixes, self._report)}
 
     def _autofix(self, number: int, _: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Answers:
     def _decompose(self, number: int, request: dict[str, Any]) -> dict[str, Any]:
         table = request.get("table")
         if not isinstance(table, str):
-            raise Refusal("Which ops to decompose is not said. Reload the page.")
+            raise Refusal("The request names no ops to decompose. Reload the page.")
         return {"attempt": self._session.decompose(number, table, self._report)}
 
     def _setups(self, _: Entry, __: dict[str, Any]) -> Answer:
@@ -151,7 +151,7 @@ class Answers:
         except KeyboardInterrupt:
             if self._session.entries[number].runs == before:
                 raise
-            return {"sentence": "Interrupted. The runs that had ended are kept."}
+            return {"sentence": "Interrupted. Finished runs are kept."}
         return {"sentence": ""}
 
     def _profile(self, number: int, request: dict[str, Any]) -> None:

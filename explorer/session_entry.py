@@ -76,8 +76,8 @@ class Entry:
             return describe(self.attempt)
         except Exception as error:
             raise RuntimeError(
-                "torch.export is done, but Export Explorer cannot describe what it made. "
-                "That is a bug of Export Explorer's; please report it with the error above."
+                "torch.export succeeded, but Export Explorer cannot describe the program. This "
+                "is a bug in Export Explorer; please report it with the error above."
             ) from error
 
     @cached_property

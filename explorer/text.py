@@ -82,8 +82,8 @@ def level_lines(record: Record) -> list[str]:
     tied = sum(origin >= 0 for origin in level.origins)
     lines = [f"{each.op} ×{each.count} → {', '.join(each.into)}" for each in level.replaced]
     lines.append(
-        f"{tied:,} ops tied to where they come from, {len(level.fallback)} of them by what they "
-        f"are; {len(level.untied)} untied"
+        f"{tied:,} ops matched by provenance or structure ({len(level.fallback)} by structure); "
+        f"{len(level.untied)} unmatched"
     )
     if level.outside:
         lines.append(f"not in Core ATen: {', '.join(level.outside)}")

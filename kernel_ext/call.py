@@ -50,8 +50,8 @@ def parse_call(text: str) -> Call:
     call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     if isinstance(call, ast.Await):
         raise ExportUsageError(
-            "What is awaited cannot be exported. Export the model that is called inside, "
-            "or leave the await out."
+            "An awaited call cannot be exported. Export the model that it calls, or leave out "
+            "the await."
         )
     if not isinstance(call, ast.Call):
         raise ExportUsageError(
@@ -99,7 +99,9 @@ def syntax_error(error: SyntaxError, text: str) -> ExportUsageError:
     """Python's complaint about a text, with a caret."""
     lines = text.splitlines() or [""]
     number = min(max(error.lineno or 1, 1), len(lines))
-    return pointing(f"This is no Python: {error.msg}", lines[number - 1], (error.offset or 1) - 1)
+    return pointing(
+        (f"This is not valid Python: {error.msg}"), lines[number - 1], (error.offset or 1) - 1
+    )
 
 
 def _assigned(statement: ast.stmt | None, text: str) -> str | None:
@@ -109,7 +111,7 @@ def _assigned(statement: ast.stmt | None, text: str) -> str | None:
     elif not isinstance(statement, ast.AnnAssign | ast.AugAssign):
         return None
     raise ExportUsageError(
-        f"{_first_line(text)}: the result can be given to one name: %export ex = model(x)"
+        f"{_first_line(text)}: the result can be assigned to one name only: %export ex = model(x)"
     )
 
 
@@ -119,7 +121,7 @@ def _refuse_options_after(text: str) -> None:
         if match.group(1) in OPTIONS and _ends_call(text[: match.start() + 1]):
             option = match.group(1)
             raise pointing(
-                f"Options stand before the call: %export {option} … model(x)",
+                f"Options come before the call: %export {option} … model(x)",
                 _first_line(text),
                 match.start(1),
             )

@@ -18,21 +18,23 @@ OPTIONS = {
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes; click one to see it",
     "--fix": "if it does not export, apply lossless fixes until it does",
-    "--guide": "go through it step by step: export, explain, fix, verify, leave a report",
+    "--guide": "go step by step: export, explain, fix, verify, write a report",
     "--verify": "check the guarantees that torch.export claims, on this program",
     "--run": "run it and compare with eager; on a device: --run cuda",
-    "--backend": "run by these: eager,program,inductor,aoti,onnx, ..., or all that can run here",
+    "--backend": (
+        "run with these backends: eager,program,inductor,aoti,onnx, ..., or all that can run here"
+    ),
     "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
-    "--profile": "measure what each op takes",
+    "--profile": "measure each op",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "show what torch.compile does with the same call beside it",
     "--sizes": "with --vs-compile: call it at these sizes, 512,1024,2048 or batch=512,1024",
-    "-d": 'what may vary: -d "x: batch[2..64], _; y: batch, *"',
+    "-d": 'dynamic sizes: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
-    "-D": "what may vary, as a Python expression without spaces or in quotes",
+    "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
     "--as": "keep the result under this name",
-    "--save": "write the program into this .pt2 file, with what is shown of it",
-    "--html": "write the whole view into one HTML file, for reading without a kernel",
+    "--save": "save the program to this .pt2 file, with its Record",
+    "--html": "write the whole view to one HTML file that needs no kernel",
     "--load": "open a .pt2 file instead of exporting a call",
     "--trusted": "with --load: you know who made the file, so its program may be made",
     "--no-display": "export, but show nothing",
@@ -144,20 +146,19 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if len(set(modes)) > 1:
         raise ExportUsageError(f"{' and '.join(modes)} exclude each other; give one of them.")
     if "dynamic" in given and "expression" in given:
-        raise ExportUsageError("-d and -D both say what is dynamic; give one of them.")
+        raise ExportUsageError("-d and -D exclude each other; give one of them.")
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise ExportUsageError(f"--as {name}: that is no name for a variable.")
+        raise ExportUsageError(f"--as {name}: not a valid variable name.")
     if "sizes" in given and "--vs-compile" not in flags:
-        raise ExportUsageError("--sizes goes with --vs-compile: the sizes to call both sides at.")
+        raise ExportUsageError("--sizes needs --vs-compile: the sizes to call both sides at.")
     if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
         raise ExportUsageError("--vs-compile shows one export: leave out --both and --fix.")
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
-            "--load opens a program that is exported already: it goes with --trusted, --as, "
-            "--html, --verify, --decompose, --run, --backend, --profile and --no-display only, "
-            "without a call."
+            "--load opens a saved program: it goes with --trusted, --as, --html, --verify, "
+            "--decompose, --run, --backend, --profile and --no-display only, without a call."
         )
     if "--trusted" in flags and "load" not in given:
         raise ExportUsageError("--trusted goes with --load: you know who made that file.")
@@ -165,8 +166,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         given.keys() & {"load", "decompose"} or {"--both", "--no-display"} & {*flags}
     ):
         raise ExportUsageError(
-            "--guide goes its own way, step by step: it goes with -d, -D, --strict, --as, --save "
-            "and --html only."
+            "--guide goes step by step: it takes -d, -D, --strict, --as, --save and --html only."
         )
     if given.keys() & {"backend", "on"}:
         given.setdefault("run", "cpu")

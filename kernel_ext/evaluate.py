@@ -124,4 +124,4 @@ def _unknown_name(node: ast.AST, source: str, namespace: dict[str, Any]) -> Expo
     hint = f" Did you mean {near[0]}?" if near else " Run the cell that defines it first."
     line = source.splitlines()[node.lineno - 1]
     column = len(line.encode()[: node.col_offset].decode())
-    return pointing(f"There is no {node.id} here.{hint}", line, column)
+    return pointing(f"name {node.id!r} is not defined.{hint}", line, column)

@@ -66,7 +66,7 @@ class ExportMagics(Magics):
         --backend NAMES          by what to run it: eager,program,inductor,aoti,onnx,executorch,
                                  openvino, or all that can run here; `eager,program` by default
         --on CLIENT              run on the engines of this ipyparallel client instead of here
-        --profile                measure what each op takes; the graph can be coloured by it
+        --profile                measure each op; the graph can be coloured by it
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
                                  variable with a table of functions by op
@@ -165,7 +165,7 @@ class ExportMagics(Magics):
         """Runs all but the cell's last statement; the command with that one as its call."""
         __tracebackhide__ = True
         if command.load:
-            raise ExportUsageError("%%export has a cell to run; %export --load opens a file.")
+            raise ExportUsageError("%%export runs a cell; use %export --load to open a file.")
         if command.call:
             raise ExportUsageError(
                 f"%%export takes the call from the cell's last line; move {command.call} there."
@@ -205,5 +205,5 @@ def _program(word: str, names: Mapping[str, Any]) -> Any:
     if word in names:
         return names[word]
     if word.isidentifier():
-        raise ExportUsageError(f"There is no variable {word}. Name two results, or a .pt2 file.")
+        raise ExportUsageError(f"There is no variable {word}. Give two results, or .pt2 files.")
     return word

@@ -38,8 +38,8 @@ class CheckReport:
             return f"torch {self.torch_version} has no ExportDB."
         good = sum(row.as_declared for row in self.rows)
         return (
-            f"ExportDB of torch {self.torch_version}: {len(self.rows)} cases, {good} do what is "
-            "declared of them, in both modes."
+            f"ExportDB of torch {self.torch_version}: {len(self.rows)} cases, {good} behave as "
+            "declared, in both modes."
         )
 
     def __repr__(self) -> str:

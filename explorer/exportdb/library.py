@@ -92,7 +92,7 @@ class Library:
         what = "%graph_breaks" if self.section == "breaks" else "%exportdb"
         if not self.query:
             return "This torch ships none."
-        return f"Nothing has all of these words: {self.query}. {what} alone lists all there is."
+        return f"Nothing matches all of these words: {self.query}. {what} alone lists everything."
 
     def _static(self, note: str = "") -> dict[str, str]:
         """What is shown where no widget runs."""

@@ -54,7 +54,7 @@ class LibraryAnswers:
         if ask == "try":
             return in_main_thread(lambda: self._try(str(request.get("name")), _source(request)))
         if self._answers is None:
-            raise Refusal("Nothing was exported yet. Choose a case and press Export it live.")
+            raise Refusal("Nothing has been exported yet. Choose a case and press Export it live.")
         return self._answers(ask, request)
 
     def _try(self, name: str, source: str) -> Answer:
@@ -94,5 +94,7 @@ def _source(request: dict[str, Any]) -> str:
     if not isinstance(source, str):
         raise Refusal("The text of the case did not arrive. Reload the page.")
     if len(source) > LONGEST_SOURCE:
-        raise Refusal(f"The text has {len(source):,} characters; {LONGEST_SOURCE:,} are the most.")
+        raise Refusal(
+            f"The text has {len(source):,} characters; at most {LONGEST_SOURCE:,} are allowed."
+        )
     return source

@@ -149,7 +149,7 @@ class _Walk:
         try:
             reply = step()
         except KeyboardInterrupt:
-            stopped = "Interrupted. What was done before stands."
+            stopped = "Interrupted. Completed steps are kept."
             self.end(Reply(kind="open", title=heading, reason=stopped))
             return False
         except Exception as error:  # noqa: BLE001 - one step that stumbles does not end the walk
@@ -157,7 +157,7 @@ class _Walk:
                 kind="wrong",
                 title=heading,
                 reason=f"This step did not work: {type(error).__name__}: {error}",
-                after="The others go on without it.",
+                after="The other steps continue without it.",
             )
         self.end(reply)
         return True
@@ -172,10 +172,10 @@ def _steps(
         yield "Explain", lambda: explained(exploration)
         yield "Fix", lambda: fixed(exploration, name, progress)
     if exploration.ok:
-        yield "Look for what is wrong", lambda: looked_over(exploration, name)
+        yield "Check for problems", lambda: looked_over(exploration, name)
         yield "Verify", lambda: verified(exploration, progress)
         if shapes is None:
-            yield "Find what may vary", lambda: varying(exploration, walk.guided.title, progress)
+            yield "Find dynamic sizes", lambda: varying(exploration, walk.guided.title, progress)
     yield "Report", lambda: _reported(walk, report)
 
 
@@ -192,9 +192,9 @@ def _reported(walk: _Walk, path: str | Path | None) -> Reply:
             raise
         written = write_report(session, Path(tempfile.mkdtemp()) / file.name, preface=preface)
     guided.report = written
-    after = "It needs no kernel and no network: open it in a browser, or send it on."
+    after = "It needs no kernel and no network: open it in a browser, or share it."
     if exploration.ok:
-        after += f' `{walk.name}.save("model.pt2")` writes the program itself.'
+        after += f' `{walk.name}.save("model.pt2")` saves the program itself.'
     return Reply(kind="right", title="Report", reason=f"Written: `{written}`", after=after)
 
 

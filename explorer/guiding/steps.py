@@ -82,14 +82,14 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
     found = exploration.autofix(progress)
     lines = [_fix_line(step) for step in found.steps]
     if exploration.ok:
-        after = "Your files and your model are as they were."
+        after = "Your files and your model are unchanged."
         if exploration.fixed_source:
-            after += f" `{name}.fixed_source` has the code with the fix in it, to be copied."
+            after += f" `{name}.fixed_source` has the fixed code, to copy."
         return Reply(kind="right", title="Fix", reason=found.sentence, lines=lines, after=after)
     lines += _offers(exploration, name)
     return Reply(
         kind="wrong",
-        title="Fix: not by itself",
+        title="Fix: needs your decision",
         reason=found.sentence,
         lines=lines[: 2 * _MOST],
         after=_undecided(exploration),
@@ -101,7 +101,7 @@ def _fix_line(step: Step) -> Line:
     from export_engine.attempt import Failed
 
     if step.kept and isinstance(step.attempt, Failed):
-        return Line("right", f"{step.fix.title}: gets further, to another failure")
+        return Line("right", f"{step.fix.title}: gets further, then fails differently")
     return Line("right" if step.kept else "open", step.sentence)
 
 
@@ -120,8 +120,8 @@ def _undecided(exploration: Exploration) -> str:
     where = f" Change {place}, or what it calls," if place else " Change what the sentence names"
     if exploration.fixes:
         return (
-            "What is left costs something, so it is for you to decide: apply one of those above, "
-            f"here or in the view.{where} if none will do, and run the guide again."
+            "The remaining fixes are lossy, so you decide: apply one of those above, here or in "
+            f"the view.{where} if none will do, and run the guide again."
         )
     return (
         f"No fix is known.{where} so that the sentence above no longer holds, and run the guide "
@@ -138,8 +138,8 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
         more = f" {notes} under Findings." if findings else ""
         return Reply(
             kind="right",
-            title="Look for what is wrong",
-            reason=f"Nothing wrong or surprising was found.{more}",
+            title="Check for problems",
+            reason=f"No findings.{more}",
         )
     lines = [
         Line("wrong" if each.severity == "wrong" else "note", each.sentence)
@@ -147,8 +147,8 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
     ]
     return Reply(
         kind="wrong" if grave[0].severity == "wrong" else "note",
-        title="Look for what is wrong",
-        reason="It exports, and this should be looked at:",
+        title="Check for problems",
+        reason="It exports, with findings to look at:",
         lines=[*lines, *_offers(exploration, name)],
         after="Findings has each with its line, and why it matters.",
     )
@@ -156,22 +156,25 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
 
 def varying(exploration: Exploration, title: str, progress: Report | None) -> Reply:
     """Which sizes could vary, as a line to run."""
-    heading = "Find what may vary"
+    heading = "Find dynamic sizes"
     found = free_sizes(exploration, progress)
     if found is None:
-        said = "All sizes are those of the example. Which of them could vary was not found out."
+        said = (
+            "All sizes are static, as in the example. Which of them could be dynamic was not "
+            "determined."
+        )
         return Reply(kind="note", title=heading, reason=said)
     fixed = [Line("open", each) for each in found.fixed[: 2 * _MOST]]
     if not found.shapes:
-        said = "All sizes are those of the example, and the code lets none vary."
+        said = "All sizes are static, as in the example, and the code allows no dynamic ones."
         return Reply(kind="note", title=heading, reason=said, lines=fixed)
-    after = "Give the sizes names of your own, and write `_` for each that should stay."
+    after = "Give the sizes your own names, and write `_` for each that should stay static."
     if not found.confirmed:
-        after = "`*` leaves it to torch which sizes may vary; Shapes says what came of it."
+        after = "`*` lets torch decide which sizes are dynamic; Shapes shows the result."
     return Reply(
         kind="note",
         title=heading,
-        reason="All sizes are those of the example. These could vary:",
+        reason="All sizes are static, as in the example. These could be dynamic:",
         code=f'%export --guide -d "{found.shapes}" {title}',
         lines=fixed,
         after=after,
@@ -185,7 +188,7 @@ def verified(exploration: Exploration, progress: Report | None) -> Reply:
         return Reply(
             kind="right",
             title="Verify",
-            reason=f"{checked.sentence} The program was run beside the model to find out.",
+            reason=f"{checked.sentence} The program was run and compared with the model.",
         )
     if not checked.broken:
         left = [Line("open", f"{each.name}: {each.sentence}") for each in checked.unchecked]
@@ -203,5 +206,5 @@ def verified(exploration: Exploration, progress: Report | None) -> Reply:
         title="Verify",
         reason=checked.sentence,
         lines=lines[:_MOST],
-        after="Do not ship it as it is: Verify shows each one with its evidence.",
+        after="Do not ship it as is: Verify shows the evidence for each.",
     )

@@ -14,9 +14,9 @@ MOST_GUARDS = 3
 _MOST_OPS = 12
 
 EXPORT_SAYS = {
-    "takes": "takes it, with the one graph",
+    "takes": "accepts it, with its one graph",
     "refuses": "refuses it",
-    "unchecked": "lets it through, outside of its contract",
+    "unchecked": "accepts it, outside of its contract",
     "no program": "has no program for it",
 }
 
@@ -29,7 +29,7 @@ def report_text(report: CompileReport) -> str:
     lines += ["", "Graphs that torch.compile cut"]
     lines += [f"  {number} {graph_text(each)}" for number, each in enumerate(report.graphs, 1)]
     if report.gaps:
-        lines += ["", "Gaps, which the interpreter runs"]
+        lines += ["", "Graph breaks, run by the interpreter"]
     for number, gap in enumerate(report.gaps, 1):
         lines.append(f"  {number} {gap.reason}{f' ({gap.page})' if gap.page else ''}")
         lines += [f"      {place_text(each)}" for each in gap.places[-1:]]
@@ -46,14 +46,14 @@ def compile_sentence(report: CompileReport) -> str:
     """`3 graphs in 3 compilations; no gap`."""
     graphs, gaps = len(report.graphs), len(report.gaps)
     again = sum(call.outcome == "recompiled" for call in report.calls)
-    parts = [counted(graphs, "graph"), counted(gaps, "gap") if gaps else "no gap between them"]
+    parts = [counted(graphs, "graph"), counted(gaps, "gap") if gaps else "no graph break"]
     if len(report.calls) > 1:
         parts.append(f"compiled again at {again} of {len(report.calls)} sizes")
     return ", ".join(parts)
 
 
 def call_sentence(report: CompileReport, call: CompiledCall) -> str:
-    """What torch.compile does with a call: `compiles graph 1, for these sizes alone`."""
+    """What torch.compile does with a call: `compiles graph 1, for these sizes only`."""
     made = f"{_numbers(call.made)}, for {_sizes(report, call.made)}" if call.made else ""
     match call.outcome:
         case "compiled":
@@ -65,7 +65,7 @@ def call_sentence(report: CompileReport, call: CompiledCall) -> str:
             return f"runs {_numbers(list(used))} again"
         case "interpreted":
             why = f": {call.detail}" if call.detail else ""
-            return f"leaves all of it to the interpreter{why}"
+            return f"falls back to the interpreter for all of it{why}"
         case "failed":
             return f"raises {call.detail}"
 
@@ -102,7 +102,7 @@ def rule_sentence(call: CompiledCall) -> str:
 
 def graph_text(given: CompiledGraph) -> str:
     """A graph in a line."""
-    sizes = ", ".join(given.sizes) if given.sizes else "for these sizes alone"
+    sizes = ", ".join(given.sizes) if given.sizes else "for these sizes only"
     where = f"; {given.place.file}, line {given.place.line}" if given.place else ""
     return f"{ops_text(given)}; {', '.join(given.inputs)}; {sizes}{where}"
 
@@ -145,7 +145,7 @@ def _call(report: CompileReport, call: CompiledCall) -> list[str]:
 def _sizes(report: CompileReport, numbers: list[int]) -> str:
     """The sizes that graphs are for."""
     sizes = dict.fromkeys(size for each in numbers for size in report.graphs[each - 1].sizes)
-    return ", ".join(sizes) or "these sizes alone"
+    return ", ".join(sizes) or "these sizes only"
 
 
 def _numbers(numbers: list[int]) -> str:

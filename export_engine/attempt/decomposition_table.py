@@ -42,14 +42,14 @@ class DecompositionTable:
             return DecompositionTable.parse(table)
         if not isinstance(table, Mapping):
             raise TableError(
-                f"A {type(table).__name__} is no table. Give a text such as 'core -linear', or a "
-                "dict of functions by op."
+                f"A {type(table).__name__} is not a decomposition table. Give a string such as "
+                "'core -linear', or a dict from ops to functions."
             )
         for op, function in table.items():
             if not isinstance(op, OpOverload) or not callable(function):
                 raise TableError(
-                    f"A table maps ops to functions; this one has {op!r}: {function!r}. Name an "
-                    "overload, such as torch.ops.aten.linear.default."
+                    f"A decomposition table maps ops to functions; this one has {op!r}: "
+                    f"{function!r}. Name an overload, such as torch.ops.aten.linear.default."
                 )
         names = tuple(str(op) for op in table)
         return DecompositionTable("given", names, dict(table.items()))
@@ -69,8 +69,8 @@ class DecompositionTable:
         if first == "core" and all(word.startswith("-") and len(word) > 1 for word in rest):
             return DecompositionTable("core", tuple(dict.fromkeys(word[1:] for word in rest)))
         raise TableError(
-            f"{text!r} is no table. Write core, none, core -conv2d -linear (which stay whole), or "
-            "only t transpose."
+            f"Unknown decomposition table {text!r}. Write core, none, core -conv2d -linear "
+            "(which are kept), or only t transpose."
         )
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ class DecompositionTable:
         missing = [op for op, found in named.items() if not found]
         if missing:
             raise TableError(
-                f"torch has no decomposition of {', '.join(missing)}. Name ops as in the graph: "
+                f"torch has no decomposition for {', '.join(missing)}. Name ops as in the graph: "
                 "linear, or aten.linear.default."
             )
         chosen = {each for found in named.values() for each in found}

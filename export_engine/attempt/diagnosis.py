@@ -18,34 +18,34 @@ class Kind(StrEnum):
 
     # Sizes
     EXAMPLE_OUT_OF_RANGE = "The example is outside the range"
-    SHAPES_VIOLATED = "The shapes asked for do not hold"
-    ZERO_ONE = "A size of 0 or 1 is taken as fixed"
+    SHAPES_VIOLATED = "The requested dynamic shapes do not hold"
+    ZERO_ONE = "A size of 0 or 1 is specialized"
     SHAPES_MISMATCH = "The shapes do not fit the call"
     # Values
     BRANCH_ON_DATA = "A branch on data"
-    BRANCH_ON_UNBACKED = "A branch on a number computed from data"
+    BRANCH_ON_UNBACKED = "A branch on a data-dependent number"
     ASSERT_ON_DATA = "An assert on data"
-    OUTPUT_FROM_DATA = "A Python value computed from data"
-    LOOP_ON_DATA = "A loop over a length computed from data"
+    OUTPUT_FROM_DATA = "A data-dependent Python value"
+    LOOP_ON_DATA = "A loop over a data-dependent length"
     # Operators
     NO_FAKE_KERNEL = "An operator without a fake kernel"
     DEVICE_MISMATCH = "Tensors on different devices"
-    OPERATOR_FAILED = "An operator refused its inputs"
+    OPERATOR_FAILED = "An op rejected its inputs"
     # Control flow operators
     COND_BRANCHES_DIFFER = "The branches of torch.cond differ"
-    COND_MUTATES = "A branch writes to its input"
+    COND_MUTATES = "A branch mutates its input"
     COND_ALIASES = "A branch returns its input"
-    COND_SIDE_EFFECT = "A branch changes something outside"
+    COND_SIDE_EFFECT = "A branch has a side effect"
     # Inputs and outputs
-    UNKNOWN_INPUT_TYPE = "An input of a type torch does not know"
-    UNKNOWN_OUTPUT_TYPE = "An output of a type torch does not know"
+    UNKNOWN_INPUT_TYPE = "An unsupported input type"
+    UNKNOWN_OUTPUT_TYPE = "An unsupported output type"
     NOT_A_MODULE = "This cannot be exported"
     # Python
-    NUMPY = "A detour through NumPy"
+    NUMPY = "A call into NumPy"
     DATA_WRITE = "A write through .data"
-    TENSOR_LEAK = "A tensor of the trace outlives it"
-    GRAPH_BREAK = "Python that strict mode cannot follow"
-    OWN_ERROR = "The model's own code raised an error"
+    TENSOR_LEAK = "A fake tensor leaks out of the trace"
+    GRAPH_BREAK = "Python that strict mode cannot trace"
+    OWN_ERROR = "The model itself raised an error"
     UNKNOWN = "An unknown failure"
 
 

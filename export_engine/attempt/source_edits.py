@@ -116,7 +116,7 @@ def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
         module = compile(edit.after, name, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise EditError(
-            f"The changed text is no Python: {error.msg}, line {error.lineno}"
+            f"The edited source is not valid Python: {error.msg}, line {error.lineno}"
         ) from error
     new = {code.co_qualname: code for code in _codes(module)}
     living: dict[str, list[FunctionType]] = {}
@@ -127,10 +127,12 @@ def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
     swaps = []
     for wanted in edit.functions:
         if wanted not in new or wanted not in living:
-            raise EditError(f"{wanted} is not to be found; run the cell or import that defines it.")
+            raise EditError(
+                f"{wanted} cannot be found; run the cell or the import that defines it."
+            )
         for function in living[wanted]:
             if new[wanted].co_freevars != function.__code__.co_freevars:
-                raise EditError(f"{wanted} uses other variables of its surroundings now.")
+                raise EditError(f"{wanted} now uses different variables of its enclosing scope.")
             swaps.append((function, new[wanted]))
     return swaps
 

@@ -148,7 +148,7 @@ def _check_arguments(request: Request) -> None:
         signature.bind(*request.args, **request.kwargs)
     except TypeError as error:
         name = getattr(request.target, "__name__", type(request.target).__name__)
-        raise TypeError(f"{name}{signature} cannot be called so: {error}.") from None
+        raise TypeError(f"{name}{signature} cannot be called like this: {error}.") from None
 
 
 def _dynamic_shapes(request: Request) -> Any:

@@ -58,7 +58,7 @@ def _bounds(
             continue
         cause = _cause(changes, side, value)
         if value == wanted:
-            yield Bound(side, value, "dim", f"the shapes give {symbol.name} this bound")
+            yield Bound(side, value, "dim", f"dynamic_shapes gives {symbol.name} this bound")
         elif cause >= 0:
             guard = guards[cause]
             origin: Literal["guard", "check"] = (
@@ -76,7 +76,7 @@ def _bounds(
 _DEFAULTS = {
     0: "no size is negative",
     1: "no size is negative, and 0 is excluded",
-    2: "torch assumes 2 or more of every size that may vary, and takes 0 and 1 apart",
+    2: "torch assumes that every dynamic size is at least 2, and specializes on 0 and 1",
 }
 
 

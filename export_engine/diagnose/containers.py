@@ -18,7 +18,7 @@ from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import is_input_type, key_text, raised_in, unknown_output
 
 _INPUT_CHECKS = ("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec")
-_PLAIN = "torch.export flattens what goes in and out into tensors and plain values. "
+_PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and plain values. "
 
 
 def unknown_input(attempt: Failed) -> Diagnosis | None:
@@ -37,10 +37,10 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
     stack, span = _parameter_of(request.target, path.partition(".")[0])
     return Diagnosis(
         kind=Kind.UNKNOWN_INPUT_TYPE,
-        sentence=f"The input `{path}` is a `{cls.__name__}`, a class that torch.export cannot "
-        "take as an input.",
-        why=_PLAIN + "It knows lists, tuples, dicts, tensors, numbers and strings; of another "
-        "class it has to be told how to take it apart, or that it is a constant.",
+        sentence=f"The input `{path}` is a `{cls.__name__}`, which torch.export does not support "
+        "as an input type.",
+        why=_PLAIN + "Lists, tuples, dicts, tensors, numbers and strings are supported. Any "
+        "other class has to be registered, as a pytree node or as a constant.",
         stack=stack,
         span=span,
         links=exportdb(Kind.UNKNOWN_INPUT_TYPE),
@@ -64,8 +64,8 @@ def unknown_result(attempt: Failed) -> Diagnosis | None:
     of = f"{name}, a class" if cls is not None else name
     return Diagnosis(
         kind=Kind.UNKNOWN_OUTPUT_TYPE,
-        sentence=f"The model returns {of} that torch.export cannot take apart into tensors.",
-        why=_PLAIN + "Of this class it has to be told how.",
+        sentence=f"The model returns {of} that torch.export cannot flatten into tensors.",
+        why=_PLAIN + "Its class has to be registered as a pytree node.",
         stack=stack,
         span=span,
         links=exportdb(Kind.UNKNOWN_OUTPUT_TYPE),
@@ -150,9 +150,9 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
     if isinstance(target, torch.export.ExportedProgram):
         return Diagnosis(
             kind=Kind.NOT_A_MODULE,
-            sentence="This is a program that was exported already, and a program is not called.",
-            why="A program holds a graph and its weights. `program.module()` makes a module of it, "
-            "which can be called and exported again.",
+            sentence="This is an ExportedProgram already, and an ExportedProgram cannot be called.",
+            why="It holds a graph and its weights. `program.module()` returns a module that can "
+            "be called and exported again.",
             facts={"type": type(target)},
         )
     if not isinstance(target, torch.jit.ScriptModule):
@@ -160,7 +160,7 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.NOT_A_MODULE,
         sentence=f"`{type(target).__name__}` is TorchScript, and torch.export traces Python.",
-        why="A scripted or traced module has no Python source left to follow. Export the module "
-        "that it was made from.",
+        why="A scripted or traced module has no Python left to trace. Export the module that it "
+        "was made from.",
         facts={"type": type(target)},
     )

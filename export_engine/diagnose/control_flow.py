@@ -24,8 +24,7 @@ from export_engine.torch_internals import (
 )
 
 _WHY = (
-    "Each branch becomes a graph of its own, which is run with its inputs and nothing else. So it "
-    "must only compute: "
+    "Each branch is traced into a subgraph that sees only its operands, so it must be functional: "
 )
 _CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "non torch.Tensor")
 
@@ -62,8 +61,8 @@ def _mutates(attempt: Failed, operator: str) -> Diagnosis:
     text = written.text if inner else ""
     return Diagnosis(
         kind=Kind.COND_MUTATES,
-        sentence=f"{_part(operator)} writes to its input" + (f": `{text}`." if text else "."),
-        why=_WHY + "a write to an input would be seen outside on one way and not on the other.",
+        sentence=f"{_part(operator)} mutates its input" + (f": `{text}`." if text else "."),
+        why=_WHY + "the caller would see the mutation from one branch and not from the other.",
         stack=written.stack,
         span=written.span,
         related=_calls(place, operator) if inner else (),
@@ -99,8 +98,7 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
         sentence=f"{_part(operator)} returns {what}"
         + (f", `{text}`," if text else ",")
         + " where it must return a new tensor.",
-        why=_WHY + "what it returns may not share memory with what it was given. A copy, "
-        "`.clone()`, is a new tensor.",
+        why=_WHY + "its outputs may not alias its inputs. `.clone()` returns a new tensor.",
         stack=where.stack,
         span=where.span,
         related=_calls(place, operator) if where is not place else (),
@@ -157,10 +155,9 @@ def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
     text = _statement(place)
     return Diagnosis(
         kind=Kind.COND_SIDE_EFFECT,
-        sentence=f"{_part(operator)} changes something outside of it"
-        + (f": `{text}`." if text else "."),
-        why=_WHY + "a list, an attribute or a variable outside would change on one way and not on "
-        "the other.",
+        sentence=f"{_part(operator)} has a side effect" + (f": `{text}`." if text else "."),
+        why=_WHY + "a list, an attribute or an outer variable would change in one branch and not "
+        "in the other.",
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.COND_SIDE_EFFECT),
@@ -187,8 +184,8 @@ def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
     return Diagnosis(
         kind=kind,
         sentence=said,
-        why="What comes after must not depend on the way that was taken, so all ways return the "
-        "same number of tensors, of the same dtype, device and number of dims.",
+        why="The code after it must not depend on which branch was taken, so all branches return "
+        "the same number of tensors, with the same dtype, device and number of dims.",
         stack=place.stack,
         span=place.span,
         related=_branches(place) if operator == "torch.cond" else (),
@@ -216,7 +213,7 @@ def _difference(error: BaseException, operator: str, attempt: Failed) -> str:
         what, left, right = (plain(each, names) for each in found)
         return f"`{operator}` carries a value whose {what} changes: {left} and {right}."
     if "same number of outputs" in message(error):
-        return f"`{operator}` carries another number of values than its body returns."
+        return f"`{operator}` has a body that returns a different number of values than it carries."
     return ""
 
 
@@ -247,8 +244,8 @@ def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
         sentence=f"`{operator}` cannot be called like this: {said}.",
-        why="The predicate is a bool or a tensor with one element; the operands are a tuple or "
-        "list of tensors, which are what the functions are called with.",
+        why="The predicate is a bool or a one-element tensor; the operands are a tuple or list "
+        "of tensors, passed to the functions.",
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.OPERATOR_FAILED),

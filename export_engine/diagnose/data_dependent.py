@@ -20,12 +20,13 @@ from export_engine.torch_internals import is_relation, is_truth_value, symbol_pr
 
 _BREAKS = ("Data-dependent branching", "Data dependent operator", "sort with non-constant keys")
 _WHY = (
-    "torch.export records the operations once, with tensors that have shapes but no values. The "
-    "program must be right for all values, so it cannot follow one way that the example took."
+    "torch.export traces the model once, with fake tensors, which have shapes but no values. The "
+    "program must be correct for all values, so it cannot follow only the path that the example "
+    "takes."
 )
 _WHY_NUMBER = (
-    "While tracing, a number that is computed from the data of a tensor stands for any number: it "
-    "has no value that Python could compare, count to or look up."
+    "While tracing, a number computed from tensor data is an unbacked symbol: it has no value "
+    "that Python could compare, loop over or index with."
 )
 
 
@@ -96,28 +97,28 @@ def _number_sentence(
     number = f"where `{computed[0]}` is computed from data" if computed else where
     if kind is Kind.LOOP_ON_DATA:
         return (
-            f"How often this loop runs depends on `{asked}`, which is computed from data, and a "
-            "traced program has no such number."
+            f"The length of this loop depends on `{asked}`, which is data-dependent and unknown "
+            "while tracing."
         )
     if kind is Kind.ASSERT_ON_DATA:
-        return f"Whether this `assert` holds depends on `{asked}`, {where}."
+        return f"This `assert` depends on `{asked}`, {where}."
     if question is not None and question.construct == "unpack":
-        return f"Unpacking `{asked}` needs its length, which is computed from data."
+        return f"Unpacking `{asked}` needs its length, which is data-dependent."
     if kind is Kind.OUTPUT_FROM_DATA and question is not None:
         return (
-            f"Python needs the number behind `{asked}` here, and it is computed from the values of "
-            "a tensor."
+            f"Python needs a concrete value for `{asked}` here, but it is computed from tensor "
+            "values."
         )
     if kind is Kind.OUTPUT_FROM_DATA:
         said = f"`{asked}`" if asked else "This line"
-        return f"{said} has to know a number that is computed from the values of a tensor."
+        return f"{said} needs a concrete number, but it is computed from tensor values."
     if question is None or question.construct == "call":
         said = f"`{asked}`" if asked else "This line"
         return f"{said} must know whether `{condition}`, {number}."
     also = f" (whether `{condition}`)" if question.construct == "match" else ""
     return (
-        f"{_what_depends(question)} depends on `{asked}`{also}, {where}, and a traced program has "
-        "no such number."
+        f"{_what_depends(question)} depends on `{asked}`{also}, {where}, and its value is "
+        "unknown while tracing."
     )
 
 
@@ -152,26 +153,26 @@ def _smallest_asked(place: Place, question: Question | None) -> ast.expr | None:
 
 
 def _tensor_sentence(question: Question | None, text: str) -> str:
-    ending = "and a traced program cannot look at them."
+    ending = "but tensor values are unknown while tracing."
     if question is None:
         said = f"`{text}`" if text else "This line"
-        return f"{said} asks for a plain value that depends on the values in a tensor, {ending}"
+        return f"{said} needs a Python value that depends on tensor values, {ending}"
     if question.construct == "assert":
-        return f"Whether this `assert` holds depends on the values in `{text}`, {ending}"
+        return f"This `assert` depends on the values of `{text}`, {ending}"
     if question.construct == "call":
-        return f"`{text}` turns the values in a tensor into a plain Python value, {ending}"
-    return f"{_what_depends(question)} depends on the values in `{text}`, {ending}"
+        return f"`{text}` turns tensor values into a Python value, {ending}"
+    return f"{_what_depends(question)} depends on the values of `{text}`, {ending}"
 
 
 def _what_depends(question: Question) -> str:
     return {
-        "if": "Which way this `if` goes",
-        "conditional": "Which side of this conditional expression is taken",
-        "while": "How often this `while` loop runs",
-        "filter": "Which elements this comprehension keeps",
-        "match": "Which `case` of this `match` is taken",
-        "for": "How often this loop runs",
-    }.get(question.construct, "What this line does")
+        "if": "This `if`",
+        "conditional": "This conditional expression",
+        "while": "This `while` loop",
+        "filter": "The filter of this comprehension",
+        "match": "This `match`",
+        "for": "The length of this loop",
+    }.get(question.construct, "This line")
 
 
 def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
@@ -181,8 +182,8 @@ def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
     called = place.text or f"`{name}`"
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,
-        sentence=f"`{called}` returns a plain Python value that depends on the values in its "
-        "tensors, and a traced program cannot look at them.",
+        sentence=f"`{called}` returns a Python value that depends on the values of its "
+        "tensors, but tensor values are unknown while tracing.",
         why=_WHY,
         stack=place.stack,
         span=place.span,

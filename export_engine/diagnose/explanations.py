@@ -21,10 +21,10 @@ class Explained(NamedTuple):
 
 CASES = {
     (Kind.SHAPES_VIOLATED, "range"): Explained(
-        "dynamic_shape_if_guard", "A branch on a size limits the size"
+        "dynamic_shape_if_guard", "A branch on a size bounds the size"
     ),
     (Kind.SHAPES_VIOLATED, "fixed"): Explained(
-        "dynamic_shape_constructor", "Sizes read off the input vary"
+        "dynamic_shape_constructor", "Sizes read from the input are dynamic"
     ),
     (Kind.SHAPES_VIOLATED, "tied"): Explained(
         "dynamic_shape_round", "A rounded size cannot be a Dim"
@@ -33,13 +33,13 @@ CASES = {
         "cond_predicate", "A branch on data, written with torch.cond"
     ),
     (Kind.BRANCH_ON_UNBACKED, ""): Explained(
-        "constrain_as_value_example", "A number computed from data, with its range"
+        "constrain_as_value_example", "A data-dependent number, with its range"
     ),
     (Kind.ASSERT_ON_DATA, ""): Explained(
         "dynamic_shape_assert", "Which asserts a program can hold"
     ),
     (Kind.OUTPUT_FROM_DATA, ""): Explained(
-        "constrain_as_value_example", "A number computed from data, with its range"
+        "constrain_as_value_example", "A data-dependent number, with its range"
     ),
     (Kind.LOOP_ON_DATA, ""): Explained("dynamic_shape_map", "A loop as one operator"),
     (Kind.OPERATOR_FAILED, ""): Explained("cond_predicate", "How torch.cond is called"),

@@ -25,10 +25,10 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
     called = f"`{place.text}`" if place.text else "this line"
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"Strict mode cannot follow {called}: {_lowered(plain(kind, names))}.",
+        sentence=f"Strict mode cannot trace {called}: {_lowered(plain(kind, names))}.",
         why=plain(explanation(said), names)
-        or "Strict mode interprets Python by itself, to be sure that nothing is missed, and does "
-        "not know all of it.",
+        or "Strict mode (TorchDynamo) interprets the bytecode of your Python, and does not "
+        "support all of it.",
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),

@@ -39,9 +39,12 @@ def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
     said = f"what `{place.text}` returns" if place.text else "what it returns"
     return Diagnosis(
         kind=Kind.NO_FAKE_KERNEL,
-        sentence=f"`{name}` has no fake kernel, so nothing tells the shape and dtype of {said}.",
-        why="While tracing, tensors have shapes but no data, so an operator's own kernel cannot "
-        "run. Its fake kernel stands in: it computes the shape and dtype of the result.",
+        sentence=(
+            f"`{name}` has no fake kernel, so the shape and dtype of {said} are unknown "
+            "while tracing."
+        ),
+        why="Fake tensors have shapes but no data, so an operator's real kernel cannot run while "
+        "tracing. Its fake kernel computes the shape and dtype of the result instead.",
         stack=place.stack,
         span=place.span,
         links=(_CUSTOM_OPS,),
@@ -69,8 +72,8 @@ def device_mismatch(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.DEVICE_MISMATCH,
         sentence=f"{said} mixes tensors on {devices[0]} and {devices[1]}.",
-        why="One operator runs on one device: inputs, parameters and buffers have to be on the "
-        "same. A buffer that is a plain attribute does not move with the module.",
+        why="All tensors of an op must be on one device. A tensor that is a plain attribute, not "
+        "a registered buffer, does not move with the module.",
         stack=place.stack,
         span=place.span,
         links=graph_break_page(break_type(attempt.error)),
@@ -90,9 +93,9 @@ def refused(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
         sentence=_refusal(place, plain(message(error), symbol_names(attempt))),
-        why="Tracing runs the model once, on tensors with shapes and without data, and this "
-        "operator cannot take what it was given. Where the model runs without export, the shapes "
-        "asked for or a value that tracing does not know make the difference.",
+        why="Tracing runs the model once with fake tensors, and this op rejects its inputs. If "
+        "the model runs in eager, the difference is a dynamic size or a value that is "
+        "unknown while tracing.",
         stack=place.stack,
         span=place.span,
     )
@@ -100,4 +103,4 @@ def refused(attempt: Failed) -> Diagnosis | None:
 
 def _refusal(place: Place, said: str) -> str:
     called = f"`{place.text}` fails" if place.text else "An operator failed"
-    return f"{called}: {said}." if said else f"{called}, and gives no reason."
+    return f"{called}: {said}." if said else f"{called}, without a message."

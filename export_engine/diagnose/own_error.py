@@ -64,9 +64,9 @@ def own_error(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.OWN_ERROR,
         sentence=f"The model itself raised {name}"
-        + (f": {said}." if said else " and gave no reason."),
-        why="The exception comes from the model's code and not from torch.export. Where the model "
-        "runs without export, a size or a value that is different while tracing leads here.",
+        + (f": {said}." if said else " without a message."),
+        why="The exception comes from the model's code, not from torch.export. If the model runs "
+        "in eager, a size or a value that differs while tracing leads here.",
         stack=place.stack,
         span=place.span,
         facts={"exception": name},

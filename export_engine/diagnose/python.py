@@ -32,10 +32,10 @@ def numpy(attempt: Failed) -> Diagnosis | None:
     called = f"`{place.text}`" if place.text else "This line"
     return Diagnosis(
         kind=Kind.NUMPY,
-        sentence=f"{called} takes a tensor to NumPy, which computes with values at once, and while "
-        "tracing there are none.",
-        why="NumPy's functions are not operators of torch, so they cannot be recorded in a graph. "
-        "torch has most of them itself; strict mode can translate some.",
+        sentence=f"{called} converts a tensor to NumPy, which needs values, and fake tensors "
+        "have none.",
+        why="NumPy functions are not ATen ops, so they cannot be captured in the graph. torch "
+        "has equivalents of most of them; strict mode can translate some.",
         stack=place.stack,
         span=place.span,
         links=graph_break_page(broken),
@@ -57,13 +57,16 @@ def data_write(attempt: Failed) -> Diagnosis | None:
         return _through_data(attempt, place)
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
-        sentence="A tensor here was made where torch.export does not see it, so it has no values "
-        "to keep in the program."
+        sentence="A tensor here was created where torch.export does not see it, so it has no "
+        "values to store in the program."
         if place.stack
-        else "The program would hold a tensor that was made while tracing and has no values.",
-        why="All that a program computes comes from its inputs, its parameters or constants. A "
-        "tensor that is made or changed behind torch's back, or kept from an earlier trace, is "
-        "none of these.",
+        else (
+            "The program would contain a fake tensor: one that was created while tracing and "
+            "has no values."
+        ),
+        why="Everything in a program comes from its inputs, parameters, buffers or constants. A "
+        "tensor created or mutated without the tracer seeing it, or left over from an "
+        "earlier trace, is none of these.",
         stack=place.stack,
         span=place.span,
     )
@@ -74,9 +77,9 @@ def _through_data(attempt: Failed, place: Place) -> Diagnosis:
     text = place.text_of(node)
     return Diagnosis(
         kind=Kind.DATA_WRITE,
-        sentence=f"What is done here through `{text or '.data'}` goes past torch.export.",
-        why="`.data` is the same memory as another tensor that nothing keeps track of, so a write "
-        "to it cannot become a part of the program.",
+        sentence=f"What happens here through `{text or '.data'}` is invisible to torch.export.",
+        why="`.data` shares memory with the tensor but bypasses autograd and tracing, so a write "
+        "to it is not captured.",
         stack=place.stack,
         span=place.span_of(node) or place.span,
         links=exportdb(Kind.DATA_WRITE) + graph_break_page(break_type(attempt.error)),
@@ -122,15 +125,15 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
     text = place.text
     called = f"`{text}`" if text else "This line"
     sentence = (
-        f"{called} has to know a number that is computed from the values of a tensor."
+        f"{called} needs a concrete number, but it is computed from tensor values."
         if number
-        else f"{called} copies values out of tensors, and while tracing there are none."
+        else f"{called} copies tensor values, and fake tensors have none."
     )
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,
         sentence=sentence,
-        why="torch.export records the operations once, with tensors that have shapes but no "
-        "values. What is not an operator of torch cannot take them.",
+        why="torch.export traces the model once, with fake tensors, which have shapes but no "
+        "values. Only torch ops accept them.",
         stack=place.stack,
         span=place.span,
         links=exportdb(Kind.OUTPUT_FROM_DATA),

@@ -92,8 +92,8 @@ def _one_name(first: InputDim, second: InputDim) -> Diagnosis:
         kind=Kind.SHAPES_VIOLATED,
         sentence=f"{first.place} and {second.place} are both {named} {name}, and are "
         f"{first.example} and {second.example} in the example.",
-        why=f"A name stands for one size, the same everywhere. If these sizes go together, write "
-        f"one by the other, as in `{name} + 1`; if not, give them names of their own.",
+        why="One name is one size everywhere. If these sizes are related, derive one from the "
+        f"other, as in `{name} + 1`; if not, give them different names.",
         facts={"problems": ()},
     )
 
@@ -103,10 +103,9 @@ def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnos
     high = "∞" if bounds.high is None else str(bounds.high)
     return Diagnosis(
         kind=Kind.EXAMPLE_OUT_OF_RANGE,
-        sentence=f"{name_of(dim)} is {dim.example} in the example, and the range asked for is "
-        f"{low} to {high}.",
-        why="A program is traced with the example, so the example must be one of the inputs that "
-        "the program is for.",
+        sentence=f"{name_of(dim)} is {dim.example} in the example, outside of the requested "
+        f"range {low} to {high}.",
+        why="The model is traced with the example, so the example must lie within the range.",
         facts={"dim": dim, "bounds": bounds},
     )
 
@@ -134,9 +133,9 @@ def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
     stack = outside_torch(last.stack) if last else ()
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"torch cannot prove{said} for every size asked for.",
-        why="The condition holds for the sizes that were tried. A Dim is refused all the same; a "
-        "size that is left to torch keeps the condition as a check of the program.",
+        sentence=f"torch cannot prove{said} for every size in the range.",
+        why="The condition holds at the sizes that were tried, but a Dim needs a proof. With "
+        "Dim.AUTO the condition becomes a runtime check of the program.",
         stack=stack or failing_stack(attempt.error),
         facts={"problems": ()},
     )
@@ -149,11 +148,11 @@ def _zero_one(problems: list[Problem]) -> Diagnosis:
     many = len({name_of(dim) for dim in dims}) > 1
     return Diagnosis(
         kind=Kind.ZERO_ONE,
-        sentence=f"{names} {'are' if many else 'is'} {size} in the example, so the trace cannot "
-        f"tell that {'they' if many else 'it'} may vary.",
-        why="Tensors of size 1 broadcast and those of size 0 are empty, so torch takes these two "
-        "sizes for constants. An example of size 2 or more shows that the size varies; the program "
-        "then often takes size 1 too.",
+        sentence=f"{names} {'are' if many else 'is'} {size} in the example, and torch specializes "
+        "on sizes 0 and 1.",
+        why="Size 1 broadcasts and size 0 is empty, so torch specializes on both (0/1 "
+        "specialization). An example of size 2 or more keeps the size dynamic; the program "
+        "then often accepts size 1 too.",
         facts={"dims": [(dim.place.path, dim.place.position) for dim in dims]},
     )
 
@@ -203,26 +202,24 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
 
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
-    "Tensors of size 1 broadcast, so torch takes a size of 1 for a constant, also inside the "
-    "model. The program is right for the sizes where none of them is 1."
+    "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
+    "is correct for sizes where none of them is 1."
 )
 _LOOP = (
-    "Tracing runs a Python loop and records what each round does, so that the number of rounds "
-    "becomes part of the program. A loop over a size that varies has to be an operator over the "
-    "whole tensor, or torch's scan or while_loop."
+    "Tracing unrolls a Python loop, so its length is specialized. A loop over a dynamic size has "
+    "to become an op over the whole tensor, or torch's scan or while_loop."
 )
-_REFUSAL = "The size cannot vary in eager either: the model itself refuses other values."
+_REFUSAL = "The size is fixed in eager too: the model raises for other values."
 _WHY = {
-    "fixed": "The code does something with this size that works for one value only, such as "
-    "comparing it with a number or building a tensor of a fixed size.",
+    "fixed": "The code uses this size in a way that works for one value only, such as comparing "
+    "it with a number or building a tensor of a fixed size.",
     "zero-one": "",
-    "multiple": "The code divides this size and needs it to come out even, so not every size "
-    "works.",
-    "range": "The code takes one way for some sizes and another for the rest; the trace follows "
-    "the way of the example, and is right for those sizes only.",
-    "equal": "Two names were given to sizes that the code needs to be the same.",
-    "derived": "Two names were given to sizes of which the code computes one from the other.",
-    "tied": "The code needs several sizes to fit each other in a way that a Dim cannot say.",
+    "multiple": "The code divides this size and needs no remainder, so not every size works.",
+    "range": "The code branches on this size. The trace follows the branch of the example, and "
+    "is correct for the sizes that take it.",
+    "equal": "The code needs these two sizes to be equal, so they need one name.",
+    "derived": "The code computes one of these sizes from the other, so one has to be derived.",
+    "tied": "The code relates several sizes in a way that Dims cannot express.",
 }
 
 

@@ -23,9 +23,9 @@ def mismatched_specs(attempt: Failed) -> Diagnosis | None:
         return Diagnosis(
             kind=Kind.SHAPES_MISMATCH,
             sentence=f"The `dynamic_shapes` do not fit this call: {said}.",
-            why=f"The call's inputs are {names}. Each needs an entry of the same structure, down "
-            "to one entry for each dim of a tensor; what `*args` takes is a tuple, and what "
-            "`**kwargs` takes goes by its own keyword.",
+            why=f"The call's inputs are {names}. Each needs an entry of the same structure, with "
+            "one entry per dim of a tensor; `*args` takes a tuple, and each keyword of "
+            "`**kwargs` goes by its own name.",
             facts={"reason": said},
         )
     return None

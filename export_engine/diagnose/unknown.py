@@ -17,8 +17,8 @@ def unknown(attempt: Failed) -> Diagnosis:
     return Diagnosis(
         kind=Kind.UNKNOWN,
         sentence=_sentence(error, plain(message(error), symbol_names(attempt))),
-        why="torch.export gave up in a way that is not among the known ones. Its own message and "
-        "traceback say more.",
+        why="Export Explorer does not know this failure. torch's own message and traceback say "
+        "more.",
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
@@ -29,5 +29,5 @@ def _sentence(error: BaseException, said: str) -> str:
     """The first paragraph of torch's message, or the class of an error that says nothing."""
     name = type(error).__name__
     if not said:
-        return f"torch.export raised {name} and gave no reason."
-    return f"torch.export raised {name}, of a kind that is not known here: {said}."
+        return f"torch.export raised {name} without a message."
+    return f"torch.export raised {name}: {said}."

@@ -62,7 +62,7 @@ def traced_last(attempt: Failed) -> tuple[Related, ...]:
     """How far tracing came, for a failure that has no place of its own."""
     stacks = (parse_stack_trace(n.meta.get("stack_trace") or "") for n in reversed(_calls(attempt)))
     last = next(filter(None, stacks), ())
-    return (Related("is what was traced last", last),) if last else ()
+    return (Related("is the last line that was traced", last),) if last else ()
 
 
 def _asked_for(attempt: Failed, place: Place) -> Stack:

@@ -55,6 +55,6 @@ def _ranges(side: Side) -> dict[str, str]:
 
 
 def _guards(side: Side) -> dict[str, str]:
-    """What is checked on each call; what is only recorded differs from run to run."""
+    """What is checked at run time; what is only recorded differs from run to run."""
     rules = side.record.probe.rules
     return {side.text(each.text): "checked" for each in rules if each.kind == "guard"}

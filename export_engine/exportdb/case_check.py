@@ -55,7 +55,7 @@ def _outcome(case: ExportCase, strict: bool) -> ModeOutcome:
     return ModeOutcome(
         "strict" if strict else "non-strict",
         outcome,
-        said or "Exported; the results are those of eager.",
+        said or "Exported; the outputs match eager.",
         attempt.seconds,
     )
 

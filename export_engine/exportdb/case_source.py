@@ -104,7 +104,7 @@ def _run(source: str, path: str, module_name: str) -> dict[str, Any]:
         with quiet(), torch.random.fork_rng(devices=[]):
             exec(code, module.__dict__)  # noqa: S102 - what the user asked to run
     except SyntaxError as error:
-        raise SourceProblem(f"This is no Python: {error.msg}.", error.lineno or 0) from error
+        raise SourceProblem(f"This is not valid Python: {error.msg}.", error.lineno or 0) from error
     except (Exception, SystemExit) as error:
         raise _problem(error, path) from error
     return module.__dict__

@@ -26,7 +26,7 @@ def _ops(record: Record) -> tuple[str, str]:
         if target >= 0 and not small
     ]
     if not labels:
-        return "Graph", "no op is left: what comes out is what went in, or was known before"
+        return "Graph", "no op is left: the outputs are inputs or constants"
     left = len(labels) - _MOST_OPS
     more = f" and {left} more" if left > 0 else ""
     return "Graph", f"what is left of the code: {', '.join(labels[:_MOST_OPS])}{more}"

@@ -200,9 +200,11 @@ def _finding(code: Code, source: ast.AST, op: Op, location: Location) -> Finding
     return Finding(
         kind=Kind.BAKED_VALUE,
         severity="wrong",
-        sentence=f"The value that `{text}` had while tracing{shown} is a constant of the program.",
-        why="It is another one each time the model runs in Python; the program has the same "
-        "forever. Pass it in as a tensor.",
+        sentence=(
+            f"The value of `{text}` while tracing{shown} is baked into the program as a constant."
+        ),
+        why="It changes with each call in eager; in the program it never does. Pass it in as a "
+        "tensor.",
         stack=_upto(stack, location),
         node=op.position,
     )
@@ -217,9 +219,9 @@ def _branch(
     return Finding(
         kind=Kind.BAKED_VALUE,
         severity="wrong",
-        sentence=f"The branch on `{code.text(branch.test)}` was decided while tracing.",
-        why=f"`{text}` is another value each time the model runs in Python; the program always "
-        "goes the way that was taken then.",
+        sentence=f"The branch on `{code.text(branch.test)}` was specialized while tracing.",
+        why=f"`{text}` changes with each call in eager; the program always takes the branch that "
+        "was traced.",
         stack=(Location(path, branch.lineno, function.name if function else ""),),
     )
 

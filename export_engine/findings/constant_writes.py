@@ -33,10 +33,10 @@ def _finding(op: Op, name: str) -> Finding:
     return Finding(
         kind=Kind.WRITTEN_CONSTANT,
         severity="wrong",
-        sentence=f"What is written here goes into a constant of the program, `{name}`.",
-        why="Tracing took the tensor that is written to for a constant. What is written does not "
-        "reach what the model goes on with, or it is still there at the next call. Write to a "
-        "tensor that `forward` makes or is given, without `.data`, or make it a buffer.",
+        sentence=f"This writes into a constant of the program, `{name}`.",
+        why="Tracing captured the tensor as a constant. The write does not reach what the model "
+        "computes with, or it is still there at the next call. Write to a tensor that "
+        "`forward` creates or receives, without `.data`, or register it as a buffer.",
         stack=op.stack,
         node=op.position,
     )

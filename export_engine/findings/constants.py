@@ -46,9 +46,8 @@ def _constant(name: str, value: object, stack: Stack) -> Finding:
         severity="note",
         sentence=f"A tensor{shape} that is neither a parameter nor a buffer is a constant of the "
         f"program: `{name}`.",
-        why="It keeps the value that it had: what is written to it later does not reach the "
-        "program, and it is not in the state dict. `register_buffer` makes it a part of the "
-        "model.",
+        why="It keeps the value it had: later writes do not reach the program, and it is not in "
+        "the state dict. `register_buffer` makes it part of the model.",
         stack=stack,
     )
 
@@ -57,9 +56,9 @@ def _parameter(name: str, parameter: str, stack: Stack) -> Finding:
     return Finding(
         kind=Kind.FROZEN_PARAMETER,
         severity="surprising",
-        sentence=f"The parameter `{parameter}` also came in as a constant: `{name}`.",
-        why="The code reached it through a plain container instead of as an attribute. Weights "
-        "loaded into the program later do not reach this copy (pytorch issue 163303).",
+        sentence=f"The parameter `{parameter}` was also lifted as a constant: `{name}`.",
+        why="The code reaches it through a plain container, not as an attribute. Weights loaded "
+        "into the program later do not reach this copy (pytorch issue 163303).",
         stack=stack,
     )
 

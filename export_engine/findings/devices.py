@@ -83,12 +83,12 @@ def _finding(kind: Kind, named: str, op: Op) -> Finding:
     if kind is Kind.DEVICE_BAKED:
         sentence = f"The code names a device: `{named}`."
         why = (
-            "The program puts this tensor there wherever it runs itself. Take the device from a "
-            "tensor at hand: `x.device`."
+            "The program creates this tensor there, on whatever device it runs. Take the device "
+            "from a tensor instead: `x.device`."
         )
     else:
         sentence = f"The code names a dtype of lower precision: `{named}`."
-        why = "The program computes with it whatever the inputs and weights are."
+        why = "The program uses it whatever the dtypes of inputs and weights."
     severity = "surprising" if kind is Kind.DEVICE_BAKED else "note"
     return Finding(
         kind=kind,

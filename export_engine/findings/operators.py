@@ -49,7 +49,7 @@ def _random(ops: list[Op]) -> Finding:
         kind=Kind.RANDOM,
         severity="note",
         sentence=f"The program draws random numbers: {names}.",
-        why="Two calls give different answers, and other backends draw other numbers even from "
+        why="Two calls give different outputs, and other backends draw different numbers from "
         "the same seed.",
         stack=ops[0].stack,
         node=ops[0].position,
@@ -79,8 +79,8 @@ def _waiting(ops: list[Op]) -> Finding:
         severity="note",
         sentence=f"The host waits for the device at {len(ops)} "
         f"{'op' if len(ops) == 1 else 'ops'}: {names}.",
-        why="What it gives, or its size, is known only when the values are. On a GPU everything "
-        "before must end first, and some backends take no such op.",
+        why="Its output, or its size, depends on tensor values. On a GPU the host blocks until "
+        "they are computed, and some backends do not support such ops.",
         stack=ops[0].stack,
         node=ops[0].position,
     )
@@ -103,10 +103,10 @@ def _checks(ops: list[Op]) -> Finding:
     return Finding(
         kind=Kind.RUNTIME_CHECK,
         severity="note",
-        sentence=f"The program checks values on each call: {count} "
+        sentence=f"The program has runtime assertions on values: {count} "
         f"{'assert' if count == 1 else 'asserts'}.",
-        why="What tracing could not know is checked when it runs, and a call that breaks it fails. "
-        "Some backends drop such checks.",
+        why="What is unknown while tracing is asserted at run time, and a call that violates it "
+        "fails. Some backends drop such assertions.",
         stack=_placed(ops).stack,
         node=ops[0].position,
     )
@@ -128,8 +128,8 @@ def _predicate(op: Op) -> Finding:
         kind=Kind.PREDICATE,
         severity="wrong",
         sentence="The predicate of this `torch.cond` has several elements.",
-        why="torch.cond takes one truth value. Strict mode lets this pass, and the program fails "
-        "when it is called.",
+        why="torch.cond takes a one-element predicate. Strict mode accepts this one, and the "
+        "program fails when called.",
         stack=op.stack,
         node=op.position,
     )

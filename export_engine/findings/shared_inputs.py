@@ -26,10 +26,10 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.SHARED_INPUT,
                 severity="wrong",
-                sentence=f"{names} and `{paths[-1]}` were one tensor in the example, and the "
+                sentence=f"{names} and `{paths[-1]}` are one tensor in the example, and the "
                 f"program reads `{paths[-1]}` for all of them.",
-                why="Tracing tells inputs apart by their tensors. Called with different tensors, "
-                "the program ignores all but the last.",
+                why="Tracing identifies inputs by tensor identity. Called with different "
+                "tensors, the program ignores all but the last.",
                 fix=_copied(paths[:-1]),
             )
 

@@ -19,9 +19,9 @@ _ADDING = {"append", "extend", "add", "update", "insert", "pop", "remove", "clea
 
 
 _WHY = (
-    "The program computes results only: it does none of this, and where it reads the value it has "
-    "the one that tracing saw. Everything is as it was before the export. State that is to change "
-    "belongs in a buffer."
+    "The program is functional: it has none of these side effects, and it reads the values seen "
+    "while tracing. Your objects are as they were before the export. State that changes belongs "
+    "in a buffer."
 )
 
 
@@ -34,11 +34,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         if change.owner == "input":
             yield _refilled(change, stack)
             continue
-        leak = (
-            " Tracing had put a stand-in for a tensor there, which has been taken out again."
-            if change.leaked
-            else ""
-        )
+        leak = " Tracing left a fake tensor there; it has been removed." if change.leaked else ""
         yield Finding(
             kind=Kind.STATE_CHANGED,
             severity="surprising",
@@ -52,15 +48,15 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
 def _refilled(change: Change, stack: Stack) -> Finding:
     """A write into a container that the call is given: a dict, a list, a cache."""
     what = (
-        "This is not among the results, so it is lost. Return it, and go on with what is returned."
+        "It is not among the outputs, so it is lost. Return it, and use what is returned."
         if change.lost
-        else "It is among the results: go on with those."
+        else "It is among the outputs: use those."
     )
     return Finding(
         kind=Kind.STATE_CHANGED,
         severity="wrong" if change.lost else "note",
-        sentence=f"The model changes what is in its input `{change.name}`: {change.summary}.",
-        why=f"The program leaves the containers that it is given as they are. {what}",
+        sentence=f"The model mutates its input `{change.name}`: {change.summary}.",
+        why=f"The program does not mutate the containers it is given. {what}",
         stack=stack,
     )
 
@@ -76,7 +72,7 @@ def _strict(exported: Exported) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.STATE_CHANGED,
                 severity="surprising",
-                sentence=f"The model changes something besides its results: {names}.",
+                sentence=f"The model has side effects: {names}.",
                 why=_WHY,
                 stack=place,
             )
@@ -104,7 +100,7 @@ def _source(source: str) -> str:
     if source.startswith("G["):
         return "a global"
     if "__closure__" in source:
-        return "a variable that the function has from outside"
+        return "a closure variable of the function"
     named = _ATTRIBUTE.search(source)
     return f"the attribute `{named[1]}`" if named else "an attribute of the model"
 
@@ -152,7 +148,7 @@ def _described(change: Change) -> str:
             return f"class attribute `{change.name}`"
         case "global":
             return f"global `{change.name}`"
-    return f"variable `{change.name}`, which the function has from outside"
+    return f"closure variable `{change.name}`"
 
 
 def _files(exported: Exported) -> list[tuple[str, Code]]:

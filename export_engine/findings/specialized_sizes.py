@@ -69,19 +69,19 @@ def _fixed_size(
     small = size.example in (0, 1) and guard < 0
     stack = _stack_of(exported, record, guard)
     if small:
-        why = (
-            "torch takes sizes of 0 and 1 apart from all others: an example of that size fixes it. "
-            "Export with an example of 2 or more."
-        )
+        why = "torch specializes on sizes 0 and 1. Export with an example of size 2 or more."
     elif guard >= 0:
         condition = record.guards[guard].text
-        why = f"The code asks whether `{condition}`, which can be known only of a fixed size."
+        why = f"The code evaluates `{condition}`, which needs a specialized size."
     else:
-        why = "torch decided so while tracing. Name the dim instead of `*` to have it say why."
+        why = "torch specialized it while tracing. Name the dim instead of `*` to see why."
     return Finding(
         kind=Kind.FIXED_SIZE,
         severity="surprising",
-        sentence=f"`{size.text}` was to vary, but the program takes {size.example} only.",
+        sentence=(
+            f"`{size.text}` was requested to be dynamic, but the program accepts "
+            f"{size.example} only."
+        ),
         why=why,
         stack=stack,
         guard=guard,
@@ -117,10 +117,10 @@ def _hidden(exported: Exported, record: Record) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.HIDDEN_CONDITION,
                 severity="surprising",
-                sentence=f"The program refuses nearly every size within its ranges: it checks that "
+                sentence="The program rejects nearly every size within its ranges: it asserts "
                 f"`{rule.text}`.",
-                why="The ranges say what a size may be on its own. This condition is checked on "
-                "each call besides, and few sizes fulfil it.",
+                why="The ranges bound each size on its own. This guard is checked at run time as "
+                "well, and few sizes satisfy it.",
                 stack=_stack_of(exported, record, rule.guard),
                 guard=rule.guard,
                 fix=_kept(exported, record, rule),
@@ -145,9 +145,12 @@ def _kept(exported: Exported, record: Record, rule: Rule) -> Fix | None:
     return Fix(
         kind="shapes",
         title=f"Keep {listed} as in the example",
-        why="Then the program says what it takes, instead of refusing it call by call.",
+        why=(
+            "Then the signature says which sizes are accepted, instead of a guard that fails "
+            "call by call."
+        ),
         lossy=True,
-        gives_up="Other sizes that fulfil the condition are refused, too.",
+        gives_up="Other sizes that satisfy the guard are rejected, too.",
         change=lambda request: request.with_changes(shapes=kept),
         before=str(before),
         after=str(kept),
@@ -182,8 +185,8 @@ def _arguments(exported: Exported, record: Record) -> Iterator[Finding]:
             kind=Kind.BAKED_ARGUMENT,
             severity="note",
             sentence=f"`{entry.path}` = {entry.constant} is a constant of the program.",
-            why=f"A Python number decides while tracing; the program refuses any other. {advice} "
-            "pass a tensor.",
+            why="A Python number is specialized while tracing; the program rejects any other "
+            f"value. {advice} pass a tensor.",
             fix=fix,
         )
 
@@ -204,7 +207,7 @@ def _vary(exported: Exported, path: str) -> Fix | None:
     return Fix(
         kind="shapes",
         title=f"Let {path} vary",
-        why="The number becomes an input of the program, as far as the code allows.",
+        why="The number becomes an input of the program, if the code allows.",
         change=change,
         before=str(shapes) if shapes else "",
         after=f"{path}: *",

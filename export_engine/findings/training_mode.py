@@ -23,16 +23,16 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         yield _finding(
             dropping,
             "dropout",
-            "It drops other elements on each call, so the program's answers vary and are worse "
-            "than the model's in eval mode.",
+            "Dropout stays active, so the program's outputs are random and differ from the "
+            "model's in eval mode.",
             exported,
         )
     if norming:
         yield _finding(
             norming,
             "batch normalisation",
-            "It normalises by the batch at hand instead of what was learned, and each call "
-            "changes the running statistics.",
+            "It normalizes with the statistics of the batch instead of the running statistics, "
+            "and updates those on each call.",
             exported,
         )
 
@@ -54,7 +54,7 @@ def _finding(ops: list[Op], what: str, why: str, exported: Exported) -> Finding:
     return Finding(
         kind=Kind.TRAINING_MODE,
         severity="surprising",
-        sentence=f"The model was in training mode: {what} is in the program{count}.",
+        sentence=f"The model was exported in training mode: {what} is in the program{count}.",
         why=f"{why} Call `model.eval()` before exporting for inference.",
         stack=ops[0].stack,
         node=ops[0].position,
@@ -69,8 +69,8 @@ def _fix() -> Fix:
     return Fix(
         kind="options",
         title="Export the model in eval mode",
-        why="It is switched for the export only, and switched back after it.",
-        gives_up="The program is for inference: dropout and batch statistics are gone.",
+        why="The mode is switched for the export only, and restored after it.",
+        gives_up="The program is for inference: dropout and batch statistics are not applied.",
         change=change,
         before="training mode",
         after="eval mode",

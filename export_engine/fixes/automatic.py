@@ -65,7 +65,7 @@ class AutofixReport:
         lossy = [fix for fix in attempt.fixes if fix.lossy]
         reason = attempt.diagnosis.sentence if attempt.diagnosis else ""
         if lossy:
-            return f"No lossless fix is left. {reason} To decide: {lossy[0].title}."
+            return f"No lossless fix is left. {reason} Yours to decide: {lossy[0].title}."
         return f"No fix is left. {reason}"
 
 
@@ -114,7 +114,7 @@ def outcome(attempt: Attempt) -> str:
     return {
         "agrees": "exports, and agrees with eager",
         "differs": "exports, but differs from eager",
-        "refused": "exports, but refuses sizes that eager takes",
+        "refused": "exports, but rejects sizes that eager accepts",
         "not checked": "exports; not compared with eager",
     }[verdict]
 

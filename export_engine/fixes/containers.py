@@ -40,7 +40,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
     if progress:
-        progress(Progress(0, 0, "looking at what goes in and out of the model", "fix"))
+        progress(Progress(0, 0, "inspecting the model's inputs and outputs", "fix"))
     try:
         samples = unknown_values(request)
         setups = registrations(samples)
@@ -54,8 +54,8 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     yield Fix(
         kind="inputs",
         title=f"Register {names} as {'a container' if len(setups) == 1 else 'containers'}",
-        why="torch is told how to take such an object apart into tensors and to put it together "
-        "again. Its attributes that are not tensors are taken as they are in the example.",
+        why="Registers a pytree node, so that torch can flatten such an object into tensors and "
+        "rebuild it. Attributes that are not tensors are constants, as in the example.",
         change=lambda request: _with(request, setups),
         before=", ".join(dict.fromkeys(type(value).__name__ for value in samples)),
         after="\n".join([*(setup.text for setup in setups), f"Tensors: {', '.join(tensors)}"]),
@@ -110,7 +110,7 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
             continue
         except Exception as error:  # noqa: BLE001 - a class may refuse to be made in any way
             said = str(error).strip().partition("\n")[0]
-            reason = Unfit(f"taking one apart fails ({said})")
+            reason = Unfit(f"flattening one fails ({said})")
             continue
         return setups
     raise reason or Unfit("nothing is known of it")
@@ -155,13 +155,13 @@ def _may_hold(value: Any) -> bool:
 def _refuse_kinds(value: Any) -> None:
     cls = type(value)
     if isinstance(value, set | frozenset):
-        raise Unfit("a set has no order, so its elements have no place in a program")
+        raise Unfit("a set has no order, so it cannot be flattened")
     if isinstance(value, torch.nn.Module):
         raise Unfit("a module that is passed as an argument; make it a part of the model instead")
     if cls.__module__.partition(".")[0] == "numpy":
         raise Unfit("a NumPy value; pass `torch.from_numpy(array)` instead")
     if cls.__module__ == "builtins" or isinstance(value, type):
-        raise Unfit(f"a {cls.__name__}, which is no container of tensors")
+        raise Unfit(f"a {cls.__name__}, which is not a container of tensors")
 
 
 def _way(cls: type) -> Way:
@@ -187,7 +187,7 @@ def _has_tensor(value: Any, depth: int) -> bool:
 
 
 def _check_round_trip(value: Any, own_ways: bool) -> None:
-    """Raises Unfit where a value does not come back from its parts as it was."""
+    """Raises Unfit where a value does not survive flattening and unflattening."""
     leaves, spec = pytree.tree_flatten(value)
     bad = [leaf for leaf in leaves if not is_input_type(leaf)]
     if bad:
@@ -200,7 +200,7 @@ def _check_round_trip(value: Any, own_ways: bool) -> None:
     else:
         same = _same(value, back)
     if not same:
-        raise Unfit(f"a {type(value).__name__} does not come back from its parts as it was")
+        raise Unfit(f"a {type(value).__name__} does not survive flattening and unflattening")
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -12,14 +12,14 @@ _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
         "Treat sizes 0 and 1 like any other",
-        "torch then asks nothing about 0 and 1, which is where many conditions come from.",
-        "Code that does something else at size 0 or 1, such as broadcasting, is followed as for "
+        "torch then does not guard on 0 and 1, where many conditions come from.",
+        "Code that behaves differently at size 0 or 1, such as broadcasting, is traced as for "
         "larger sizes.",
     ),
     "prefer_deferred_runtime_asserts_over_guards": (
-        "Keep conditions on sizes as checks of the program",
-        "Conditions that cannot be proved no longer refuse the export.",
-        "The program checks them when it runs, and refuses sizes that do not meet them.",
+        "Keep guards on sizes as runtime assertions",
+        "Guards that cannot be proved no longer fail the export.",
+        "The program asserts them at run time, and rejects sizes that violate them.",
     ),
 }
 

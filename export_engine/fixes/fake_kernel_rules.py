@@ -82,7 +82,7 @@ def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
     every = [*runs.shapes, *runs.values, *runs.dtypes, *runs.further]
     wrote = next((each.wrote for each in every if each.wrote), "")
     if wrote and not writes_to_arguments(runs.overload):
-        raise Unfit(f"it writes to its argument `{wrote}`, which its schema does not say")
+        raise Unfit(f"it mutates its argument `{wrote}`, which its schema does not declare")
     for each in every:
         _check_results(each, len(first.made))
     rules = tuple(_rule(runs, number) for number in range(len(first.made)))
@@ -119,7 +119,7 @@ def _check_rule(rule: ResultRule, run: OpRun, number: int) -> None:
 def _rule(runs: OpRuns, number: int) -> ResultRule:
     slots = tensor_slots(runs.shapes[0].given)
     if not slots:
-        raise Unfit("it takes no tensor, so nothing tells the sizes of its result")
+        raise Unfit("it takes no tensor, so the sizes of its result cannot be inferred")
     dtype, source = _dtype(runs, number, slots)
     shape = _whole_shape(runs, number, slots, source)
     if shape is not None:
@@ -152,7 +152,7 @@ def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[Expression | N
         promoted = Expression(text, _promoted(one, other))
         if all(promoted.of(run.given) == run.made[number].dtype for run in every):
             return promoted, devices[0]
-    raise Unfit("the dtype of its result follows no rule that was found")
+    raise Unfit("no rule was found for the dtype of its result")
 
 
 def _whole_shape(runs: OpRuns, number: int, slots: list[Slot], source: Slot) -> Expression | None:
@@ -206,7 +206,7 @@ def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> Expression |
             candidate.of(run.given) == size for run, size in zip(runs.shapes, wanted, strict=True)
         ):
             return candidate
-    raise Unfit(f"size {dim} of its result follows no rule that was found")
+    raise Unfit(f"no rule was found for size {dim} of its result")
 
 
 def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[Expression]:

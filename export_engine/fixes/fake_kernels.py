@@ -64,8 +64,8 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         why=f"Inferred from {runs.count} runs of the real op, and right in all of them"
         + (f"; {len(runs.further)} were kept to try it on" if runs.further else "")
         + ". Put it beside the op's definition.",
-        gives_up="Errors that the op raises are no part of it."
-        + (" A size that depends on values is open." if depend else ""),
+        gives_up="It does not raise the op's errors."
+        + (" A data-dependent size is left unbacked." if depend else ""),
         change=lambda request: _with(request, kernel),
         before=f"{op} without a fake kernel",
         after=kernel.code,
@@ -89,11 +89,11 @@ def inferred(
     """
     runs = runs_of(request, op, overload)
     if runs is None:
-        raise Unfit("the model does not come as far on the example")
+        raise Unfit("the model does not reach the op on the example")
     rules = rules_of(runs)
     sized = any(each.dim() for each in runs.shapes[0].made)
     if sized and len(runs.shapes) < _FEWEST:
-        raise Unfit("it takes no other sizes than the example's, so no rule can be told")
+        raise Unfit("it accepts no sizes but the example's, so no rule can be inferred")
     name = f"{op}.{overload}" if overload and overload != "default" else op
     signature = op_signature(runs.overload)
     if any(keyword.iskeyword(each) for each in signature.parameters):

@@ -36,7 +36,7 @@ def _larger(dims: list[tuple[str, int]]) -> Fix:
     return Fix(
         kind="inputs",
         title=f"Use an example of size 2 for {places}",
-        why="An example larger than 1 shows that the size varies. Your own arguments stay as they "
+        why="An example larger than 1 keeps the size dynamic. Your own arguments stay as they "
         "are; the new ones repeat their values.",
         change=change,
         before=f"{places} of size 0 or 1",
@@ -70,9 +70,9 @@ def _elsewhere(
     yield Fix(
         kind="inputs",
         title=f"Use an example where {name_of(dim)} is {size}",
-        why=f"The code treats {dim.example} apart from other sizes; the program is then traced "
-        "along the way that the others take.",
-        gives_up=f"The program may refuse {name_of(dim)} = {dim.example}.",
+        why=f"The code treats {dim.example} as a special case; the program is then traced along "
+        "the path of the other sizes.",
+        gives_up=f"The program may reject {name_of(dim)} = {dim.example}.",
         change=change,
         before=f"{name_of(dim)} = {dim.example}",
         after=f"{name_of(dim)} = {size}",

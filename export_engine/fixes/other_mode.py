@@ -40,10 +40,9 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
 
 
 _WHY = {
-    "strict": "Strict mode reads the bytecode of your Python instead of running it, and gets past "
-    "this line.",
-    "non-strict": "Non-strict mode runs your Python with tensors that have no values, and gets "
-    "past this line.",
+    "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "
+    "gets past this line.",
+    "non-strict": "Non-strict mode runs your Python with fake tensors, and gets past this line.",
 }
 
 
@@ -51,13 +50,13 @@ def _given_up(found: Exported, verdict: str) -> str:
     """What differs in the other mode, as far as it is known."""
     said = []
     if verdict == "refused":
-        said.append("The program refuses some of the sizes asked for")
+        said.append("The program rejects some of the requested sizes")
     if verdict == "differs" and found.agreement:
         trial = next(each for each in found.agreement.trials if each.outcome == "differs")
-        said.append(f"It exports, but the program differs from eager: {trial.detail}")
+        said.append(f"It exports, but the outputs differ from eager: {trial.detail}")
     checks = sum(guard.kind == "runtime_assert" for guard in found.recording.guards)
     if checks:
-        said.append("Conditions on data become checks when the program runs")
+        said.append("Conditions on data become runtime assertions")
     effects = [text for text in found.warnings if "side effect" in text.lower()]
     if effects:
         said.append(effects[0].splitlines()[0][:200])

@@ -61,7 +61,7 @@ class Registered:
             return f"torch.export.register_dataclass({self.cls.__qualname__})"
         if self.way == "transformers":
             return f"{_TRANSFORMERS[self.cls.__qualname__][1]}()"
-        return f"{self.cls.__qualname__}: taken apart by its attributes"
+        return f"{self.cls.__qualname__}: flattened by its attributes"
 
     def install(self) -> Callable[[], None]:
         """Registers the class unless it is; gives what takes that back."""
@@ -153,7 +153,7 @@ def state_of(value: Any) -> dict[str, Any]:
         raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
     slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
     if not slots and not hasattr(value, "__dict__"):
-        raise Unfit("it is no object of Python's own, so its parts are not known")
+        raise Unfit("it is not a plain Python object, so its parts are unknown")
     found = {name: getattr(value, name, _ABSENT) for name in slots}
     found |= getattr(value, "__dict__", {})
     return {name: each for name, each in found.items() if each is not _ABSENT}

@@ -7,6 +7,7 @@ the dim is left to torch (`*`), which keeps the condition as a check of the prog
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -96,10 +97,10 @@ def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
     return Fix(
         kind="shapes",
         title=f"Keep {', '.join(dict.fromkeys(map(name_of, dims)))} at the size of the example",
-        why="Then the program says which sizes it takes, instead of refusing nearly all of them "
-        "when it runs.",
+        why="Then the signature says which sizes are accepted, instead of rejecting nearly all "
+        "of them at run time.",
         lossy=True,
-        gives_up="The few other sizes that the model takes.",
+        gives_up="The few other sizes that the model accepts.",
         change=lambda request: request.with_changes(shapes=shapes),
         before=str(before),
         after=str(shapes),
@@ -200,37 +201,58 @@ def _title(answer: _Answer, lost: list[Problem]) -> str:
         return f"Keep {', '.join(names)} at the size of the example"
     texts = [each.text for each in answer.problems if each.kind != "tied"]
     if not texts:
-        return "Let torch keep the condition as a check of the program"
-    shown = list(dict.fromkeys(text.replace(" must be ", " is ", 1) for text in texts))
+        return "Let torch keep the condition as a runtime check"
+    shown = list(dict.fromkeys(map(_formula, texts)))
     left = len(shown) - _SHOWN
     *others, last = [*shown[:_SHOWN], *([f"{left} more"] if left > 0 else [])]
-    return "Say that " + (f"{', '.join(others)} and {last}" if others else last)
+    verb = "Bound" if all(re.search("[≤≥]", each) for each in shown) else "Require"
+    return f"{verb} " + (f"{', '.join(others)} and {last}" if others else last)
+
+
+def _formula(text: str) -> str:
+    """What a problem asks for as a formula: `h must be at least 5` is `h ≥ 5`."""
+    for pattern, formula in _FORMULAS:
+        if found := re.fullmatch(pattern, text):
+            return found.expand(formula)
+    return text
+
+
+_FORMULAS = (
+    (r"(.+) must be at most (\d+)", r"\1 ≤ \2"),
+    (r"(.+) must be at least (\d+)", r"\1 ≥ \2"),
+    (r"(.+) must be from (\d+) to (\d+)", r"\2 ≤ \1 ≤ \3"),
+    (r"(.+) must be (a multiple of .+)", r"\1 is \2"),
+    (r"(.+) must be (?:equal to )?(.+)", r"\1 = \2"),
+    (r"(.+) can only be (.+)", r"\1 = \2"),
+)
 
 
 def _why(answer: _Answer) -> str:
     texts = dict.fromkeys(each.text for each in answer.problems if each.kind != "tied")
     said = "; ".join(texts)
-    return f"What the model asks of these sizes: {said}." if said else ""
+    return f"The model requires: {said}." if said else ""
 
 
 def _given_up(answer: _Answer, lost: list[Problem]) -> str:
     """Sizes that the program will not take, and the conditions that stay checks."""
     said = []
     for each in lost:
-        because = f", since the code relies on {each.condition}" if each.condition else ""
+        because = f", because of the guard {each.condition}" if each.condition else ""
         said.append(f"{each.text}{because}")
     tied = [shortened(each.condition) for each in answer.problems if each.kind == "tied"]
     if tied:
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")
-        said.append(f"The program checks when it runs: {shown}")
+        said.append(f"The program checks at run time: {shown}")
         trial = _refused_by_the_model(answer)
         if trial is not None:
             sizes = _sizes(trial)
-            said.append(f"The model takes few other sizes. With {sizes} it raises: {trial.detail}")
+            said.append(
+                f"The model accepts few other sizes. With {sizes} it raises: {trial.detail}"
+            )
     agreement = answer.agreement
     if agreement is not None and agreement.verdict in ("differs", "refused"):
         trial = next(each for each in agreement.trials if each.outcome == agreement.verdict)
-        verb = "differs from eager" if trial.outcome == "differs" else "is refused by the program"
+        verb = "differs from eager" if trial.outcome == "differs" else "is rejected by the program"
         sizes = _sizes(trial)
         said.append(f"{sizes} {verb}: {trial.detail}" if trial.detail else f"{sizes} {verb}")
     return ". ".join(said)
@@ -253,8 +275,7 @@ def _widened(attempt: Failed) -> Iterator[Fix]:
         yield Fix(
             kind="shapes",
             title=f"Let {name} be {dim.example} too",
-            why=f"The example is one of the inputs that the program is for: {name} is "
-            f"{dim.example} in it.",
+            why=f"The example must lie within the range, and {name} is {dim.example} in it.",
             change=lambda request: request.with_changes(shapes=wider),
             before=str(shapes),
             after=str(wider),
@@ -264,7 +285,7 @@ def _widened(attempt: Failed) -> Iterator[Fix]:
         yield Fix(
             kind="inputs",
             title=f"Use an example where {name} is {size}",
-            why="The range stays as asked for, and the program is traced with an input from it.",
+            why="The range stays as requested, and the model is traced with an input within it.",
             change=lambda request: with_size(request, [dim.place], size),
             before=f"{name} = {dim.example}",
             after=f"{name} = {size}",

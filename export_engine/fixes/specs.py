@@ -26,15 +26,15 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     try:
         shapes, dropped = fitted(request)
     except ShapesError as error:
-        refuse(attempt, f"What is meant cannot be told: {error.message}.")
+        refuse(attempt, f"The spec cannot be matched to the call: {error.message}.")
         return
     if not shapes:
-        refuse(attempt, "None of the entries belongs to an input of the call.")
+        refuse(attempt, "None of the entries matches an input of the call.")
         return
     yield Fix(
         kind="shapes",
-        title="Write the shapes as this call needs them",
-        why="Each input gets the entry that was meant for it, by name or by position.",
+        title="Restructure dynamic_shapes to match this call",
+        why="Each input gets its entry, matched by name or by position.",
         lossy=bool(dropped),
         gives_up=f"No input was found for {', '.join(dropped)}." if dropped else "",
         change=lambda request: request.with_changes(shapes=shapes),

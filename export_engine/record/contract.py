@@ -86,7 +86,7 @@ class Guard(msgspec.Struct, frozen=True):
     count: int = 1
     """How often the same line asked the same."""
     effect: Literal["narrows", "fixes", "equates", "kept", "implied"] = "kept"
-    """What came of it: a range got narrower, a size became a constant, two sizes became one, or the
+    """Effect: a range got narrower, a size became a constant, two sizes became one, or the
     program checks it on each call (`kept`). `implied`: it follows from the others."""
     result: str = ""
     """What is known since: `batch in [2, 16]`, `y.shape[0] = seq`."""

@@ -164,7 +164,7 @@ def _comparison(
 ) -> Formula:
     """`2 <= n <= 16` as two comparisons, both of which hold."""
     if any(type(op) not in _BINARY for op in ops):
-        raise NoFormula("a comparison of no sizes")
+        raise NoFormula("a comparison without sizes")
     parts = [_compiled(each, resolve) for each in values]
     return _joined(
         [

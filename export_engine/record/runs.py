@@ -51,7 +51,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """`agrees`: with eager, within 4 times the tolerances of `torch.testing.assert_close`.
     `failed`: it did not compile or run. `unavailable`: it cannot run here."""
     sentence: str
-    """What came of it, or what is missing."""
+    """Effect, or what is missing."""
     detail: str = ""
     """Of a failure, the error's own text."""
     error: RunError | None = None

@@ -107,7 +107,7 @@ def _formula(formula: Formula, sizes: int) -> None:
         else:
             known = not isinstance(token, str) or (token[1:].isdigit() and token[0] == "d")
             if not known or (isinstance(token, str) and int(token[1:]) >= sizes):
-                raise BrokenRecord(f"{token!r} is no part of a formula")
+                raise BrokenRecord(f"{token!r} does not belong in a formula")
             left += 1
         if left < 1:
             raise BrokenRecord("a formula lacks a value")

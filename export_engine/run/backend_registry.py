@@ -40,7 +40,7 @@ def backends() -> dict[str, Backend]:
         try:
             added = point.load()()
             if not isinstance(added, Backend):
-                raise TypeError(f"{point.value} makes no Backend")
+                raise TypeError(f"{point.value} does not make a Backend")
         except Exception as error:  # noqa: BLE001 - someone else's package breaks nothing here
             added = _Broken(point.name, f"{point.value} cannot be loaded: {error}")
         found.setdefault(added.name, added)
@@ -67,7 +67,7 @@ def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[
         return able if eager else [each for each in able if each.name != "eager"]
     unknown = [each for each in wanted if each not in known]
     if unknown or not wanted:
-        said = f"There is no backend {unknown[0]!r}." if unknown else "No backend is named."
+        said = f"There is no backend {unknown[0]!r}." if unknown else "Name a backend."
         raise ValueError(f"{said} There are: {', '.join(known)}; or all.")
     return [known[each] for each in dict.fromkeys(wanted)]
 

@@ -38,12 +38,12 @@ def located(bench: Bench, backend: Backend, folder: Path) -> Located:
             return _of_program(bench)
         return _bisected(bench, backend, folder)
     except Exception:  # noqa: BLE001 - a help to the reader; the row stands without it
-        return Located(-1, "At which op they part could not be found out.")
+        return Located(-1, "The first op that diverges could not be located.")
 
 
 def _of_program(bench: Bench) -> Located:
     if bench.subject.eager is None:
-        return Located(-1, "The program alone does not say at which op.")
+        return Located(-1, "The program alone does not tell at which op.")
     found = first_difference(bench.subject, bench.request, SEED)
     names = [node.name for node in bench.subject.program.graph.nodes]
     number = names.index(found.node) if found.node in names else -1
@@ -66,14 +66,14 @@ def _bisected(bench: Bench, backend: Backend, folder: Path) -> Located:
 
     wrong = [node for node in _outputs(bench, nodes) if parts(node)]
     if not wrong:
-        return Located(-1, "Every output by itself agrees: together they do not.")
+        return Located(-1, "Each output agrees on its own; together they do not.")
     found = wrong[0]
     while wrong:
         found = _first(_made_from(wrong[0], nodes), parts)
         wrong = [node for node in found.all_input_nodes if _gives_tensor(node) and parts(node)]
     stack = parse_stack_trace(found.stack_trace or "")
     where = f", line {stack[-1].line}" if stack else ""
-    said = f"The first op whose value is another is `{found.name}` ({found.target}{where})."
+    said = f"The first op whose output diverges is `{found.name}` ({found.target}{where})."
     return Located(nodes.index(found), said)
 
 

@@ -28,7 +28,7 @@ def sentence_of(error: BaseException, title: str, device: str, stage: str) -> st
     if isinstance(error, MemoryError) or _MEMORY.search(text):
         return f"Out of memory on {device}. Try smaller sizes."
     if device != "cpu" and _DEVICE.search(text):
-        return f"{device} has failed; until the kernel is restarted, nothing may run there."
+        return f"{device} has failed; nothing runs there until the kernel is restarted."
     if isinstance(error, ImportError):
         return f"{title} is only partly installed: {_short(str(error))}"
     if type(error) is ValueError and stage == "compile" and "eager model" in text:

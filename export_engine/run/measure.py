@@ -138,7 +138,7 @@ def check_memory(count: int) -> None:
     except (OSError, LookupError):  # another system
         return
     if count > left:
-        raise MemoryError(f"{count:,} bytes are asked for, and {left:,} are left")
+        raise MemoryError(f"{count:,} bytes are needed, and {left:,} are free")
 
 
 def bytes_of(saved: Path) -> int:

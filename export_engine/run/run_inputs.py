@@ -37,7 +37,7 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
         ValueError: there is no such input or size, or the program takes no such sizes.
     """
     if inputs is not None and sizes is not None:
-        raise ValueError("inputs and sizes both say what to run with; give one of them.")
+        raise ValueError("inputs and sizes exclude each other; give one of them.")
     if inputs is not None:
         return [_made("given inputs", _given(subject.request, inputs))]
     example = [each.example for each in subject.record.probe.inputs]
@@ -46,7 +46,7 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
     if isinstance(sizes, int):
         found = inside(subject, sizes)[1 : sizes + 1]
         if not found:
-            raise ValueError("No size of this program may vary, so there is none to draw.")
+            raise ValueError("No size of this program is dynamic, so none can be drawn.")
         return [_fresh(subject, each) for each in found]
     several = [sizes] if isinstance(sizes, Mapping) else list(sizes)
     return [_sized(subject, each) for each in several]
@@ -57,7 +57,7 @@ def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
     found = probe_sizes(subject.record.probe, wanted)
     if found.verdict == "refused":
         said = ", ".join(f"{name}={value}" for name, value in named.items())
-        raise ValueError(f"The program refuses {said}: {found.broken[0].text}.")
+        raise ValueError(f"The program rejects {said}: {found.broken[0].text}.")
     return _fresh(subject, wanted)
 
 

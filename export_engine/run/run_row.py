@@ -84,7 +84,7 @@ def _compared(row: RunRow, bench: Bench, backend: Backend, result: Any, folder: 
     return msgspec.structs.replace(
         row,
         outcome="differs",
-        sentence=f"Other values than eager: {found.detail}. {where.sentence}",
+        sentence=f"Outputs differ from eager: {found.detail}. {where.sentence}",
         node=where.node,
     )
 

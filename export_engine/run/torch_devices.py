@@ -26,7 +26,7 @@ def full_name(device: str) -> str:
     """
     kind, colon, number = device.strip().partition(":")
     if kind not in _KINDS or (colon and not number.isdecimal()):
-        raise ValueError(f"{device!r} is no device. There may be: cpu, cuda, cuda:1, mps, xpu.")
+        raise ValueError(f"{device!r} is not a device. Known kinds: cpu, cuda, cuda:1, mps, xpu.")
     if kind in ("cuda", "xpu"):
         return f"{kind}:{number or 0}"
     return kind

@@ -66,7 +66,7 @@ class Named:
     def __post_init__(self) -> None:
         check_name(self.name)
         if self.scale < 1:
-            raise ShapesError(f"{self.scale}*{self.name} is no dim: multiply by 1 or more")
+            raise ShapesError(f"{self.scale}*{self.name} is not a dim: multiply by 1 or more")
         check_size(self.scale)
         check_size(abs(self.offset))
 

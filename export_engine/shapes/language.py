@@ -100,7 +100,7 @@ class _Parser:
                 continue
             path = self._path()
             if path in leaves:
-                self._fail(f"{path} stands here a second time; write its dims once", start)
+                self._fail(f"{path} is given twice; write its dims once", start)
             self._columns[path, None] = start.column
             leaves[path] = self._dims(path)
         columns = {**self._mentions, **self._columns}
@@ -247,7 +247,7 @@ class _Parser:
         known = self._bounds.setdefault(name, bounds)
         if known != bounds:
             text = write_bounds(known) or "[0..]"
-            self._fail(f"{name} has the bounds {text} already; write them once", opening)
+            self._fail(f"{name} already has the bounds {text}; write them once", opening)
 
     def _offset(self) -> int:
         sign = self._take("mark", "+") or self._take("mark", "-")
@@ -255,7 +255,7 @@ class _Parser:
             return 0
         number = self._optional_number()
         if number is None:
-            self._fail(f"expected a number after `{sign.text}`; the name stands first: `seq + 1`")
+            self._fail(f"expected a number after `{sign.text}`; write the name first: `seq + 1`")
         return number if sign.text == "+" else -number
 
     def _optional_bounds(self, signed: bool = False) -> Bounds:

@@ -44,7 +44,7 @@ def leaves_of(
     try:
         return [Leaf(*each) for each in call_leaves(signature, args, kwargs)]
     except ValueError as error:
-        raise ShapesError(f"The call's inputs have no paths: {error}") from error
+        raise ShapesError(f"The inputs of the call have no paths: {error}") from error
 
 
 def check_paths(paths: Iterable[str], leaves: list[Leaf], signature: inspect.Signature) -> None:
@@ -54,7 +54,7 @@ def check_paths(paths: Iterable[str], leaves: list[Leaf], signature: inspect.Sig
         if times[path] == 0:
             raise Misfit(_no_such_leaf(path, leaves, signature), path)
         if times[path] > 1:
-            raise Misfit(f"{times[path]} inputs of the call have the path {path}", path)
+            raise Misfit(f"{times[path]} inputs of the call share the path {path}", path)
 
 
 def check_dims(leaf: Leaf, specs: Sequence[Any], bounds: Mapping[str, Bounds]) -> None:
@@ -65,8 +65,8 @@ def check_dims(leaf: Leaf, specs: Sequence[Any], bounds: Mapping[str, Bounds]) -
     read = [spec for spec in specs if isinstance(spec, Spec)]
     completed = write({path: tuple([*read, *[Static()] * value.dim()][: value.dim()])}, bounds)
     raise Misfit(
-        f"{path} has {count(value.dim())}, {list(value.shape)}, and the spec gives "
-        f"{len(specs)}. Write one for each; `_` keeps one static: {completed}",
+        f"{path} has {count(value.dim())}, {list(value.shape)}, but the spec has "
+        f"{len(specs)}. Write one entry for each; `_` keeps a dim static: {completed}",
         path,
     )
 

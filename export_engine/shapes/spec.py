@@ -59,7 +59,7 @@ class Shapes:
         }
         for path, specs in leaves.items():
             if split_path(path) is None:
-                raise ShapesError(f"{path!r} is no path; make one with join_path(parts)")
+                raise ShapesError(f"{path!r} is not a path; make one with join_path(parts)")
             if len(specs) != 1 and any(isinstance(spec, Int) for spec in specs):
                 raise Misfit(f"{path} is an int or a tensor: `int` stands alone", path)
         object.__setattr__(self, "leaves", MappingProxyType(leaves))

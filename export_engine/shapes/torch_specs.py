@@ -74,8 +74,8 @@ def _torch_dims(given: Specs, bounds: Mapping[str, Bounds]) -> dict[str, Dim]:
                 high = bounds.get(spec.name, Bounds()).high
                 if high is not None and high <= needed:
                     raise Misfit(
-                        f"{write_dim(spec, {})} has no two sizes while {spec.name} is at most "
-                        f"{high}; raise the bound or change the number",
+                        f"{write_dim(spec, {})} has fewer than two sizes while {spec.name} is at "
+                        f"most {high}; raise the bound or change the number",
                         path,
                         position,
                     )
@@ -251,5 +251,5 @@ def _read_dim(where: str, dim: Any, bounds: dict[str, Bounds]) -> Spec:
     known = bounds.setdefault(root.__name__, found)
     if known != found:
         texts = " and ".join(write_bounds(each) or "none" for each in (known, found))
-        raise ShapesError(f"Two Dims are called {root.__name__} and have other bounds: {texts}")
+        raise ShapesError(f"Two Dims named {root.__name__} have different bounds: {texts}")
     return Named(root.__name__, scale, offset)

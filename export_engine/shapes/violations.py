@@ -87,7 +87,7 @@ def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
 def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) -> Problem:
     name = name_of(dim)
     if dim.example in (0, 1) and not getattr(dim.value, "free_symbols", None):
-        text = f"{name} is {dim.example} in the example, and torch takes 0 and 1 as fixed sizes"
+        text = f"{name} is {dim.example} in the example, and torch specializes on 0 and 1"
         return Problem("zero-one", text, (dim,))
     cause = _cause(facts, dim)
     return _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)

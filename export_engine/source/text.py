@@ -104,9 +104,9 @@ def _may_open(entry: SourceFile) -> bool:
 def _why_missing(origin: str, name: str) -> str:
     if origin == "cell":
         return (
-            f"The text of {name} went with the session that ran it. Run the cell again to see it."
+            f"The text of {name} is gone with the session that ran it. Run the cell again to "
+            "see it."
         )
     return (
-        f"{name} is not on this machine. The program was exported where it is; "
-        "open it there to see its lines."
+        f"{name} is not on this machine. Open the program where it was exported to see its lines."
     )

@@ -213,7 +213,7 @@ _TRIED = range(-4, 130)
 
 
 def implied_by(conditions: list[Any], condition: Any) -> bool:
-    """Whether a condition follows from others: the same one, or of one symbol and tried out."""
+    """Whether a condition implied by others: the same one, or of one symbol and tried out."""
     if any(str(each) == str(condition) for each in conditions):
         return True
     symbols = list(condition.free_symbols)

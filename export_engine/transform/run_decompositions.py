@@ -94,7 +94,7 @@ def _refusal(exported: Exported, table: DecompositionTable, error: Exception) ->
     way_out = kept_whole(exported.program, table)
     if way_out is not None:
         kept = way_out[0]
-        return f"torch cannot decompose attention here. Keep it whole: {kept}. torch: {reason}"
+        return f"torch cannot decompose attention here. Keep it as one op: {kept}. torch: {reason}"
     return f"torch cannot decompose this program: {reason}"
 
 

@@ -13,9 +13,9 @@ from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.refusal import refusal
 
-SOUND = "On every size that the contract admits, the program does what eager does."
-REFUSES = "A call outside of the contract is refused, for the reason that the contract gives."
-CHECKS = "What tracing could not know of values is an assert of the program."
+SOUND = "At every size the contract admits, the program agrees with eager."
+REFUSES = "A call outside of the contract is rejected, for the reason the contract gives."
+CHECKS = "Conditions on values that tracing could not decide are runtime assertions."
 _MOST_RULES = 12
 _KINDS = ("fixed", "equal", "form", "range", "guard")
 _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
@@ -28,7 +28,7 @@ def sound(subject: Subject) -> Guarantee:
             name="sound",
             claim=SOUND,
             verdict="not checked",
-            sentence="A program from a file has no eager model beside it.",
+            sentence="A program loaded from a file has no eager model.",
             lacking="the eager model",
         )
     agreed, worst, failing, evidence = 0, 0.0, [], []
@@ -44,7 +44,7 @@ def sound(subject: Subject) -> Guarantee:
             ours = subject.run(subject.module, request, seed)
         except Exception as error:  # noqa: BLE001 - so may the program
             failing.append((request, seed))
-            evidence.insert(0, f"{shown}: the program refuses it: {refusal(error)}")
+            evidence.insert(0, f"{shown}: the program rejects it: {refusal(error)}")
             continue
         found = subject.compared(ours, theirs)
         if found.same:
@@ -115,7 +115,10 @@ def refuses(subject: Subject) -> Guarantee:
     if untried:
         sentence += f" {len(untried)} of {len(untried) + refused} rules were not tried."
     if problems:
-        sentence = f"{len(problems)} of {refused + len(problems)} calls outside are not refused."
+        sentence = (
+            f"{len(problems)} of {refused + len(problems)} calls outside of the contract "
+            "are not rejected."
+        )
     return Guarantee(
         name="refuses",
         claim=REFUSES,
@@ -137,7 +140,7 @@ def checks(subject: Subject) -> Guarantee:
             name="checks",
             claim=CHECKS,
             verdict="not applicable",
-            sentence="Nothing about values was left to run time.",
+            sentence="No condition on values was left to run time.",
         )
     present = asserted(subject.program)
     lost = [guard for guard in recorded if not implied_by(present, guard.condition)]
@@ -175,9 +178,9 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
             continue
         found = subject.compared(ours, theirs)
         if found.same:
-            evidence.append(f"{shown}, is let through, and agrees with eager")
+            evidence.append(f"{shown}, is accepted, and agrees with eager")
         else:
-            yield f"{shown}, is let through, and differs from eager: {found.detail}"
+            yield f"{shown}, is accepted, and differs from eager: {found.detail}"
 
 
 def _is_of_values(guard: RecordedGuard) -> bool:

@@ -28,7 +28,7 @@ class Parting(NamedTuple):
     sentence: str
 
 
-_UNKNOWN = Parting("", "At which op the values part could not be found out.")
+_UNKNOWN = Parting("", "The first op that diverges could not be located.")
 
 
 def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
@@ -80,11 +80,11 @@ def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx
 
 
 def _other_value(node: torch.fx.Node) -> Parting:
-    return _at(node, f"the first other value is that of `{node.name}`")
+    return _at(node, f"the first op whose output diverges is `{node.name}`")
 
 
 def _otherwise(node: torch.fx.Node) -> Parting:
-    return _at(node, f"the first op that eager runs otherwise is `{node.name}`")
+    return _at(node, f"the first op that differs in eager is `{node.name}`")
 
 
 def _at(node: torch.fx.Node, said: str) -> Parting:

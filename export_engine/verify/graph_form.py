@@ -15,11 +15,11 @@ from export_engine.transform import kept_whole
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 
-FLAT = "The program is one flat graph of ops: no module is called."
-FUNCTIONAL = "No op writes to what it is given; what changes is an output of the program."
+FLAT = "The graph is flat: no module is called."
+FUNCTIONAL = "The graph is functional: no op mutates its inputs, and mutations are outputs."
 LIFTED = "Parameters, buffers and constants are inputs, and the signature names every input and "
 LIFTED += "output."
-MAPPED = "Every op has the line of source and the module that it comes from."
+MAPPED = "Every op is mapped to its source line and its module."
 _FEW = 5
 _FRESH = "TRAINING"
 """What torch calls the dialect of a program that was not decomposed yet."""
@@ -58,11 +58,11 @@ def functional(subject: Subject) -> Guarantee:
     writing = [] if fresh else inner
     unknown = [op for op in ops if not _is_op(op)]
     bad = [*writing, *unknown]
-    sentence = f"No op of {len(ops):,} writes to what it is given."
+    sentence = f"None of {len(ops):,} ops mutates its inputs."
     if inner and fresh:
         sentence = (
-            f"{len(inner)} of {len(ops):,} ops write in place, as torch leaves a fresh program; "
-            "decomposed, it is functional."
+            f"{len(inner)} of {len(ops):,} ops mutate in place, as torch leaves a freshly "
+            "exported program; decomposed, it is functional."
         )
         try:
             bad += _left_when_decomposed(subject)
@@ -75,16 +75,16 @@ def functional(subject: Subject) -> Guarantee:
                 "decompose the program, after which none may.",
             )
     if bad:
-        sentence = f"{len(bad)} of {len(ops):,} ops may write to what they are given."
+        sentence = f"{len(bad)} of {len(ops):,} ops may mutate their inputs."
     return Guarantee(
         name="functional",
         claim=FUNCTIONAL,
         verdict=verdict_of(bad),
         sentence=sentence,
         evidence=(
-            *(f"{op.node.name}: {op.name} writes to an argument" for op in writing[:_FEW]),
-            *(f"{op.node.name}: {op.name} is no op" for op in unknown[:_FEW]),
-            *(f"{op.node.name}: {op.name} writes in place" for op in inner[:_FEW]),
+            *(f"{op.node.name}: {op.name} mutates an argument" for op in writing[:_FEW]),
+            *(f"{op.node.name}: {op.name} is not an op" for op in unknown[:_FEW]),
+            *(f"{op.node.name}: {op.name} mutates in place" for op in inner[:_FEW]),
             *_mutations(subject),
         ),
         node=bad[0].node.name if bad else "",
@@ -106,9 +106,9 @@ def lifted(subject: Subject) -> Guarantee:
     held = sum(spec.target is not None for spec in program.graph_signature.input_specs)
     what = "parameter, buffer or constant is an input"
     several = "parameters, buffers and constants are inputs"
-    sentence = f"{_all(held, what, several)}, and the signature fits."
+    sentence = f"{_all(held, what, several)}, and the signature matches."
     if problems:
-        sentence = "The signature and the graph do not fit."
+        sentence = "The signature and the graph do not match."
     return Guarantee(
         name="lifted",
         claim=LIFTED,
@@ -142,7 +142,7 @@ def mapped(subject: Subject) -> Guarantee:
         sentence = f"All ops have their module; {what} come from torch's own modules, not from a "
         sentence += "line of yours."
     if bad:
-        sentence = f"{share:.1%} of {len(nodes):,} ops have their line and their module."
+        sentence = f"{share:.1%} of {len(nodes):,} ops are mapped to a line and a module."
     names = [subject.record.strings[graph.name[node]] for node in bad]
     return Guarantee(
         name="mapped",
@@ -217,7 +217,7 @@ def _is_op(op: Op) -> bool:
 def _mutations(subject: Subject) -> Iterator[str]:
     for spec in subject.program.graph_signature.output_specs:
         if "MUTATION" in spec.kind.name:
-            yield f"{spec.target} is changed through the output {spec.arg.name}"
+            yield f"{spec.target} is mutated through the output {spec.arg.name}"
 
 
 def _unlifted(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ def state(subject: Subject) -> Guarantee:
             name="state",
             claim=STATE,
             verdict="not checked",
-            sentence="A program from a file has no eager model beside it.",
+            sentence="A program loaded from a file has no eager model.",
             lacking="the eager model",
         )
     owner = as_module(subject.eager)
@@ -45,9 +45,9 @@ def state(subject: Subject) -> Guarantee:
     sentence = f"Agrees with eager over {_CALLS} calls in a row, which change {names}."
     instead = dict.fromkeys(path for each in theirs for path in each.call.refilled.paths)
     if instead:
-        sentence += f" What eager puts into {listed(instead)}, the program returns instead."
+        sentence += f" What eager writes into {listed(instead)}, the program returns instead."
     if problems:
-        sentence = f"Parts from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
+        sentence = f"Diverges from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
     return Guarantee(
         name="state",
         claim=STATE,
@@ -74,7 +74,7 @@ def _problems(ours: _After, theirs: _After) -> Iterator[str]:
             yield f"{what} differ: {found.detail}"
     if theirs.call.refilled.lost:
         lost = listed(theirs.call.refilled.lost)
-        yield f"eager changes what is in {lost}; the program does not, and returns none of it"
+        yield f"eager mutates {lost}; the program does not, and does not return it"
 
 
 def _called(

@@ -15,10 +15,10 @@ from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_graph import difference
 
-SAVED = "Saved and loaded, it is the same program."
-UNFLATTENED = "Unflattened into modules, it runs and does the same."
-RE_EXPORTED = "Exported again, it gives the same graph up to names."
-DECOMPOSED = "Decomposed to core ATen, it does the same."
+SAVED = "Saving and loading gives the same program."
+UNFLATTENED = "Unflattened into modules, it runs and agrees."
+RE_EXPORTED = "Exporting it again gives the same graph, up to names."
+DECOMPOSED = "Decomposed to Core ATen, it agrees."
 _DECOMPOSED_LOOSE = 16.0
 """A decomposition sums in another order; this many times torch.testing's tolerances are allowed."""
 
@@ -45,7 +45,7 @@ def saved(subject: Subject) -> Guarantee:
     ]
     if not problems:
         problems += _runs_alike(subject, loaded.module())
-    sentence = f"The same graph, signature, ranges and results, {size:,} bytes."
+    sentence = f"Same graph, signature, ranges and outputs; {size:,} bytes."
     return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
 
 
@@ -105,7 +105,7 @@ def decomposed(subject: Subject) -> Guarantee:
             problem = f"torch cannot decompose it: {_reason(error)}"
             return _guarantee("decomposed", DECOMPOSED, "", [problem])
         table, program = way_out
-        kept = f" Kept whole, since torch cannot decompose it here: {', '.join(table.ops)}."
+        kept = f" Not decomposed, because torch cannot do so here: {', '.join(table.ops)}."
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     counts = [
         sum(node.op == "call_function" for node in each.graph.nodes)

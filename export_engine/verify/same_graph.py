@@ -55,7 +55,7 @@ def _kinds(specs: list[tuple[str, str]], others: list[tuple[str, str]]) -> str:
         for kind in dict.fromkeys([*one, *other])
         if one[kind] != other[kind]
     ]
-    return ", ".join(said) or "the same kinds in another order"
+    return ", ".join(said) or "the same kinds in a different order"
 
 
 def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphDifference | None:

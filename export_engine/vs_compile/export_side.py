@@ -42,7 +42,7 @@ def at_sizes(record: Record, request: Request) -> tuple[Verdict, str, CodePlace 
 
 
 def contract(record: Record) -> list[str]:
-    """The sizes that vary with their ranges, and the guards that are checked on each call."""
+    """The sizes that vary with their ranges, and the guards that are checked at run time."""
     if record.failure is not None:
         return []
     kept = [each.text for each in record.guards if each.effect == "kept"]

@@ -45,7 +45,7 @@ def compare_with_compile(
     """
     request = attempt.request
     if request is None:
-        raise ValueError("A program from a file has no model beside it to compile.")
+        raise ValueError("A program loaded from a file has no eager model to compile.")
     named = [f"{sizes.name} = {each}" for each in sizes.sizes] if sizes else [""]
     requests = [sizes.request_at(request, each) for each in sizes.sizes] if sizes else [request]
     seen = Seen(names=_names(request), dims=_dims(request))
@@ -131,8 +131,8 @@ def _limit(seen: Seen, number: int) -> str:
     if not limit or seen.calls[number].ran:
         return ""
     return (
-        f"{limit} graphs of one function are the most (torch._dynamo.config.recompile_limit), so "
-        "torch.compile gives it up"
+        f"torch.compile makes at most {limit} graphs of one function "
+        "(torch._dynamo.config.recompile_limit), then gives up on it"
     )
 
 

@@ -79,7 +79,7 @@ def sizes_to_try(request: Request, asked: str | Iterable[int]) -> SizesToTry:
 def _number(given: object) -> int:
     text = str(given).strip()
     if not text.isdigit():
-        raise SizesError(f"{text!r} is no size. Write numbers: 512,1024,2048")
+        raise SizesError(f"{text!r} is not a size. Write numbers: 512,1024,2048")
     return int(text)
 
 
@@ -110,7 +110,7 @@ def _first(request: Request) -> tuple[str, Dims]:
                 return f"{path}.shape[{position}]", ((path, position),)
     for path in _tensors(request):
         return f"{path}.shape[0]", ((path, 0),)
-    raise SizesError("No input of this call is a tensor with a size that could vary.")
+    raise SizesError("No input of this call is a tensor with a size that could be dynamic.")
 
 
 def _dims(request: Request) -> dict[str, Dims]:

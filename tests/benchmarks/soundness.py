@@ -120,7 +120,7 @@ def _probed() -> Iterable[Row]:
         wrong,
         "tuples",
         most=0,
-        means="no accepted size is refused by the program, and no refused one accepted",
+        means="no accepted size is rejected by the program, and no refused one accepted",
     )
     yield Row(
         of,

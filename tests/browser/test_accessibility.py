@@ -107,7 +107,7 @@ def test_what_there_is_nothing_to_show_of(
     said = {
         "Source": "no op",
         "Shapes": "Every size is fixed",
-        "Findings": "Nothing wrong",
+        "Findings": "No findings",
         "Verify": "Not verified yet",
         "Runs": "Not run yet",
     }

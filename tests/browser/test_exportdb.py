@@ -35,7 +35,7 @@ def test_a_reader_browses_opens_edits_and_exports_a_case(lab: Lab) -> None:
     text = source.input_value()
     source.fill(text.replace("return x[", "return x[["))
     source.press("Control+Enter")
-    expect(case.get_by_test_id("case-problem")).to_contain_text("This is no Python")
+    expect(case.get_by_test_id("case-problem")).to_contain_text("This is not valid Python")
     expect(case.locator(".tx-failing")).to_contain_text("return x[[")
     expect(live.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
 

@@ -328,11 +328,11 @@ def test_which_size_is_meant(asked: Any, shapes: Any, name: str, dims: Any) -> N
     ("asked", "said"),
     [
         ("", "Say which sizes"),
-        ("a,b", "'a' is no size"),
+        ("a,b", "'a' is not a size"),
         ("batch=3", "There is no size 'batch' in this call. There are: x.shape"),
         ("x.shape[9]=3", "There is no size"),
-        ([2.5], "is no size"),
-        ("-3", "is no size"),
+        ([2.5], "is not a size"),
+        ("-3", "is not a size"),
     ],
 )
 def test_sizes_that_mean_nothing_are_refused(asked: Any, said: str) -> None:
@@ -346,7 +346,7 @@ def test_a_program_from_a_file_has_nothing_to_compile(tmp_path: Any) -> None:
 
     ex = explorer.explore(slide, (torch.ones(4, 8), torch.ones(8, 8)))
     loaded = explorer.load(ex.save(tmp_path / "m.pt2"))
-    with pytest.raises(ValueError, match="no model beside it"):
+    with pytest.raises(ValueError, match="no eager model to compile"):
         compare_with_compile(loaded.attempts[0], loaded.record)
 
 
@@ -355,13 +355,13 @@ def test_a_program_from_a_file_has_nothing_to_compile(tmp_path: Any) -> None:
 
 def test_the_text_reads_like_the_slide() -> None:
     text = report_text(seen(slide, torch.randn(512, 8), torch.randn(8, 8), sizes="512,1024,2048"))
-    assert "compile  compiles graph 1, for these sizes alone" in text
+    assert "compile  compiles graph 1, for these sizes only" in text
     assert "compile  compiles again: graph 2, for x.shape[0] in [2, 1024]" in text
     assert "compile  compiles again: graph 3, for x.shape[0] in [1025, ∞)" in text
     assert "graph 1 asks x.shape[0] == 512" in text
     assert "graph 2 asks 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
     assert "export   refuses it" in text
-    assert "3 graphs, no gap between them, compiled again at 2 of 3 sizes" in text
+    assert "3 graphs, no graph break, compiled again at 2 of 3 sizes" in text
 
 
 def test_the_page_escapes_all_of_it() -> None:

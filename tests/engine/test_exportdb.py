@@ -147,7 +147,7 @@ def test_the_modules_of_old_texts_are_forgotten() -> None:
 @pytest.mark.parametrize(
     ("source", "said", "line"),
     [
-        ("import torch\nx = (", "This is no Python: '\\(' was never closed", 2),
+        ("import torch\nx = (", "This is not valid Python: '\\(' was never closed", 2),
         ("import torch\n\nx = 1 / 0\n", "raised ZeroDivisionError: division by zero", 3),
         ("raise SystemExit", "raised SystemExit", 1),
         ("x = 1", "defines no `model`", 0),

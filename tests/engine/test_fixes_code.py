@@ -243,9 +243,9 @@ def test_a_fix_is_shown_as_a_diff() -> None:
 @pytest.mark.parametrize(
     ("after", "functions", "said"),
     [
-        ("def f(:", ("f",), "no Python"),
-        ("def g(): pass", ("f",), "not to be found"),
-        ("def f(): pass", ("nowhere",), "not to be found"),
+        ("def f(:", ("f",), "not valid Python"),
+        ("def g(): pass", ("f",), "cannot be found"),
+        ("def f(): pass", ("nowhere",), "cannot be found"),
     ],
 )
 def test_an_edit_that_cannot_run_says_why(

@@ -99,7 +99,10 @@ def test_numpy_code_is_written_with_torch(target: Callable[..., Any]) -> None:
         ("a = x.numpy()\n    return helper(a)", "helper"),
         ("a = x.numpy()\n    a[0] = 3\n    return x", "holds an array"),
         ("return torch.from_numpy(x.numpy().transpose(1, 0))", "transpose"),
-        ("a = x.numpy()\n    for each in a:\n        print(each)\n    return x", "not followed"),
+        (
+            "a = x.numpy()\n    for each in a:\n        print(each)\n    return x",
+            "cannot be rewritten",
+        ),
         ("return torch.from_numpy(np.sum(x.numpy(), dtype=np.float64))", "dtype"),
         ("return x.numpy()", "returns an array"),
     ],

@@ -223,13 +223,13 @@ def writes(x: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("schema", "kernel", "reason"),
     [
-        ("(Tensor x) -> Tensor", writes, "writes to its argument `x`"),
+        ("(Tensor x) -> Tensor", writes, "mutates its argument `x`"),
         ("(Tensor x) -> Tensor", lambda x: x.view(-1), "view"),
         ("(Tensor x) -> Tensor[]", lambda x: [x + 1] * x.shape[0], "how many tensors"),
         (
             "(Tensor x) -> Tensor",
             lambda x: x.new_zeros(int(x.shape[0] ** 2.5), 3),
-            "follows no rule",
+            "no rule was found",
         ),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_model_that_raises_is_shown_with_its_line(strict: bool) -> None:
 def test_an_error_without_a_message_still_has_a_sentence() -> None:
     failure = described(SaysNothing(), torch.ones(1)).failure
     assert failure is not None
-    assert failure.sentence == "The model itself raised RuntimeError and gave no reason."
+    assert failure.sentence == "The model itself raised RuntimeError without a message."
 
 
 def test_a_model_without_inputs() -> None:

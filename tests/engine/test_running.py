@@ -176,7 +176,7 @@ def test_a_program_from_a_file_is_held_against_itself(
     eager, program = rows(load(file), "eager", "program")
 
     assert eager.outcome == "failed"
-    assert eager.sentence == "A program from a file has no eager model beside it."
+    assert eager.sentence == "A program loaded from a file has no eager model."
     assert program.outcome == "agrees"
 
 
@@ -224,12 +224,12 @@ def test_inputs_of_ones_own(vision: Exported, rows: Runner) -> None:
     ("options", "said"),
     [
         ({"sizes": {"batsh": 3}}, "There is no size 'batsh'. There are: batch"),
-        ({"sizes": {"batch": 100}}, "The program refuses batch=100"),
+        ({"sizes": {"batch": 100}}, "The program rejects batch=100"),
         ({"inputs": {"y": 1}}, "There is no input 'y'. There are: x"),
         ({"inputs": (1, 2)}, "takes 1 positional arguments, not 2"),
         ({"inputs": 3}, "inputs is a int"),
         ({"inputs": (1,), "sizes": 3}, "give one of them"),
-        ({"devices": ["gpu"]}, "'gpu' is no device"),
+        ({"devices": ["gpu"]}, "'gpu' is not a device"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(

@@ -278,7 +278,7 @@ NOT_READ: dict[str, tuple[Any, str]] = {
     "a spec that is no container": ({"x": Dim.AUTO, "y": None}, "x has 2 dims"),
     "two Dims of one name": (
         {"x": {0: Dim("a", max=9)}, "y": {0: Dim("a", max=8)}},
-        r"Two Dims are called a and have other bounds: \[\.\.9\] and \[\.\.8\]",
+        r"Two Dims named a have different bounds: \[\.\.9\] and \[\.\.8\]",
     ),
     "a bounded and a free Dim": ({"x": {0: Dim("a", max=9)}, "y": {0: Dim("a")}}, "Two Dims"),
     "an input that is not there": ({"x": {}, "y": None, "z": None}, "they are for x, y, z"),
@@ -316,14 +316,14 @@ NO_SUCH_INPUT = {
     "none.left: b, _": (0, "there is no none.left: none is None in this call"),
     "opaque.tensor: b, _": (0, "torch does not look into a Opaque. Register the class"),
     "y: b, _": (0, "this call does not pass y; leave it out"),
-    "x: b": (0, "the spec gives 1. Write one for each; `_` keeps one static: x: b, _"),
-    "k.0: b, _, _": (0, "k.0 has 2 dims, [4, 3], and the spec gives 3"),
+    "x: b": (0, "the spec has 1. Write one entry for each; `_` keeps a dim static: x: b, _"),
+    "k.0: b, _, _": (0, "k.0 has 2 dims, [4, 3], but the spec has 3"),
     "scale: *": (0, "scale is a float and has no dims"),
     "none: b, _": (0, "none is None and has no dims"),
     "x: b, _; count: b": (16, "count is an int: write `count: !` (dynamic)"),
     "count: 7": (7, "count is an int"),
     "count: *, *": (7, "count is an int"),
-    "x: b[..5] - 6, _": (3, "b - 6 has no two sizes while b is at most 5"),
+    "x: b[..5] - 6, _": (3, "b - 6 has fewer than two sizes while b is at most 5"),
 }
 
 
@@ -348,7 +348,7 @@ def test_shapes_made_by_code_have_no_column() -> None:
 def test_a_path_of_two_inputs_is_refused() -> None:
     args = ({1: t(), "1": t()},)
     assert Shapes().to_torch(Summed(), args, {}) is None
-    with pytest.raises(ShapesError, match=r"2 inputs of the call have the path x\.1"):
+    with pytest.raises(ShapesError, match=r"2 inputs of the call share the path x\.1"):
         Shapes.parse("x.1: b, _").to_torch(Summed(), args, {})
 
 

@@ -64,9 +64,9 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     assert guided.ok
     assert titles(guided) == [
         "1. Export",
-        "2. Look for what is wrong",
+        "2. Check for problems",
         "3. Verify",
-        "4. Find what may vary",
+        "4. Find dynamic sizes",
         "5. Report",
     ]
     varying = guided.steps[3]
@@ -116,7 +116,7 @@ def test_a_model_that_no_fix_helps_is_told_so_and_what_next() -> None:
     guided = explorer.guide(Hopeless(), (torch.randn(4, 4),))
 
     assert not guided.ok
-    assert titles(guided)[2:] == ["3. Fix: not by itself", "4. Report"]
+    assert titles(guided)[2:] == ["3. Fix: needs your decision", "4. Report"]
     fix = guided.steps[2]
     assert fix.kind == "wrong"
     assert "No fix is left" in fix.reason
@@ -154,8 +154,8 @@ def test_each_step_is_told_of_as_it_begins_and_ends() -> None:
     assert told == [
         "1. Export …",
         "1. Export",
-        "2. Look for what is wrong …",
-        "2. Look for what is wrong",
+        "2. Check for problems …",
+        "2. Check for problems",
         "3. Verify …",
         "3. Verify",
         "4. Report …",

@@ -27,7 +27,7 @@ def test_a_case_is_listed_coloured_tried_and_shown() -> None:
     lines, _ = answers("colour", {"source": found["source"]})
     assert "".join(token.text for token in lines["lines"][0]) == "import torch"
 
-    with pytest.raises(Refusal, match="Nothing was exported yet"):
+    with pytest.raises(Refusal, match="Nothing has been exported yet"):
         answers("record", {"attempt": 0})
     tried, _ = answers("try", {"name": "list_contains", "source": found["source"]})
     assert (tried["problem"], tried["line"]) == ("", 0)
@@ -46,7 +46,7 @@ def test_a_text_that_cannot_be_run_leaves_what_is_shown() -> None:
     before = widget.record
     tried, _ = answers("try", {"name": "list_contains", "source": "import torch\nx = ("})
     assert tried["line"] == 2
-    assert "This is no Python" in tried["problem"]
+    assert "This is not valid Python" in tried["problem"]
     assert widget.record == before
 
 
@@ -109,7 +109,7 @@ def test_where_to_look_is_said_of_what_is_there() -> None:
     assert operands["Graph"] == "cond opens: true_fn and false_fn"
     assert operands["Shapes"].startswith("dim0_x in [")
     assert at("dynamic_shape_round") == {
-        "What went wrong": "The shapes asked for do not hold; 1 fix to apply"
+        "What went wrong": "The requested dynamic shapes do not hold; 1 fix to apply"
     }
     assert "side effect" in at("model_attr_mutation")["Findings"]
 

@@ -91,7 +91,7 @@ def test_autofix_reports_its_steps() -> None:
     report = ex.autofix()
     assert ex.ok
     assert [step.kept for step in report.steps] == [True]
-    assert report.sentence.startswith("It exports with one fix: Say that ")
+    assert report.sentence.startswith("It exports with one fix: Require ")
     assert "Agrees with eager" in report.sentence
 
 

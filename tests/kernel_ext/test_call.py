@@ -27,16 +27,16 @@ NO_CALLS = {
     "model": "Not a call: model",
     "model(x": "never closed",
     "a(x); b(x)": "Not a call",
-    "await model(x)": "awaited cannot be exported",
+    "await model(x)": "An awaited call cannot be exported",
     "x + model(x)": "Not a call",
     "return model(x)": "Not a call",
-    "a = b = model(x)": "given to one name",
-    "a.b = model(x)": "given to one name",
-    "a, b = model(x)": "given to one name",
-    "a: int = model(x)": "given to one name",
-    "a += model(x)": "given to one name",
-    "model(x) --strict": "Options stand before the call: %export --strict",
-    'model(x) -d "x: b"': "Options stand before the call: %export -d",
+    "a = b = model(x)": "assigned to one name",
+    "a.b = model(x)": "assigned to one name",
+    "a, b = model(x)": "assigned to one name",
+    "a: int = model(x)": "assigned to one name",
+    "a += model(x)": "assigned to one name",
+    "model(x) --strict": "Options come before the call: %export --strict",
+    'model(x) -d "x: b"': "Options come before the call: %export -d",
 }
 
 
@@ -74,7 +74,7 @@ def test_a_cell_is_split_before_its_last_statement(source: str) -> None:
 
 NO_CELLS = {
     "# nothing\n": "cell is empty",
-    "a = (1\nmodel(a)": "no Python",
+    "a = (1\nmodel(a)": "not valid Python",
     "get_ipython().run_line_magic('time', 'model(x)')": "ends with a magic",
 }
 

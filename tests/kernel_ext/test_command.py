@@ -41,11 +41,11 @@ REFUSED = {
     "--load f.pt2 --both": "without a call",
     "--load f.pt2 --fix": "without a call",
     "--load f.pt2 --save g.pt2": "without a call",
-    "--as class m(x)": "no name for a variable",
+    "--as class m(x)": "not a valid variable name",
     "-d": "-d needs a value",
     "--strict --both m(x)": "exclude each other",
-    "-d 'x: b' -D s m(x)": "both say what is dynamic",
-    "--as 3x m(x)": "no name for a variable",
+    "-d 'x: b' -D s m(x)": "exclude each other",
+    "--as 3x m(x)": "not a valid variable name",
 }
 
 

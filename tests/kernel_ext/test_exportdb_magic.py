@@ -14,7 +14,7 @@ def test_a_name_opens_one_case(shell: InteractiveShell) -> None:
     text = shown(shell, "%exportdb cond_operands")
     assert "class CondOperands" in text
     assert "inputs: x: f32[3, 2], y: f32[2]" in text
-    assert "explains: A branch writes to its input" in text
+    assert "explains: A branch mutates its input" in text
 
 
 def test_a_tag_and_words_list_cases(shell: InteractiveShell) -> None:

@@ -40,7 +40,7 @@ def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) ->
 def test_one_call_without_sizes(shell: InteractiveShell) -> None:
     text = shown(shell, "%export --vs-compile slide(x, w)")
     assert "compile  compiles graph 1" in text
-    assert "export   takes it" in text
+    assert "export   accepts it" in text
 
 
 def test_dims_of_the_short_language_are_meant_by_name(shell: InteractiveShell) -> None:
@@ -59,7 +59,7 @@ def test_sizes_that_mean_nothing_are_answered(shell: InteractiveShell) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--sizes 3 m(x)", "goes with --vs-compile"),
+        ("--sizes 3 m(x)", "needs --vs-compile"),
         ("--vs-compile --both m(x)", "leave out --both"),
         ("--vs-compile --fix m(x)", "leave out --both and --fix"),
         ("--vs-compile --load f.pt2", "without a call"),

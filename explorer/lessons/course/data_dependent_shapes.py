@@ -71,7 +71,7 @@ def picks_rows(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "`torch._check(condition)` is taken for granted while tracing, and checked on each call.",
+        "`torch._check(condition)` is taken for granted while tracing, and checked at run time.",
         "What has to hold for the branch to be never taken: `n <= x.shape[0]`.",
         "`torch._check(n <= x.shape[0])`, in place of the `if` and its `raise`.",
     ),

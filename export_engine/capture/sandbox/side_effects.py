@@ -31,7 +31,7 @@ def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change
     """That a container holds something else."""
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"
-    said = f"{verb} from {old} to {new} items" if new != old else "holds other items"
+    said = f"{verb} from {old} to {new} items" if new != old else "holds different items"
     items: Iterable[Any] = now.values() if isinstance(now, dict) else now
     return Change(owner, name, "content", said, any(is_leak(each) for each in items), where)
 

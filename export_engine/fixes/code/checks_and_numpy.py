@@ -29,8 +29,9 @@ from export_engine.progress import Progress
 from export_engine.verify import run
 
 _LOOP = (
-    "A Python loop is unrolled while tracing, so its length must be known then; as an operator "
-    "(scan, while_loop) it is not written here, since what a round changes cannot be told soundly."
+    "A Python loop is unrolled while tracing, so its length must be known then. This one is not "
+    "rewritten as scan or while_loop, because what an iteration changes cannot be determined "
+    "soundly."
 )
 
 
@@ -63,17 +64,17 @@ def _taken_for_granted(
         if not _runs(changed):
             continue  # the example goes the other way
         if progress:
-            progress(Progress(0, 0, f"taking {condition} for granted", "fix"))
+            progress(Progress(0, 0, f"assuming {condition}", "fix"))
         found = tried(request, edit)
         if found is None or not leads_on(found, diagnosis):
             return
         yield Fix(
             kind="code",
-            title=f"Take `{condition}` for granted",
-            why="The example goes this way. torch._check tells torch that it always does, and "
-            "makes the program check it.",
+            title=f"Assume `{condition}`",
+            why="The example takes this branch. torch._check tells torch that every input does, "
+            "and asserts it at run time.",
             lossy=True,
-            gives_up=f"The program refuses inputs for which `{condition}` does not hold.",
+            gives_up=f"The program rejects inputs for which `{condition}` does not hold.",
             change=partial(with_edit, edit=edit),
             edits=changed.edits,
             stack=diagnosis.stack,
@@ -91,14 +92,14 @@ def _without_numpy(
     edit = Edit(unedited(place.file), text, made.text, (made.function,))
     changed = with_edit(request, edit)
     if progress:
-        progress(Progress(0, 0, "writing the NumPy code with torch", "fix"))
+        progress(Progress(0, 0, "replacing NumPy with torch", "fix"))
     found = tried(request, edit)
     if found is None or not leads_on(found, diagnosis):
         return
     yield Fix(
         kind="code",
-        title=f"Compute with torch in place of NumPy in `{place.function}`",
-        why="torch has the same functions as operators, which a program can hold.",
+        title=f"Replace NumPy with torch in `{place.function}`",
+        why="torch has the same functions as ops, which the graph can capture.",
         change=partial(with_edit, edit=edit),
         edits=changed.edits,
         stack=diagnosis.stack,

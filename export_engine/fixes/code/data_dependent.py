@@ -37,20 +37,21 @@ _REWRITES: dict[Kind, list[tuple[str, str, Callable[[str, int], Rewritten]]]] = 
 for _kind in (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED):
     _REWRITES[_kind] = [
         (
-            "Write the branch in line {line} with torch.cond",
-            "torch.cond puts both branches into the program, and the value decides when it runs.",
+            "Rewrite the branch in line {line} with torch.cond",
+            "torch.cond puts both branches into the program, and the predicate selects one at "
+            "run time.",
             branch_to_cond,
         ),
         (
             "Keep the flag in line {line} a tensor",
-            "A flag that stays a tensor can decide when the program runs.",
+            "A flag that stays a tensor is evaluated at run time.",
             without_bool,
         ),
     ]
 _REWRITES[Kind.ASSERT_ON_DATA] = [
     (
-        "Check the assert in line {line} when the program runs",
-        "The check becomes an operator of the program.",
+        "Make the assert in line {line} a runtime assertion",
+        "The check becomes an op of the program.",
         checked_at_run_time,
     )
 ]
@@ -58,8 +59,8 @@ _REWRITES[Kind.ASSERT_ON_DATA] = [
 _REWRITES[Kind.DATA_WRITE] = [
     (
         "Write through detach() in line {line}",
-        "Like `.data`, `detach()` shares the tensor's memory and records no gradient; unlike it, "
-        "tracing sees what is written.",
+        "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
+        "the write.",
         write_in_the_open,
     )
 ]

@@ -104,7 +104,7 @@ def _binding(
     both = [*bound(tree_of(then)), *bound(tree_of(otherwise))]
     results = [name for name in dict.fromkeys(both) if name in around.used_later]
     if not results:
-        raise Unclear("nothing that the branches compute is used after them")
+        raise Unclear("nothing that the branches compute is used after the `if`")
     for body in (then, otherwise):
         missing = [
             name

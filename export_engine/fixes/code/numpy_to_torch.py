@@ -1,4 +1,4 @@
-"""A detour through NumPy, written with torch: for functions that mean the same in both.
+"""A call into NumPy, written with torch: for functions that mean the same in both.
 
 What is an array is followed through one function, name by name. An array that goes anywhere else,
 or is used in a way that torch has not with the same meaning, makes the whole rewrite unclear.
@@ -127,7 +127,9 @@ class _Arrays:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._touched(node):
             raise Unclear("an array is used in an inner function")
         if self._touched(node):
-            raise Unclear(f"an array in line {node.lineno} is used in a way that is not followed")
+            raise Unclear(
+                f"an array in line {node.lineno} is used in a way that cannot be rewritten"
+            )
 
     def _touched(self, node: ast.AST) -> bool:
         """Whether an array is used anywhere in a piece of code."""
@@ -161,17 +163,19 @@ class _Arrays:
             sides = [self.is_array(each) for each in node.elts]
             return any(sides)
         if self._touched(node):
-            raise Unclear(f"`{self.source.of(node)}` uses an array in a way that is not followed")
+            raise Unclear(
+                f"`{self.source.of(node)}` uses an array in a way that cannot be rewritten"
+            )
         return False
 
     def _attribute(self, node: ast.Attribute) -> bool:
         if isinstance(node.value, ast.Name) and node.value.id in self.numpy:
             if node.attr not in ("pi", "e", "inf", "nan"):
-                raise Unclear(f"`{self.source.of(node)}` has no counterpart here")
+                raise Unclear(f"`{self.source.of(node)}` has no torch equivalent here")
             self._replace(node.value, self.source.torch)
             return False
         if self.is_array(node.value) and node.attr not in _ATTRIBUTES:
-            raise Unclear(f"`.{node.attr}` of an array has no counterpart here")
+            raise Unclear(f"`.{node.attr}` of an array has no torch equivalent here")
         return False
 
     def _call(self, node: ast.Call) -> bool:
@@ -200,7 +204,7 @@ class _Arrays:
     def _numpy_function(self, node: ast.Call, function: ast.Attribute) -> bool:
         called = _CALLED.get(function.attr)
         if called is None:
-            raise Unclear(f"`{self.source.of(function)}` has no counterpart here")
+            raise Unclear(f"`{self.source.of(function)}` has no torch equivalent here")
         arrays = [self.is_array(each) for each in node.args]
         if not any(arrays):
             raise Unclear(f"`{self.source.of(node)}` computes with NumPy's own values")
@@ -211,7 +215,7 @@ class _Arrays:
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
         called = _METHODS.get(function.attr)
         if called is None or any(self._touched(each) for each in node.args):
-            raise Unclear(f"`.{function.attr}()` of an array has no counterpart here")
+            raise Unclear(f"`.{function.attr}()` of an array has no torch equivalent here")
         end = self.source.end(function)
         self.pieces.append(Piece(end - len(function.attr), end, called))
         self._keywords(node)
@@ -233,7 +237,7 @@ class _Arrays:
     def _keywords(self, node: ast.Call) -> None:
         for each in node.keywords:
             if each.arg is None or each.arg not in _KEYWORDS or self._touched(each.value):
-                raise Unclear(f"`{each.arg}` of a NumPy function has no counterpart here")
+                raise Unclear(f"`{each.arg}` of a NumPy function has no torch equivalent here")
             start = self.source.start(each)
             self.pieces.append(Piece(start, start + len(each.arg), _KEYWORDS[each.arg]))
 

@@ -235,14 +235,14 @@ def _run_time_check(statement: cst.Assert) -> cst.Call:
 
 def _rewritten(before: str, rewriter: _Rewriter) -> Rewritten:
     if not before:
-        raise Unclear("the source text is not to be had")
+        raise Unclear("the source text is not available")
     try:
         rewriter.lacks_torch = not _says_torch(ast.parse(before))
         module = MetadataWrapper(cst.parse_module(before), unsafe_skip_copy=True).visit(rewriter)
     except (cst.ParserSyntaxError, SyntaxError) as error:
-        raise Unclear("the source text is no Python") from error
+        raise Unclear("the source text is not valid Python") from error
     if not rewriter.done or rewriter.changed is None:
-        raise Unclear("there is nothing of the kind in a function at that line")
+        raise Unclear("there is no such statement in a function at that line")
     return Rewritten(module.code, _outermost(rewriter.changed))
 
 

@@ -38,7 +38,7 @@ class Source:
         try:
             self.tree = ast.parse(text)
         except SyntaxError as error:
-            raise Unclear("the source text is no Python") from error
+            raise Unclear("the source text is not valid Python") from error
         found = _around(self.tree, line, ())
         if found is None:
             raise Unclear("there is no function at that line")

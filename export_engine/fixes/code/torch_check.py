@@ -1,4 +1,4 @@
-"""A branch on a number computed from data, taken one way: `torch._check` says that it goes so.
+"""A branch on a data-dependent number, taken one way: `torch._check` says that it goes so.
 
 The program then refuses the values that go the other way, which torch.cond would take.
 """

@@ -23,5 +23,5 @@ class Eager:
         """
         model = job.model
         if model is None:
-            raise ValueError("A program from a file has no eager model beside it.")
+            raise ValueError("A program loaded from a file has no eager model.")
         return Ready(call=lambda: model(*job.args, **job.kwargs))

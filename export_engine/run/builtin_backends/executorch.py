@@ -34,7 +34,7 @@ class ExecuTorch:
                 edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
             except Exception:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
                 edge = to_edge_transform_and_lower(_with_reshapes(job.program))
-                note = "By portable kernels alone: XNNPACK cannot be given parts of this program."
+                note = "Portable kernels only: XNNPACK cannot take parts of this program."
             lowered = edge.to_executorch()
             file = job.folder / "model.pte"
             with file.open("wb") as opened:

@@ -64,7 +64,7 @@ export class FrozenHost implements Host {
       case "texts":
         return this.frozen.texts[attempt]?.[other] ?? missing("comparison");
       default:
-        throw new Error("This page is a report; to change something, open it in a notebook.");
+        throw new Error("This page is a report. Open it in a notebook to act on it.");
     }
   }
 }

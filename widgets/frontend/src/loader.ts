@@ -90,7 +90,8 @@ function ask(model: Model): Promise<DataView<ArrayBuffer>> {
       model.off("msg:custom", receive);
       const source = buffers[0];
       if (content.ok && source) resolve(source as DataView<ArrayBuffer>);
-      else reject(new Error(content.error ?? "The kernel sent no view. Run the cell again."));
+      else
+        reject(new Error(content.error ?? "The kernel did not send the view. Run the cell again."));
     };
     model.on("msg:custom", receive);
     model.send({ id, ask: "bundle" });

@@ -6,9 +6,9 @@ import type { Arrangement, Comparison } from "./comparison";
 import { stepDifference } from "./stepping";
 
 const ARRANGEMENTS: [Arrangement, face: string, name: string][] = [
-  ["beside", "Beside", "Both programs, what is the same in the same place"],
+  ["beside", "Side by side", "Both programs, with equal parts in the same place"],
   ["overlay", "Overlay", "Both programs as one graph"],
-  ["alone", "After", "The program on screen alone"],
+  ["alone", "After", "Only the program on screen"],
 ];
 
 export function CompareBar({ store, comparison }: { store: Store; comparison: Comparison }) {
@@ -88,7 +88,7 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
 function filterTitle(count: number, alone: boolean): string {
   if (count === 0) return "Nothing differs";
   if (alone) return "Only where both programs are shown";
-  return "Only what differs, and what it reads or is read by";
+  return "Only differences, with their inputs and users";
 }
 
 /** What stands over a half: which of the two programs it is. */

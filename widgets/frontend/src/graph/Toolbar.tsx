@@ -35,7 +35,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         press={() => void view.folding.collapseAll()}
       />
       <Toggle
-        name="Path: highlight what leads to the selection and what follows from it (p)"
+        name="Path: highlight everything upstream and downstream of the selection (p)"
         text="Path"
         on={view.showPath.value}
         press={() => {
@@ -62,7 +62,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       )}
       {(hidden > 0 || housekeeping) && (
         <Toggle
-          name={`Sizes${more}: show ops that only check or compute sizes`}
+          name={`Sizes${more}: show ops that only compute or check sizes`}
           text={
             <>
               Sizes<span class="tx-toolbar-more">{more}</span>

@@ -25,7 +25,7 @@ export async function asPng(scene: Scene, palette: Palette, marks: Marks): Promi
   canvas.width = Math.ceil(scene.width * scale);
   canvas.height = Math.ceil(scene.height * scale);
   const context = canvas.getContext("2d");
-  if (!context) throw new Error("This page cannot draw pictures.");
+  if (!context) throw new Error("This page cannot save pictures.");
   context.fillStyle = palette.background;
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.setTransform(scale, 0, 0, scale, 0, 0);

@@ -29,7 +29,7 @@ export function CasePage({ store, found }: CasePageProps) {
             class="tx-button tx-primary"
             data-testid="try-case"
             disabled={store.working.value !== null}
-            title="Runs this text in your kernel, in a module of its own, and exports its call (Ctrl+Enter in the text)"
+            title="Runs this text in your kernel, in its own module, and exports its call (Ctrl+Enter in the text)"
             onClick={() => void store.try(found)}
           >
             {edited ? "Export the edited text" : "Export it live"}

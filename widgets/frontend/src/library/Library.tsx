@@ -52,14 +52,14 @@ const SECTIONS: [Section, string][] = [
 ];
 
 function lead(store: LibraryStore, section: Section): string {
-  if (section === "breaks") return "What torch says of each kind of Python that it cannot follow";
+  if (section === "breaks") return "What torch says about each kind of Python it cannot trace";
   return store.torch.value && `What exports, by example: the cases of torch ${store.torch.value}`;
 }
 
 function Cases({ store }: { store: LibraryStore }) {
   const cases = store.cases.value;
   if (!cases)
-    return <Empty>{store.refused.value ? "Nothing is here yet." : "Fetching the cases…"}</Empty>;
+    return <Empty>{store.refused.value ? "Nothing here yet." : "Fetching the cases…"}</Empty>;
   if (cases.length === 0) return <Empty>This torch ships no ExportDB. A newer one does.</Empty>;
   const found = cases.find(({ name }) => name === store.opened.cases.value);
   return (
@@ -82,7 +82,7 @@ function Cases({ store }: { store: LibraryStore }) {
 function Breaks({ store }: { store: LibraryStore }) {
   const pages = store.pages.value;
   if (!pages)
-    return <Empty>{store.refused.value ? "Nothing is here yet." : "Fetching the pages…"}</Empty>;
+    return <Empty>{store.refused.value ? "Nothing here yet." : "Fetching the pages…"}</Empty>;
   if (pages.length === 0) {
     return <Empty>This torch ships no registry of graph breaks. A newer one does.</Empty>;
   }

@@ -12,7 +12,7 @@ import { LibraryStore } from "./store";
 import { edited } from "./typing";
 
 const CASES: ExportCase[] = [
-  caseOf("cond_operands", { tags: ["torch.cond"], explains: ["A branch writes to its input"] }),
+  caseOf("cond_operands", { tags: ["torch.cond"], explains: ["A branch mutates its input"] }),
   caseOf("dynamic_shape_round", { tags: ["torch.dynamic-shape"], level: "not supported yet" }),
   caseOf("list_contains", { source: "<img src=x onerror=alert(1)>\n" }),
 ];
@@ -71,7 +71,7 @@ test("all cases are listed, and a case that is named is opened", async () => {
   await show("cond_operands");
   expect(names()).toEqual(["cond_operands", "dynamic_shape_round", "list_contains"]);
   expect(page.querySelector("h2")?.textContent).toBe("cond_operands");
-  expect(page.textContent).toContain("failures of the kind: A branch writes to its input");
+  expect(page.textContent).toContain("failures of the kind: A branch mutates its input");
 });
 
 test("a tag that is named narrows the list, and all can be shown again", async () => {

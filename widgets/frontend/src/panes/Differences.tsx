@@ -31,7 +31,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
     <section class="tx-panel" aria-label="Differences" data-testid="differences" data-pane>
       <div class="tx-scroll">
         <p class="tx-lead">
-          Beside {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
+          Compared with: {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
         </p>
         <p role="status">
           <strong>{summaryOf(entries, diff.others)}</strong>

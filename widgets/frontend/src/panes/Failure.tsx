@@ -42,7 +42,7 @@ export function Failure({ store, program, failure }: FailureProps) {
       )}
       {!failure.known && (
         <p class="tx-failure-why">
-          Export Explorer does not know this kind of failure. The line and what torch says are what
+          Export Explorer does not know this kind of failure. The line and torch's message are what
           there is.
         </p>
       )}
@@ -50,13 +50,13 @@ export function Failure({ store, program, failure }: FailureProps) {
       <Fixes store={store} program={program} fixes={failure.fixes} />
       {stack.length > 1 && (
         <details>
-          <summary>How the call came there</summary>
+          <summary>Call stack</summary>
           <Frames store={store} program={program} frames={stack} />
         </details>
       )}
       <Links store={store} failure={failure} />
       <Folded
-        title={`What torch says (${failure.error})`}
+        title={`torch's message (${failure.error})`}
         text={failure.message}
         most={LONGEST_MESSAGE}
       />
@@ -73,7 +73,7 @@ function RelatedPlaces({ store, program, failure }: FailureProps) {
   });
   if (places.length === 0) return null;
   return (
-    <ul class="tx-related" aria-label="Lines that have to do with it">
+    <ul class="tx-related" aria-label="Related lines">
       <More items={places} few={6}>
         {({ text, frame }, index) => (
           <li key={index}>

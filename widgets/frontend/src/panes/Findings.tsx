@@ -20,8 +20,8 @@ export function Findings({ store, program }: Props) {
       <div class="tx-scroll">
         {findings.length === 0 ? (
           <Empty>
-            Nothing wrong or surprising was found: no value baked in, no side effect lost, no size
-            fixed against your wish. Whether it does what the model does, Verify tells.
+            No findings: no value baked in, no side effect lost, no size specialized against your
+            request. Verify checks whether it agrees with the model.
           </Empty>
         ) : (
           <ul class="tx-findings">

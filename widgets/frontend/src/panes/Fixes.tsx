@@ -25,8 +25,8 @@ export function Fixes({ store, program, fixes }: FixesProps) {
   if (fixes.length === 0) {
     return (
       <Empty>
-        No fix is known for this. Change the line above, run its cell, and export again; what torch
-        says below may tell more.
+        No fix is known for this failure. Change the line above, run its cell, and export again;
+        torch's says below may tell more.
       </Empty>
     );
   }

@@ -28,7 +28,7 @@ export function GuardTable({ store, program }: Props) {
   const chosen = chosenGuards(program, filter);
   return (
     <section class="tx-guards" aria-label="Guards" data-testid="guards">
-      <h3 class="tx-pane-title">What the code relied on</h3>
+      <h3 class="tx-pane-title">What the code relies on</h3>
       <div class="tx-filters">
         {guards.length > FEW_TO_FILTER && (
           <Filters program={program} filter={filter} change={setFilter} />
@@ -40,7 +40,7 @@ export function GuardTable({ store, program }: Props) {
               checked={filter.implied}
               onChange={() => setFilter({ ...filter, implied: !filter.implied })}
             />{" "}
-            Show {implied} that {implied === 1 ? "follows" : "follow"} from others
+            Show {implied} implied by others
           </label>
         )}
       </div>
@@ -51,7 +51,7 @@ export function GuardTable({ store, program }: Props) {
           <thead>
             <tr>
               <th>Condition</th>
-              <th>What came of it</th>
+              <th>Effect</th>
               <th>Asked at</th>
             </tr>
           </thead>
@@ -69,8 +69,8 @@ export function GuardTable({ store, program }: Props) {
 }
 
 function noneText(guards: number, implied: number): string {
-  if (guards === implied) return "Every guard follows from the ranges and from others.";
-  return `No guard matches. ${counted(guards, "guard")} in all, ${implied} of which follow from others.`;
+  if (guards === implied) return "Every guard is implied by the ranges and by other guards.";
+  return `No guard matches. ${counted(guards, "guard")} in all, ${implied} of which are implied.`;
 }
 
 interface FiltersProps {
@@ -105,7 +105,7 @@ function Filters({ program, filter, change }: FiltersProps) {
           choices={topics.inputs.map((entry) => [entry, signature.inputs[entry]?.path ?? "?"])}
         />
         <Choices
-          title="Sizes that vary"
+          title="Dynamic sizes"
           kind="symbol"
           choices={symbols.map((symbol, number) => [number, symbol.name])}
         />
@@ -141,9 +141,9 @@ function Choices({ title, kind, choices }: ChoicesProps) {
 const EFFECTS: { [effect in Guard["effect"]]: string } = {
   narrows: "narrows a range",
   fixes: "fixes a size",
-  equates: "makes two sizes one",
-  kept: "checked on each call",
-  implied: "follows from others",
+  equates: "makes two sizes equal",
+  kept: "checked at run time",
+  implied: "implied by others",
 };
 
 function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
@@ -172,7 +172,7 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
       <td>
         <div class="tx-effect-line">
           <span class={`tx-effect tx-effect-${guard.effect}`}>
-            {asserted && guard.effect !== "kept" ? "checked on each call" : EFFECTS[guard.effect]}
+            {asserted && guard.effect !== "kept" ? "checked at run time" : EFFECTS[guard.effect]}
           </span>
           {guard.result && (
             <span class="tx-mono">

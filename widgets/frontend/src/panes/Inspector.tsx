@@ -99,7 +99,7 @@ function SymbolFacts({ store, program, symbol, nodes }: ManyProps & { symbol: nu
         {capped(entry.name, 300)}
       </h2>
       <p class="tx-lead">
-        {entry.kind === "backed" ? "a size of the inputs" : "a size that depends on the data"}, on{" "}
+        {entry.kind === "backed" ? "a size of the inputs" : "a data-dependent size"}, on{" "}
         {counted(nodes.length, "value")}
       </p>
       <dl class="tx-facts">

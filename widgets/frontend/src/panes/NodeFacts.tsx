@@ -35,7 +35,7 @@ export function NodeFacts({ store, program, node }: NodeProps) {
             <Arguments store={store} program={program} node={node} />
           </Fact>
         )}
-        <Fact name={users.length === 1 ? "User" : `Users (${users.length})`}>
+        <Fact name={users.length === 1 ? "Used by" : `Used by (${users.length})`}>
           {users.length === 0 && <span class="tx-lead">none</span>}
           <span class="tx-list">
             <More items={users} few={FEW_USERS}>
@@ -85,7 +85,7 @@ function Origin({ program, node }: { program: Program; node: NodeId }) {
     <Fact name="Comes from">
       <span class="tx-mono">{capped(strings[origin] ?? "", 120)}</span>
       {level.fallback.includes(indexOf(node)) && (
-        <span class="tx-lead"> (by what it is; torch has not recorded it)</span>
+        <span class="tx-lead"> (matched by structure; torch did not record it)</span>
       )}
     </Fact>
   );

@@ -53,7 +53,7 @@ export function OutlineRow(props: RowProps) {
       <span class="tx-row-dot" style={{ background: colourOf(item) }} />
       <span class="tx-row-name">{capped(item.title, 200)}</span>
       {repeats > 1 && (
-        <span class="tx-row-repeats" title={`${repeats} alike in a row`}>
+        <span class="tx-row-repeats" title={`${repeats} identical in a row`}>
           ×{repeats}
         </span>
       )}

@@ -24,9 +24,7 @@ export function Overview({ store, program }: OverviewProps) {
   return (
     <div class="tx-scroll" data-testid="inspector">
       <h2 class="tx-name">{capped(record.title, 300)}</h2>
-      <p class="tx-lead">
-        Select an op, a module, a line or a size to see all that is known of it.
-      </p>
+      <p class="tx-lead">Select an op, a module, a line or a size to see its details.</p>
       <dl class="tx-facts">
         {inputs.length > 0 && (
           <Fact name="Takes">

@@ -90,7 +90,7 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
           type="button"
           class="tx-button"
           disabled={busy}
-          title="Measure what each op takes"
+          title="Measure each op"
           data-testid="profile"
           onClick={() => void store.profile(device, asked)}
         >

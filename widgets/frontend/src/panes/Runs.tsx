@@ -32,9 +32,9 @@ export function Runs({ store, program }: Props) {
         {profile && <Costs store={store} program={program} profile={profile} />}
         {runs.length === 0 && !profile && (
           <Empty>
-            Not run yet. Run calls the program by what you choose and holds its outputs, its time
-            and its memory against the eager model. Profile measures each op and colours the graph
-            by it. The model stays where and as it is.
+            Not run yet. Run calls the program with the backends you choose and compares outputs,
+            time and memory with the eager model. Profile measures each op and colours the graph by
+            it. Your model stays where it is, unchanged.
           </Empty>
         )}
       </div>

@@ -122,7 +122,7 @@ function Constant({ constant }: { constant: string | null }) {
   return (
     <>
       <span class="tx-mono">{capped(constant, 200)}</span>{" "}
-      <span class="tx-tag" title="The program is for this value alone">
+      <span class="tx-tag" title="The program is specialized on this value">
         fixed
       </span>
     </>

@@ -131,10 +131,10 @@ const opsOf = (program: Program, file: number): number =>
 function whyEmpty(program: Program): string {
   for (const node of program.allNodes()) {
     if (program.op(node) === "call_function") {
-      return "No op knows its line. A program that was saved without stack traces has none.";
+      return "No op has a source line: the program was saved without stack traces.";
     }
   }
-  return "The program has no op, so no line of source made one.";
+  return "The program has no ops, so no source line has any.";
 }
 
 /** The file asked for; else the one that the selection is best looked at in. */

@@ -18,7 +18,7 @@ interface Props {
 export function SymbolTable({ store, program }: Props) {
   return (
     <table class="tx-table tx-symbols">
-      <caption>Sizes that vary</caption>
+      <caption>Dynamic sizes</caption>
       <thead>
         <tr>
           <th>Name</th>
@@ -40,7 +40,7 @@ export function SymbolTable({ store, program }: Props) {
                 {capped(symbol.name, 120)}
               </b>
               {symbol.kind === "unbacked" && (
-                <span class="tx-tag" title="Known only when the program runs">
+                <span class="tx-tag" title="An unbacked symbol: known only at run time">
                   from data
                 </span>
               )}
@@ -83,14 +83,14 @@ function Origin({ store, program, bound }: Props & { bound: Bound }) {
           <LineLink store={store} program={program} stack={guard.stack} />
         </>
       ) : (
-        capped(bound.origin === "dim" ? "the shapes say so" : bound.text, 160)
+        capped(bound.origin === "dim" ? "from dynamic_shapes" : bound.text, 160)
       )}
     </div>
   );
 }
 
 function Places({ program, symbol }: { program: Program; symbol: ShapeSymbol }) {
-  if (symbol.places.length === 0) return <span class="tx-lead">values in between only</span>;
+  if (symbol.places.length === 0) return <span class="tx-lead">only values in between</span>;
   return (
     <More items={symbol.places} few={FEW_PLACES}>
       {(place, index) => (

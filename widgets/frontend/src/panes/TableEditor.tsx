@@ -64,8 +64,10 @@ export function TableEditor({ store, program, table, change, ready }: Props) {
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
       </div>
-      {!parsed && <Empty>This table means nothing; choose a preset to start from.</Empty>}
-      {parsed && found.length === 0 && <Empty>torch decomposes no op of this name.</Empty>}
+      {!parsed && <Empty>Not a valid decomposition table; choose a preset to start from.</Empty>}
+      {parsed && found.length === 0 && (
+        <Empty>torch has no decomposition for an op of this name.</Empty>
+      )}
       {parsed && (
         <ul class="tx-ticks">
           <More key={query} items={found} few={FEW}>

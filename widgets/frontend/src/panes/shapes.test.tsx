@@ -57,11 +57,11 @@ test("guards are filtered by text, by size and by input; those implied only when
   expect(page.textContent).toContain("narrows a range");
 });
 
-test("guards that follow from others are counted, and shown when asked for, however few", async () => {
+test("guards that others imply are counted, and shown when asked for, however few", async () => {
   const guards = [guardOf("batch <= 16"), guardOf("batch <= 99", { effect: "implied" })];
   await show(contract({ guards }));
   expect(at("guards").textContent).not.toContain("batch <= 99");
-  expect(at("guards-implied").textContent).toContain("1 that follows from others");
+  expect(at("guards-implied").textContent).toContain("1 implied by others");
   await act(() => at("guards-implied").querySelector("input")?.click());
   expect(at("guards").textContent).toContain("batch <= 99");
 });

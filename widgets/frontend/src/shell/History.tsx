@@ -71,7 +71,7 @@ function Chain({ store, attempts }: AttemptsProps) {
                     type="button"
                     class="tx-button"
                     disabled={store.busy.value || !comparable}
-                    title="Shows how the program on screen differs from this one"
+                    title="Compares the program on screen with this one"
                     onClick={() => {
                       close();
                       void store.compare(index);
@@ -88,7 +88,7 @@ function Chain({ store, attempts }: AttemptsProps) {
                       type="button"
                       class="tx-button"
                       disabled={store.busy.value}
-                      title="Makes this attempt the one that the kernel holds"
+                      title="Makes this attempt the current one in the kernel"
                       onClick={() => void store.use(index)}
                     >
                       Use

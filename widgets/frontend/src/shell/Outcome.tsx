@@ -38,7 +38,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
           <span>
             <strong>{fixed ? "Fixed by" : "Applied"}</strong>{" "}
             <Prose text={fixedBy.join(", then ")} most={600} />
-            {!fixed && ". It still does not export: below is what stands in its way now."}
+            {!fixed && ". It still does not export; see below for the remaining failure."}
           </span>
           <Undo store={store} />
         </Line>
@@ -112,7 +112,7 @@ function Checked({ check }: { check: Check }) {
           <tbody>
             {check.trials.map((trial, index) => (
               <tr key={index}>
-                <td>{capped(trial.sizes || "those of the example, fresh values", 200)}</td>
+                <td>{capped(trial.sizes || "the example's sizes, new values", 200)}</td>
                 <td>
                   {trial.outcome}
                   {trial.detail && `: ${capped(trial.detail, 200)}`}

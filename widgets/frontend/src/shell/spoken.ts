@@ -21,7 +21,7 @@ function inWords(program: Program, selection: Selection, lit: ReadonlySet<NodeId
       return lit.size === 1 && only !== undefined ? oneNode(program, only) : `${ops} selected`;
     }
     case "removed":
-      return "an op that is gone selected";
+      return "removed op selected";
     case "scope": {
       const scope = program.record.scopes[selection.scope];
       return `module ${scope?.path || scope?.name || ""}: ${ops} selected`;

@@ -327,7 +327,7 @@ function ragged(lists: readonly (readonly number[])[]): Ragged {
 export function fixCard(fields: Partial<FixCard>): FixCard {
   return {
     kind: "shapes",
-    title: "Say that b is at most 16",
+    title: "Bound b ≤ 16",
     why: "",
     lossy: false,
     gives_up: "",
@@ -344,7 +344,7 @@ export function fixCard(fields: Partial<FixCard>): FixCard {
 export function failureOf(fields: Partial<Failure>): Failure {
   return {
     error: "UserError",
-    kind: "The shapes asked for do not hold",
+    kind: "The requested dynamic shapes do not hold",
     known: true,
     sentence: "b must be at most 16.",
     why: "",
