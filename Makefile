@@ -66,8 +66,9 @@ bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each 
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
-types: setup ## the Record's TypeScript types, from its schema
+types: setup ## TypeScript types of the Record and of the page's messages, from their schemas
 	@$(BIN)/python -m export_engine.record.typescript > $(FRONTEND)/src/record.gen.ts
+	@$(BIN)/python -m explorer.page.typescript > $(FRONTEND)/src/messages.gen.ts
 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from explorer.escape import escaped
 from explorer.picture import static_html
@@ -19,7 +18,11 @@ from explorer.session import Session
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
+    from explorer.page.messages import Code
     from export_engine.record import Record
+    from export_engine.source import Token
+
+T = TypeVar("T")
 
 GENERATOR = '<meta name="generator" content="Export Explorer">'
 """What tells a report of ours from other pages."""
@@ -106,25 +109,32 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 
 
 def _held(session: Session, compared: int) -> bytes:
-    """What a frozen page holds; `widgets/frontend/src/frozen_host.ts` says what that is."""
+    """What a frozen page holds."""
+    import msgspec
+
+    from explorer.page.messages import Frozen
+    from export_engine.diff import diff_records, text_differences
+
     entries = session.entries
-    held = {
-        "attempts": [entry.head() for entry in entries],
-        "current": session.current,
-        "compared": compared,
-        "records": [base64.b64encode(entry.encoded).decode() for entry in entries],
-        "sources": [_sources(entry) for entry in entries],
-        "codes": [_codes(entry) for entry in entries],
-        "diffs": _between(entries, _diff),
-        "texts": _between(entries, _texts),
-    }
-    return json.dumps(held).encode()
+    held = Frozen(
+        attempts=[entry.head() for entry in entries],
+        current=session.current,
+        compared=compared,
+        records=[base64.b64encode(entry.encoded).decode() for entry in entries],
+        sources=[_sources(entry) for entry in entries],
+        codes=[_codes(entry) for entry in entries],
+        diffs=_between(entries, diff_records),
+        texts=_between(entries, text_differences),
+    )
+    return msgspec.json.encode(held)
 
 
-def _between(entries: Sequence[Entry], compare: Callable[[Record, Record], Any]) -> list[Any]:
+def _between(
+    entries: Sequence[Entry], compare: Callable[[Record, Record], T]
+) -> list[list[T | None]]:
     """Per attempt, what to say beside each other one; null where there is nothing to compare."""
 
-    def compared(entry: Entry, other: Entry) -> Any:
+    def compared(entry: Entry, other: Entry) -> T | None:
         if entry is other or not entry.ok or not other.ok:
             return None
         return compare(other.record, entry.record)
@@ -133,26 +143,10 @@ def _between(entries: Sequence[Entry], compare: Callable[[Record, Record], Any])
     return [[compared(entry, other) for other in few] for entry in few]
 
 
-def _diff(before: Record, after: Record) -> Any:
-    import msgspec
-
-    from export_engine.diff import diff_records
-
-    return msgspec.to_builtins(diff_records(before, after))
-
-
-def _texts(before: Record, after: Record) -> Any:
-    import msgspec
-
-    from export_engine.diff import text_differences
-
-    return msgspec.to_builtins(text_differences(before, after))
-
-
-def _sources(entry: Entry) -> list[Any]:
+def _sources(entry: Entry) -> list[list[list[Token]] | None]:
     from export_engine.source import SourceMissing, source_lines
 
-    found: list[Any] = []
+    found: list[list[list[Token]] | None] = []
     for number in range(len(entry.record.files)):
         try:
             found.append(source_lines(entry.record, number))
@@ -161,14 +155,10 @@ def _sources(entry: Entry) -> list[Any]:
     return found
 
 
-def _codes(entry: Entry) -> list[Any]:
-    from export_engine.source import printed_graph, python_lines
+def _codes(entry: Entry) -> list[Code]:
+    from explorer.page_answers import printed
 
-    printed = (printed_graph(entry.record, number) for number in range(len(entry.record.graphs)))
-    return [
-        {"lines": python_lines("\n".join(each.lines)), "nodes": list(each.nodes)}
-        for each in printed
-    ]
+    return [printed(entry.record, number) for number in range(len(entry.record.graphs))]
 
 
 def _packed(data: bytes) -> str:

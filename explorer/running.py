@@ -11,6 +11,7 @@ from explorer.run_text import profile_lines, run_lines
 from explorer.session import FixError, Session
 
 if TYPE_CHECKING:
+    from explorer.page.messages import Setups
     from export_engine.progress import Progress
     from export_engine.record import Profile, Record, RunRow
     from export_engine.run import Plan
@@ -150,22 +151,17 @@ def backends(device: str = "cpu") -> Backends:
     return Backends({each.name: absent or each.missing(named) for each in known().values()})
 
 
-def available() -> dict[str, Any]:
+def available() -> Setups:
     """The devices here, and per backend what keeps it from running on each."""
+    from explorer.page.messages import BackendHere, Setups
     from export_engine.run import backends, devices
 
     here = devices()
-    return {
-        "devices": here,
-        "backends": [
-            {
-                "name": each.name,
-                "title": each.title,
-                "missing": [each.missing(device) for device in here],
-            }
-            for each in backends().values()
-        ],
-    }
+    known = [
+        BackendHere(each.name, each.title, [each.missing(device) for device in here])
+        for each in backends().values()
+    ]
+    return Setups(here, known)
 
 
 _kept: list[tempfile.TemporaryDirectory[str]] = []

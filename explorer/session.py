@@ -65,8 +65,10 @@ class Session:
 
     def state(self) -> dict[str, Any]:
         """What a widget shows without asking."""
+        import msgspec
+
         return {
-            "attempts": [entry.head() for entry in self._entries],
+            "attempts": msgspec.to_builtins([entry.head() for entry in self._entries]),
             "current": self.current,
             "record": self.entry.encoded,
         }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.opened import OpenedFile
 
 if TYPE_CHECKING:
+    from explorer.page.messages import AttemptHead
     from export_engine.attempt import Attempt, Exported, Fix
     from export_engine.findings import Finding
     from export_engine.record import Profile, Record, RunRow
@@ -110,18 +111,19 @@ class Entry:
 
         return encode(self.record)
 
-    def head(self) -> dict[str, Any]:
+    def head(self) -> AttemptHead:
         """What a view knows of the attempt before its Record arrives."""
-        record = self.record
-        return {
-            "label": self.label,
-            "outcome": record.outcome,
-            "verdict": record.verdict,
-            "parent": self.parent,
-            "step": self.step,
-            "revision": self.revision,
-            "untrusted": isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
-        }
+        from explorer.page.messages import AttemptHead
+
+        return AttemptHead(
+            label=self.label,
+            outcome=self.record.outcome,
+            verdict=self.record.verdict,
+            parent=self.parent,
+            step=self.step,
+            revision=self.revision,
+            untrusted=isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
+        )
 
 
 _OF_ATTEMPT = ("_described", "findings")

@@ -25,7 +25,7 @@ def widget_of(
     Raises:
         FrontEndMissing: the front end was not built.
     """
-    from explorer.page_requests import Answers
+    from explorer.page_answers import Answers
     from widgets import ExplorerWidget
 
     answers = Answers(session)

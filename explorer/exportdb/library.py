@@ -52,7 +52,7 @@ class Library:
 
     def widget(self) -> Any:
         """The browser. Raises FrontEndMissing."""
-        from explorer.exportdb.page_requests import LibraryAnswers
+        from explorer.exportdb.library_answers import LibraryAnswers
         from widgets import LibraryWidget
 
         answers = LibraryAnswers(self._tried)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from explorer.escape import escaped
 from explorer.exploration import Exploration
 from explorer.exporting import explore
+from explorer.feedback import Reply
 from explorer.guiding.steps import explained, exported, fixed, looked_over, varying, verified
-from explorer.messages import Reply
 from explorer.report import GENERATOR, write_report
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
+from explorer.feedback import Line, Reply
 from explorer.guiding.free_sizes import free_sizes
-from explorer.messages import Line, Reply
 from explorer.text import failing_place
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from explorer.feedback import Line, Reply
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
 from explorer.lessons.saved_progress import forget, keep, kept
-from explorer.messages import Line, Reply
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)

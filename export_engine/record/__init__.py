@@ -81,6 +81,9 @@ if TYPE_CHECKING:
     from export_engine.record.size_probe import probe_sizes as probe_sizes
     from export_engine.record.size_probe import sizes_named as sizes_named
     from export_engine.record.size_probe import sizes_of_symbols as sizes_of_symbols
+    from export_engine.record.typescript import declarations as declarations
+    from export_engine.record.typescript import record_types as record_types
+    from export_engine.record.typescript import type_text as type_text
     from export_engine.record.validation import check_record as check_record
     from export_engine.record.verdicts import Check as Check
     from export_engine.record.verdicts import FindingRow as FindingRow

@@ -44,20 +44,27 @@ def _column(kind: type) -> dict[str, Any]:
     raise NotImplementedError
 
 
-def structs_of(*roots: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:
-    """Some Structs and all that they are made of, in order of first use, dependencies first."""
-    found: list[type[msgspec.Struct]] = []
+def structs_of(*roots: Any) -> list[type]:
+    """The Structs and named tuples that types are made of, each after those it is made of."""
+    found: list[type] = []
 
     def visit(kind: msgspec.inspect.Type) -> None:
         match kind:
-            case msgspec.inspect.StructType(cls=cls, fields=fields):
+            case (
+                msgspec.inspect.StructType(cls=cls, fields=fields)
+                | msgspec.inspect.NamedTupleType(cls=cls, fields=fields)
+            ):
                 for field in fields:
                     visit(field.type)
                 if cls not in found:
                     found.append(cls)
             case msgspec.inspect.ListType(item_type=item):
                 visit(item)
-            case msgspec.inspect.UnionType(types=types):
+            case msgspec.inspect.DictType(value_type=value):
+                visit(value)
+            case (
+                msgspec.inspect.UnionType(types=types) | msgspec.inspect.TupleType(item_types=types)
+            ):
                 for each in types:
                     visit(each)
 

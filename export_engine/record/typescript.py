@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from msgspec import inspect
 
@@ -31,26 +33,53 @@ _ROOTS = (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage)
 
 def generate() -> str:
     """The text of `record.gen.ts`: one interface per Struct, dependencies first."""
-    structs = [
-        kind
-        for kind in inspect.multi_type_info(structs_of(*_ROOTS))
-        if isinstance(kind, inspect.StructType)
-    ]
     parts = [_HEADER, f"export const SCHEMA_VERSION = {SCHEMA_VERSION};\n"]
     parts.append(f"export const OPS = {_literals(OPS, ', ', '[', ']')} as const;\n")
-    parts.extend(_interface(struct) for struct in structs)
-    return "\n".join(parts)
+    return "\n".join([*parts, *declarations(_ROOTS)])
 
 
-def _interface(struct: inspect.StructType) -> str:
-    fields = "".join(f"  {field.encode_name}: {_type(field.type)};\n" for field in struct.fields)
-    return f"export interface {struct.cls.__name__} {{\n{fields}}}\n"
+def record_types() -> set[str]:
+    """The names of the interfaces in `record.gen.ts`."""
+    return {kind.__name__ for kind in structs_of(*_ROOTS)}
+
+
+def declarations(roots: Iterable[Any], known: Collection[str] = ()) -> list[str]:
+    """What types are made of, declared, dependencies first.
+
+    Args:
+        roots: types that msgspec can encode.
+        known: names that are declared elsewhere.
+    """
+    kinds = structs_of(*roots)
+    return [_declaration(inspect.type_info(kind)) for kind in kinds if kind.__name__ not in known]
+
+
+def type_text(kind: Any) -> str:
+    """A type as TypeScript names it."""
+    return _type(inspect.type_info(kind))
+
+
+def _declaration(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.StructType(cls=cls, fields=fields):
+            rows = "".join(f"  {each.encode_name}: {_type(each.type)};\n" for each in fields)
+            return f"export interface {cls.__name__} {{\n{rows}}}\n"
+        case inspect.NamedTupleType(cls=cls, fields=fields):
+            items = ", ".join(f"{each.name}: {_type(each.type)}" for each in fields)
+            return f"export type {cls.__name__} = [{items}];\n"
+    raise TypeError(f"no declaration for {kind}")
 
 
 def _type(kind: inspect.Type) -> str:
     match kind:
-        case inspect.StructType(cls=cls):
+        case inspect.StructType(cls=cls) | inspect.NamedTupleType(cls=cls):
             return cls.__name__
+        case inspect.DictType(key_type=key, value_type=value):
+            return f"{{ [key: {_type(key)}]: {_type(value)} }}"
+        case inspect.TupleType(item_types=items):
+            return f"[{', '.join(map(_type, items))}]"
+        case inspect.BytesType():
+            return "DataView"
         case inspect.CustomType(cls=cls) if cls is array:
             return "Column"
         case inspect.ListType(item_type=item):

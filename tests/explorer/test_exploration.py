@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 
 import explorer
 from explorer.dot import DotMissing
-from explorer.page_requests import Answers
+from explorer.page_answers import Answers
 from explorer.picture import static_html
 from explorer.session import Session
 from explorer.session_entry import Entry

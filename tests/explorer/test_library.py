@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.exportdb.page_requests import LONGEST_SOURCE, LibraryAnswers
-from explorer.page_requests import Answers
+from explorer.exportdb.library_answers import LONGEST_SOURCE, LibraryAnswers
+from explorer.page_answers import Answers
 from widgets import LibraryWidget, Refusal
 
 
@@ -25,7 +25,7 @@ def test_a_case_is_listed_coloured_tried_and_shown() -> None:
     value, _ = answers("cases", {})
     found = next(each for each in value["cases"] if each["name"] == "list_contains")
     lines, _ = answers("colour", {"source": found["source"]})
-    assert "".join(token.text for token in lines["lines"][0]) == "import torch"
+    assert "".join(text for _, text in lines["lines"][0]) == "import torch"
 
     with pytest.raises(Refusal, match="Nothing has been exported yet"):
         answers("record", {"attempt": 0})

@@ -18,7 +18,7 @@ from torch import nn
 
 import explorer
 from explorer.command_line import BAD, OK, USAGE, main
-from explorer.page_requests import Answers
+from explorer.page_answers import Answers
 from explorer.run_text import amount, duration, run_lines, speed
 from export_engine.record import RunRow, RunTimes
 from export_engine.run import backend_registry

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.page_requests import Answers
+from explorer.page_answers import Answers
 from explorer.session_widget import widget_of
 from export_engine.attempt import Exported, Failed
 from widgets import Refusal
@@ -67,10 +67,10 @@ def test_a_branch_off_keeps_the_other_branch() -> None:
     ex = outside()
     ex.apply(0).undo().apply(1)
     heads = [entry.head() for entry in ex.session.entries]
-    assert [head["parent"] for head in heads] == [-1, 0, 0]
-    assert all(head["outcome"] == "exported" for head in heads[1:])
-    assert "b in [10, 18]" in heads[1]["verdict"]
-    assert "b in [11, 18]" in heads[2]["verdict"]
+    assert [head.parent for head in heads] == [-1, 0, 0]
+    assert all(head.outcome == "exported" for head in heads[1:])
+    assert "b in [10, 18]" in heads[1].verdict
+    assert "b in [11, 18]" in heads[2].verdict
 
 
 @pytest.mark.parametrize("fixes", [(), (7,), (-1,)])

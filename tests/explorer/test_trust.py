@@ -14,7 +14,7 @@ import explorer
 from explorer.command_line import BAD, OK, USAGE, main
 from explorer.data_folder import FOLDER
 from explorer.opened import OpenedFile
-from explorer.page_requests import Answers
+from explorer.page_answers import Answers
 from explorer.testing import assert_same_export
 from widgets import Refusal
 

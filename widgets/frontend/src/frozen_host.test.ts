@@ -11,6 +11,7 @@ const FROZEN: Frozen = {
       parent: -1,
       step: "",
       revision: 0,
+      untrusted: false,
     },
   ],
   current: 0,

@@ -1,24 +1,11 @@
 /** The Host of a page without a kernel: everything that a view may ask for lies in the page. */
 
-import type { Asks, AttemptHead, Host, Layout, TokenLine } from "./host";
+import type { Asks, AttemptHead, Host, Layout } from "./host";
+import type { Frozen, OfFile, OfGraph, OfPair } from "./messages.gen";
 
-/** What a frozen page holds. Made by `explorer/report.py`. */
-export interface Frozen {
-  attempts: AttemptHead[];
-  current: number;
-  /** The attempt that it is compared with from the start; -1 for none. */
-  compared: number;
-  /** Per attempt, the Record's bytes in base64. */
-  records: string[];
-  /** Per attempt, the text of each of its files; null where it is not to be had. */
-  sources: (TokenLine[] | null)[][];
-  /** Per attempt, each of its graphs as text. */
-  codes: Asks["code"]["reply"][][];
-  /** Per attempt, how it differs from each other one; null where there is nothing to compare. */
-  diffs: (Asks["diff"]["reply"] | null)[][];
-  /** The same of their texts. */
-  texts: (Asks["texts"]["reply"] | null)[][];
-}
+export type { Frozen };
+
+type Place = OfFile & OfGraph & OfPair;
 
 export class FrozenHost implements Host {
   readonly layout: Layout = "all";
@@ -40,7 +27,7 @@ export class FrozenHost implements Host {
   }
 
   async ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
-    return this.answer(kind, request as Record<string, number>) as Asks[K]["reply"];
+    return this.answer(kind, request as Partial<Place>) as Asks[K]["reply"];
   }
 
   onChange(): () => void {
@@ -51,7 +38,10 @@ export class FrozenHost implements Host {
     return () => {};
   }
 
-  private answer(kind: keyof Asks, { attempt = -1, file = -1, graph = -1, other = -1 }): unknown {
+  private answer(
+    kind: keyof Asks,
+    { attempt = -1, file = -1, graph = -1, other = -1 }: Partial<Place>,
+  ): unknown {
     switch (kind) {
       case "record":
         return bytes(this.frozen.records[attempt] ?? missing("attempt"));

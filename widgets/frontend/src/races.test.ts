@@ -15,6 +15,7 @@ const head = (parent: number, revision = 0): AttemptHead => ({
   parent,
   step: "",
   revision,
+  untrusted: false,
 });
 
 const titled = (title: string): Record => ({ ...tracedRecord().record(), title });

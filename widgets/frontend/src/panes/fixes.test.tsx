@@ -192,8 +192,24 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
   };
   const record: Record = { ...plain(), fixed_by: ["Say so"], fixed_code: ["+x"], check };
   const heads: AttemptHead[] = [
-    { label: "", outcome: "failed", verdict: "", parent: -1, step: "", revision: 0 },
-    { label: "", outcome: "exported", verdict: "", parent: 0, step: "Say so", revision: 0 },
+    {
+      label: "",
+      outcome: "failed",
+      verdict: "",
+      parent: -1,
+      step: "",
+      revision: 0,
+      untrusted: false,
+    },
+    {
+      label: "",
+      outcome: "exported",
+      verdict: "",
+      parent: 0,
+      step: "Say so",
+      revision: 0,
+      untrusted: false,
+    },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
   store.current.value = 1;
@@ -214,8 +230,24 @@ test("an attempt that still fails says which fix it came by, and goes back", asy
     fixed_code: ["+x"],
   };
   const heads: AttemptHead[] = [
-    { label: "", outcome: "failed", verdict: "", parent: -1, step: "", revision: 0 },
-    { label: "", outcome: "failed", verdict: "", parent: 0, step: "Say so", revision: 0 },
+    {
+      label: "",
+      outcome: "failed",
+      verdict: "",
+      parent: -1,
+      step: "",
+      revision: 0,
+      untrusted: false,
+    },
+    {
+      label: "",
+      outcome: "failed",
+      verdict: "",
+      parent: 0,
+      step: "Say so",
+      revision: 0,
+      untrusted: false,
+    },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
   store.current.value = 1;
@@ -234,6 +266,7 @@ test("the history shows each step, and goes back", async () => {
     parent,
     step,
     revision: 0,
+    untrusted: false,
   });
   const heads = [head(-1, "", "failed"), head(0, "one", "exported"), head(0, "two", "exported")];
   const { store } = storeOf(plain(), { attempts: heads, action: () => null });

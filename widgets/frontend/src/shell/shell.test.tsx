@@ -109,6 +109,7 @@ test("several attempts stand beside each other with their outcomes, one of them 
         parent: -1,
         step: "",
         revision: 0,
+        untrusted: false,
       },
       {
         label: "strict",
@@ -117,6 +118,7 @@ test("several attempts stand beside each other with their outcomes, one of them 
         parent: -1,
         step: "",
         revision: 0,
+        untrusted: false,
       },
     ],
   });

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from explorer.main_thread import in_main_thread
-from explorer.page_requests import Answers
+from explorer.page import messages as m
+from explorer.page_answers import Answers, answered
 from explorer.session import Session
 from widgets import Answer, LibraryWidget, Refusal
 
@@ -36,45 +39,52 @@ class LibraryAnswers:
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer. Raises Refusal with a sentence."""
-        import msgspec
-
-        if ask == "cases":
-            from export_engine.exportdb import cases, torch_version
-
-            known = in_main_thread(cases)  # at first, it runs the texts of all cases
-            return {"cases": msgspec.to_builtins(known), "torch": torch_version()}, []
-        if ask == "breaks":
-            from export_engine.exportdb import graph_break_pages
-
-            return {"pages": msgspec.to_builtins(graph_break_pages())}, []
-        if ask == "colour":
-            from export_engine.source import python_lines
-
-            return {"lines": python_lines(_source(request))}, []
-        if ask == "try":
-            return in_main_thread(lambda: self._try(str(request.get("name")), _source(request)))
+        if ask in m.LIBRARY_ASKS:
+            return answered(self, m.LIBRARY_ASKS, ask, request)
         if self._answers is None:
             raise Refusal("Nothing has been exported yet. Choose a case and press Export it live.")
         return self._answers(ask, request)
 
-    def _try(self, name: str, source: str) -> Answer:
+    def check(self, request: msgspec.Struct) -> None:
+        """Raises Refusal where a text is too long."""
+        if isinstance(request, m.CaseText) and len(request.source) > LONGEST_SOURCE:
+            raise Refusal(
+                f"The text has {len(request.source):,} characters; at most {LONGEST_SOURCE:,} "
+                "are allowed."
+            )
+
+    def _cases(self, _: m.Nothing) -> m.CaseList:
+        from export_engine.exportdb import cases, torch_version
+
+        known = in_main_thread(cases)  # at first, it runs the texts of all cases
+        return m.CaseList(list(known), torch_version())
+
+    def _breaks(self, _: m.Nothing) -> m.BreakList:
+        from export_engine.exportdb import graph_break_pages
+
+        return m.BreakList(list(graph_break_pages()))
+
+    def _colour(self, asked: m.CaseText) -> m.Lines:
+        from export_engine.source import python_lines
+
+        return m.Lines(python_lines(asked.source))
+
+    def _try(self, asked: m.CaseTrial) -> m.CaseTried:
         from explorer.exportdb.explore_case import explored
         from export_engine.exportdb import SourceProblem, lookouts
 
         try:
-            exploration = explored(name, source, self._report)
+            exploration = explored(asked.name, asked.source, self._report)
         except SourceProblem as problem:
-            return {"problem": str(problem), "line": problem.line, "lookouts": []}, []
+            return m.CaseTried(str(problem), problem.line)
         except (TypeError, ValueError) as error:
-            return {"problem": str(error), "line": 0, "lookouts": []}, []
-        except KeyboardInterrupt as interrupt:
-            raise Refusal("Interrupted. Nothing has changed.") from interrupt
+            return m.CaseTried(str(error))
         self._keep(exploration)
         self._session = session = exploration.session
         self._answers = Answers(session)
         self._put(session)
         session.watch(lambda: self._put(session))
-        return {"problem": "", "line": 0, "lookouts": lookouts(exploration.record)}, []
+        return m.CaseTried("", lookouts=lookouts(exploration.record))
 
     def _put(self, session: Session) -> None:
         """Shows a session, unless another was tried since."""
@@ -87,14 +97,3 @@ class LibraryAnswers:
     def _report(self, progress: Progress) -> None:
         if self.show is not None:
             self.show.progress(progress.done, progress.total, progress.label or progress.what)
-
-
-def _source(request: dict[str, Any]) -> str:
-    source = request.get("source")
-    if not isinstance(source, str):
-        raise Refusal("The text of the case did not arrive. Reload the page.")
-    if len(source) > LONGEST_SOURCE:
-        raise Refusal(
-            f"The text has {len(source):,} characters; at most {LONGEST_SOURCE:,} are allowed."
-        )
-    return source

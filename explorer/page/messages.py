@@ -1,0 +1,285 @@
+"""What the page asks, and what it is answered: one schema for both sides.
+
+Python's types are these Structs; TypeScript's are generated from them (`make types`). A new message
+is an entry of `ASKS` (or of `LIBRARY_ASKS`, for the browser of ExportDB), a method of the same name
+in `page_answers.py`, and a function in the page that asks it, as those of `store.ts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from export_engine.record import ExportCase, GraphBreakPage, ProgramDiff, TextDiff
+from export_engine.source import Token
+
+
+class OfAttempt(Struct):
+    """Asked of an attempt, by its index."""
+
+    attempt: int
+
+
+class OfFile(OfAttempt):
+    """Asked of a source file of the attempt's Record."""
+
+    file: int
+
+
+class OfGraph(OfAttempt):
+    """Asked of a graph of the attempt's Record."""
+
+    graph: int
+
+
+class OfPair(OfAttempt):
+    """Asked of an attempt and another, which came before."""
+
+    other: int
+
+
+class FixChoice(OfAttempt):
+    """Fixes of a failed attempt, by their numbers."""
+
+    fixes: list[int]
+
+
+class SizeCount(OfAttempt):
+    """How many sizes to compare with eager at."""
+
+    sizes: int
+
+
+class TableChoice(OfAttempt):
+    """A decomposition table in the short language: `core -linear`."""
+
+    table: str
+
+
+class ProfileRequest(OfAttempt):
+    """Where to run an attempt's program, and with what."""
+
+    device: str
+    sizes: dict[str, int] | None = None
+    """Values of symbols by their names; null: the example's inputs."""
+
+
+class RunRequest(ProfileRequest, kw_only=True):
+    """The same, and by which backends."""
+
+    backends: list[str]
+
+
+class ByName(Struct):
+    """Asked of something that has a name."""
+
+    name: str
+
+
+class Nothing(Struct):
+    """Asked of nothing in particular."""
+
+
+class CaseText(Struct):
+    """A text of a case, as the user edited it."""
+
+    source: str
+
+
+class CaseTrial(CaseText):
+    """A text of a case to run and export."""
+
+    name: str
+
+
+class Lines(Struct):
+    """Highlighted source."""
+
+    lines: list[list[Token]]
+
+
+class Code(Lines):
+    """A printed graph."""
+
+    nodes: list[int]
+    """Per line, the node that it defines, or -1."""
+
+
+class Ops(Struct):
+    """Names of ops."""
+
+    ops: list[str]
+
+
+class NewAttempt(Struct):
+    """The index of what was made."""
+
+    attempt: int
+
+
+class Autofixed(NewAttempt):
+    """The attempt that fixes led to."""
+
+    report: str
+    """What was applied, as a sentence."""
+
+
+class Sentence(Struct):
+    """What to tell the user; empty: nothing."""
+
+    sentence: str
+
+
+class BackendHere(Struct):
+    """A backend, as the kernel's machine has it."""
+
+    name: str
+    title: str
+    missing: list[str | None]
+    """Per device, what keeps it from running there; null if nothing does."""
+
+
+class Setups(Struct):
+    """What can be run on the kernel's machine."""
+
+    devices: list[str]
+    backends: list[BackendHere]
+
+
+class CasePage(Lines):
+    """A case of ExportDB, its source highlighted."""
+
+    case: ExportCase
+
+
+class BreakPage(Struct):
+    """A page of torch's registry of graph breaks."""
+
+    page: GraphBreakPage
+
+
+class CaseList(Struct):
+    """All cases, and the version of torch that they are of."""
+
+    cases: list[ExportCase]
+    torch: str
+
+
+class BreakList(Struct):
+    """All pages on graph breaks."""
+
+    pages: list[GraphBreakPage]
+
+
+class CaseTried(Struct):
+    """What became of a text that was tried."""
+
+    problem: str
+    """Why it cannot be run; empty if it was."""
+    line: int = 0
+    """Of the problem, from 1; 0: no line of its own."""
+    lookouts: list[tuple[str, str]] = []
+    """A pane of the view, and what is to be seen there."""
+
+
+class AttemptHead(Struct):
+    """What a view knows of an attempt before its Record arrives."""
+
+    label: str
+    """`non-strict`, `strict`, or what else tells the attempts of one widget apart."""
+    outcome: Literal["exported", "failed"]
+    verdict: str
+    parent: int
+    """Index of the attempt that it was made from; -1 for the first."""
+    step: str
+    """What was done to come from there; empty for the first."""
+    revision: int
+    """Counts what was found out about the attempt since; with it, its Record is another."""
+    untrusted: bool = False
+    """Whether it is a file opened as data, whose program is made only once it is trusted."""
+
+
+class Frozen(Struct):
+    """What a page without a kernel holds: all that it would ask for. `report.py` makes it."""
+
+    attempts: list[AttemptHead]
+    current: int
+    compared: int
+    """The attempt that it is compared with from the start; -1 for none."""
+    records: list[str]
+    """Per attempt, the Record's bytes in base64."""
+    sources: list[list[list[list[Token]] | None]]
+    """Per attempt, the text of each of its files; null where it is not to be had."""
+    codes: list[list[Code]]
+    """Per attempt, each of its graphs as text."""
+    diffs: list[list[ProgramDiff | None]]
+    """Per attempt, how it differs from each other one; null where there is nothing to compare."""
+    texts: list[list[list[TextDiff] | None]]
+    """The same of their texts."""
+
+
+class Message(NamedTuple):
+    """What can be asked, and the answer to it."""
+
+    request: type[Struct]
+    reply: Any
+    """A type. Bytes go as a buffer beside the message."""
+    says: str
+    """What it does, for whoever asks it."""
+    acts: bool = False
+    """Whether it runs the user's code: in the main thread then, which can be interrupted."""
+
+
+ASKS = {
+    "record": Message(OfAttempt, bytes, "The bytes of a Record, for `wire.decode`."),
+    "source": Message(OfFile, Lines, "The text of a source file of the Record."),
+    "code": Message(OfGraph, Code, "A graph as torch prints it."),
+    "decomposable": Message(OfAttempt, Ops, "The ops that torch's default table decomposes."),
+    "diff": Message(OfPair, ProgramDiff, "How an attempt's program differs from another's."),
+    "texts": Message(OfPair, list[TextDiff], "Source files and printed graphs that differ."),
+    "setups": Message(
+        OfAttempt, Setups, "The devices of the kernel's machine, and what runs there."
+    ),
+    "case": Message(ByName, CasePage, "A case of ExportDB."),
+    "break": Message(ByName, BreakPage, "A page of torch's registry of graph breaks."),
+    "apply": Message(
+        FixChoice,
+        NewAttempt,
+        "Applies fixes together. One that fails or is interrupted leaves what was current current.",
+        acts=True,
+    ),
+    "autofix": Message(
+        OfAttempt, Autofixed, "Applies lossless fixes until one exports or none is left.", acts=True
+    ),
+    "verify": Message(
+        SizeCount, Sentence, "Checks the guarantees; the Record has them then.", acts=True
+    ),
+    "run": Message(
+        RunRequest,
+        Sentence,
+        "Runs the program beside eager; the Record has the rows then. Says why it ended early.",
+        acts=True,
+    ),
+    "profile": Message(
+        ProfileRequest, None, "Measures what each op costs; the Record has it then.", acts=True
+    ),
+    "decompose": Message(TableChoice, NewAttempt, "Decomposes the program by a table.", acts=True),
+    "trust": Message(
+        OfAttempt, None, "Trusts an opened file: its program is made, running its code.", acts=True
+    ),
+    "use": Message(
+        OfAttempt, None, "Makes an attempt the one that the kernel holds: `ex.program`.", acts=True
+    ),
+}
+"""What any view asks of a session. A refusal rejects with a sentence."""
+
+LIBRARY_ASKS = {
+    "cases": Message(Nothing, CaseList, "All cases of the installed torch."),
+    "breaks": Message(Nothing, BreakList, "All pages on graph breaks."),
+    "colour": Message(CaseText, Lines, "Highlights Python. Nothing is run."),
+    "try": Message(
+        CaseTrial, CaseTried, "Runs a case's text and exports its call in both modes.", acts=True
+    ),
+}
+"""What the browser of ExportDB asks, beside what any view does."""

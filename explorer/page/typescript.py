@@ -1,0 +1,40 @@
+"""TypeScript types of the page's messages, generated from their schema.
+
+`python -m explorer.page.typescript` prints them; a test fails when the file in the front end
+differs from what this prints.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+
+from explorer.page.messages import ASKS, LIBRARY_ASKS, AttemptHead, Frozen, Message
+from export_engine.record import declarations, record_types, type_text
+
+_HEADER = "// Generated from explorer/page/messages.py by `make types`. Its comments are there.\n"
+
+
+def generate() -> str:
+    """The text of `messages.gen.ts`."""
+    messages = [*ASKS.values(), *LIBRARY_ASKS.values()]
+    roots = [each.request for each in messages] + [each.reply for each in messages]
+    parts = declarations([AttemptHead, Frozen, *roots], known=record_types())
+    parts += [_table("Asks", ASKS), _table("LibraryAsks", LIBRARY_ASKS)]
+    used = sorted(record_types() & {*re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", "".join(parts)))})
+    imports = f'import type {{ {", ".join(used)} }} from "./record.gen";\n'
+    return "\n".join([_HEADER, imports, *parts])
+
+
+def _table(name: str, known: Mapping[str, Message]) -> str:
+    entries = "".join(
+        f"  /** {each.says} */\n"
+        f"  {ask}: {{ request: {type_text(each.request)}; reply: {type_text(each.reply)} }};\n"
+        for ask, each in known.items()
+    )
+    return f"export interface {name} {{\n{entries}}}\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(generate())

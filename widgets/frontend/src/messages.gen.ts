@@ -1,0 +1,198 @@
+// Generated from explorer/page/messages.py by `make types`. Its comments are there.
+
+import type { ExportCase, GraphBreakPage, ProgramDiff, TextDiff } from "./record.gen";
+
+export interface AttemptHead {
+  label: string;
+  outcome: "exported" | "failed";
+  verdict: string;
+  parent: number;
+  step: string;
+  revision: number;
+  untrusted: boolean;
+}
+
+export type Token = [cls: string, text: string];
+
+export interface Code {
+  lines: Token[][];
+  nodes: number[];
+}
+
+export interface Frozen {
+  attempts: AttemptHead[];
+  current: number;
+  compared: number;
+  records: string[];
+  sources: ((Token[][] | null)[])[];
+  codes: Code[][];
+  diffs: ((ProgramDiff | null)[])[];
+  texts: ((TextDiff[] | null)[])[];
+}
+
+export interface OfAttempt {
+  attempt: number;
+}
+
+export interface OfFile {
+  attempt: number;
+  file: number;
+}
+
+export interface OfGraph {
+  attempt: number;
+  graph: number;
+}
+
+export interface OfPair {
+  attempt: number;
+  other: number;
+}
+
+export interface ByName {
+  name: string;
+}
+
+export interface FixChoice {
+  attempt: number;
+  fixes: number[];
+}
+
+export interface SizeCount {
+  attempt: number;
+  sizes: number;
+}
+
+export interface RunRequest {
+  attempt: number;
+  device: string;
+  sizes: { [key: string]: number } | null;
+  backends: string[];
+}
+
+export interface ProfileRequest {
+  attempt: number;
+  device: string;
+  sizes: { [key: string]: number } | null;
+}
+
+export interface TableChoice {
+  attempt: number;
+  table: string;
+}
+
+export interface Nothing {
+}
+
+export interface CaseText {
+  source: string;
+}
+
+export interface CaseTrial {
+  source: string;
+  name: string;
+}
+
+export interface Lines {
+  lines: Token[][];
+}
+
+export interface Ops {
+  ops: string[];
+}
+
+export interface BackendHere {
+  name: string;
+  title: string;
+  missing: (string | null)[];
+}
+
+export interface Setups {
+  devices: string[];
+  backends: BackendHere[];
+}
+
+export interface CasePage {
+  lines: Token[][];
+  case: ExportCase;
+}
+
+export interface BreakPage {
+  page: GraphBreakPage;
+}
+
+export interface NewAttempt {
+  attempt: number;
+}
+
+export interface Autofixed {
+  attempt: number;
+  report: string;
+}
+
+export interface Sentence {
+  sentence: string;
+}
+
+export interface CaseList {
+  cases: ExportCase[];
+  torch: string;
+}
+
+export interface BreakList {
+  pages: GraphBreakPage[];
+}
+
+export interface CaseTried {
+  problem: string;
+  line: number;
+  lookouts: [string, string][];
+}
+
+export interface Asks {
+  /** The bytes of a Record, for `wire.decode`. */
+  record: { request: OfAttempt; reply: DataView };
+  /** The text of a source file of the Record. */
+  source: { request: OfFile; reply: Lines };
+  /** A graph as torch prints it. */
+  code: { request: OfGraph; reply: Code };
+  /** The ops that torch's default table decomposes. */
+  decomposable: { request: OfAttempt; reply: Ops };
+  /** How an attempt's program differs from another's. */
+  diff: { request: OfPair; reply: ProgramDiff };
+  /** Source files and printed graphs that differ. */
+  texts: { request: OfPair; reply: TextDiff[] };
+  /** The devices of the kernel's machine, and what runs there. */
+  setups: { request: OfAttempt; reply: Setups };
+  /** A case of ExportDB. */
+  case: { request: ByName; reply: CasePage };
+  /** A page of torch's registry of graph breaks. */
+  break: { request: ByName; reply: BreakPage };
+  /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
+  apply: { request: FixChoice; reply: NewAttempt };
+  /** Applies lossless fixes until one exports or none is left. */
+  autofix: { request: OfAttempt; reply: Autofixed };
+  /** Checks the guarantees; the Record has them then. */
+  verify: { request: SizeCount; reply: Sentence };
+  /** Runs the program beside eager; the Record has the rows then. Says why it ended early. */
+  run: { request: RunRequest; reply: Sentence };
+  /** Measures what each op costs; the Record has it then. */
+  profile: { request: ProfileRequest; reply: null };
+  /** Decomposes the program by a table. */
+  decompose: { request: TableChoice; reply: NewAttempt };
+  /** Trusts an opened file: its program is made, running its code. */
+  trust: { request: OfAttempt; reply: null };
+  /** Makes an attempt the one that the kernel holds: `ex.program`. */
+  use: { request: OfAttempt; reply: null };
+}
+
+export interface LibraryAsks {
+  /** All cases of the installed torch. */
+  cases: { request: Nothing; reply: CaseList };
+  /** All pages on graph breaks. */
+  breaks: { request: Nothing; reply: BreakList };
+  /** Highlights Python. Nothing is run. */
+  colour: { request: CaseText; reply: Lines };
+  /** Runs a case's text and exports its call in both modes. */
+  try: { request: CaseTrial; reply: CaseTried };
+}
