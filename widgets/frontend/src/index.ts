@@ -3,7 +3,7 @@
 import { h, render } from "preact";
 import { AnywidgetHost, type Model } from "./anywidget_host";
 import { FrozenHost, unpack } from "./frozen_host";
-import { layouter } from "./graph/layout";
+import { startLayouts } from "./graph/layout";
 import type { Host } from "./host";
 import { keepKeys } from "./keep_keys";
 import { mountLibrary } from "./library/mount";
@@ -37,7 +37,7 @@ export async function mountFrozen(packed: string, el: HTMLElement): Promise<() =
 
 /** Mounts a view of any host. */
 export function mountHost(host: Host, el: HTMLElement): () => void {
-  layouter(); // Graphviz starts while the record is read
+  startLayouts(); // Graphviz starts while the record is read
   addStyle(el);
   const store = new Store(host);
   const root = document.createElement("div");

@@ -4,6 +4,7 @@ import { type Marked, markItems } from "../compare/marked";
 import type { Merged } from "../compare/merged";
 import { counted } from "../format";
 import type { Program } from "../program";
+import { cutLarge } from "./chunks";
 import { buildForest, type Options } from "./forest";
 import type { Forest, Item } from "./items";
 import { findLinks, type Links } from "./links";
@@ -35,8 +36,10 @@ export function drawingOfBoth(merged: Merged, options: Options): Drawing {
 
 function drawn(program: Program, options: Options, merged: Merged | null): Drawing {
   const forest = buildForest(program, options);
+  const differing = merged && markItems(forest, merged);
+  stackRepeats(program, forest, (item) => differing?.inside.has(item) ?? false);
+  cutLarge(program, forest);
   const marked = merged && markItems(forest, merged);
-  stackRepeats(program, forest, (item) => marked?.inside.has(item) ?? false);
   const links = findLinks(program, forest, merged?.sidesOf);
   const notes = (item: Item): readonly string[] => [
     ...(merged?.notes.get(item.node) ?? []),

@@ -19,6 +19,7 @@ interface Asked {
 const asked: Asked[] = [];
 
 const layouter = {
+  dispose: () => undefined,
   place: (box: LayoutBox): Promise<Placed> =>
     new Promise((resolve, reject) => {
       asked.push({

@@ -42,6 +42,7 @@ export class Folding {
   /** A layout that is under way comes too late now. */
   dispose(): void {
     this.generation += 1;
+    this.layouter.dispose();
   }
 
   clear(): void {
@@ -152,7 +153,7 @@ export class Folding {
       const boxes = sketch(drawing, open, stage.measure);
       performance.mark("tx:layout-asked");
       const placed = await this.layouter.place(layoutBox(boxes));
-      if (generation !== this.generation) return; // overtaken by another layout
+      if (generation !== this.generation || !placed) return; // overtaken by another layout
       const scene = settle(boxes, placed);
       const before = this.boxOf(keep);
       this.settled = open;

@@ -8,6 +8,8 @@ import type { NodeId } from "../program";
 export type ItemKind =
   | "scope"
   | "repeat"
+  /** Neighbours of a group that is too large to be read at once. */
+  | "chunk"
   | "branch"
   | "op"
   | "input"

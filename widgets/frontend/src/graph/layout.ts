@@ -1,40 +1,62 @@
-/** Asks the layout worker; where a page refuses workers, does the work on the page's own thread. */
+/**
+ * Asks the layout worker, which all views of the page share. Where a page refuses workers, the work
+ * is done on the page's own thread; where it refuses the worker's code too, boxes are laid out
+ * plainly.
+ */
 
+import { Lanes } from "./lanes";
 import workerCode from "./layout.worker.ts?worker";
 import type { LayoutBox, LayoutReply, Placed } from "./layout_types";
-import type { Placer } from "./place";
+import { Placer } from "./place";
 
-/** Places a box and all inside it. */
+/** Places a box and all inside it; null where it was overtaken by what the same view asked since. */
 export interface Layouter {
-  place(box: LayoutBox): Promise<Placed>;
+  place(box: LayoutBox): Promise<Placed | null>;
+  /** Nothing will be asked any more. */
+  dispose(): void;
 }
 
-let shared: Layouter | undefined;
+/** What does the work, for all views. */
+interface Office {
+  place(lane: number, box: LayoutBox): Promise<Placed | null>;
+  drop(lane: number): void;
+}
 
-/** The page's one layouter. Call it early: Graphviz takes a moment to start. */
-export function layouter(): Layouter {
+let shared: Office | undefined;
+let lanes = 0;
+
+/** Begins to load the page's one office. Call it early: Graphviz takes a moment to start. */
+export function startLayouts(): void {
   shared ??= start();
-  return shared;
 }
 
-function start(): Layouter {
+/** A layouter for one view. */
+export function layouter(): Layouter {
+  startLayouts();
+  const office = shared as Office;
+  const lane = lanes++;
+  return { place: (box) => office.place(lane, box), dispose: () => office.drop(lane) };
+}
+
+function start(): Office {
   const url = URL.createObjectURL(new Blob([workerCode], { type: "text/javascript" }));
   try {
-    return new WorkerLayouter(new Worker(url, { type: "module" }), url);
+    return new WorkerOffice(new Worker(url, { type: "module" }), url);
   } catch {
-    return new PageLayouter(url);
+    return new PageOffice(url);
   }
 }
 
 interface Waiting {
+  lane: number;
   box: LayoutBox;
-  resolve: (placed: Placed) => void;
+  resolve: (placed: Placed | null) => void;
   reject: (error: Error) => void;
 }
 
-class WorkerLayouter implements Layouter {
+class WorkerOffice implements Office {
   private readonly waiting = new Map<number, Waiting>();
-  private fallback: PageLayouter | undefined;
+  private fallback: PageOffice | undefined;
   private next = 0;
 
   constructor(
@@ -45,13 +67,18 @@ class WorkerLayouter implements Layouter {
     worker.onerror = () => this.fallBack();
   }
 
-  place(box: LayoutBox): Promise<Placed> {
-    if (this.fallback) return this.fallback.place(box);
+  place(lane: number, box: LayoutBox): Promise<Placed | null> {
+    if (this.fallback) return this.fallback.place(lane, box);
     return new Promise((resolve, reject) => {
       const id = this.next++;
-      this.waiting.set(id, { box, resolve, reject });
-      this.worker.postMessage({ id, box });
+      this.waiting.set(id, { lane, box, resolve, reject });
+      this.worker.postMessage({ id, lane, box });
     });
+  }
+
+  drop(lane: number): void {
+    if (this.fallback) this.fallback.drop(lane);
+    else this.worker.postMessage({ id: -1, lane, box: null });
   }
 
   private receive(reply: LayoutReply): void {
@@ -64,24 +91,32 @@ class WorkerLayouter implements Layouter {
   /** A page's policy may refuse a worker only after it was made. */
   private fallBack(): void {
     this.worker.terminate();
-    this.fallback = new PageLayouter(this.url);
-    for (const { box, resolve, reject } of this.waiting.values()) {
-      this.fallback.place(box).then(resolve, reject);
+    this.fallback = new PageOffice(this.url);
+    for (const { lane, box, resolve, reject } of this.waiting.values()) {
+      this.fallback.place(lane, box).then(resolve, reject);
     }
     this.waiting.clear();
   }
 }
 
-class PageLayouter implements Layouter {
-  private readonly placer: Promise<Placer>;
+/** Between two groups, the page gets to answer its user. */
+const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+class PageOffice implements Office {
+  private readonly lanes: Promise<Lanes>;
 
   constructor(url: string) {
-    this.placer = import(/* @vite-ignore */ url).then((module: typeof import("./layout.worker")) =>
-      module.loadPlacer(),
-    );
+    this.lanes = import(/* @vite-ignore */ url)
+      .then((module: typeof import("./layout.worker")) => module.loadPlacer())
+      .catch(() => new Placer(null))
+      .then((placer) => new Lanes(placer, breathe));
   }
 
-  async place(box: LayoutBox): Promise<Placed> {
-    return (await this.placer).place(box);
+  async place(lane: number, box: LayoutBox): Promise<Placed | null> {
+    return (await this.lanes).place(lane, box);
+  }
+
+  drop(lane: number): void {
+    void this.lanes.then((ready) => ready.drop(lane));
   }
 }

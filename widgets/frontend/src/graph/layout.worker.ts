@@ -5,12 +5,14 @@
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { reasonOf } from "../format";
+import { Lanes } from "./lanes";
 import type { LayoutBox, LayoutReply, LayoutRequest } from "./layout_types";
 import { Placer } from "./place";
 
-/** A Placer that runs Graphviz's `dot`. Loading takes some 100 ms, once. */
+/** A Placer that runs Graphviz's `dot`, where there is WebAssembly. Loading takes some 100 ms, once. */
 export async function loadPlacer(): Promise<Placer> {
-  const graphviz = await Graphviz.load();
+  const graphviz = await Graphviz.load().catch(() => null);
+  if (!graphviz) return new Placer(null);
   const placer = new Placer((source) => graphviz.layout(source, "json", "dot"));
   placer.place(REHEARSAL);
   return placer;
@@ -27,14 +29,30 @@ const REHEARSAL: LayoutBox = {
   links: [[0, 1, 40]],
 };
 
+/** Until the messages that have come are heard. A timer would wait for milliseconds. */
+function turn(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
 if (typeof document === "undefined") {
-  const placer = loadPlacer();
+  const lanes = loadPlacer().then((placer) => new Lanes(placer, turn));
   self.onmessage = async (event: MessageEvent<LayoutRequest>): Promise<void> => {
-    const { id, box } = event.data;
+    const { id, lane, box } = event.data;
+    const ready = await lanes;
+    if (!box) {
+      ready.drop(lane);
+      return;
+    }
     let reply: LayoutReply;
     try {
-      const ready = await placer;
-      reply = { id, placed: ready.place(box), layouts: ready.layouts };
+      reply = { id, placed: await ready.place(lane, box) };
     } catch (error) {
       reply = { id, error: reasonOf(error) };
     }

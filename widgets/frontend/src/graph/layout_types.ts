@@ -30,11 +30,20 @@ export interface PlacedLink {
   label: [x: number, y: number] | null;
 }
 
-export interface LayoutRequest {
-  id: number;
-  box: LayoutBox;
+/** The boxes of one group, arranged. Corners of nothing: `boxes` are their centres. */
+export interface Arrangement {
+  width: number;
+  height: number;
+  boxes: [x: number, y: number][];
+  links: PlacedLink[];
 }
 
-export type LayoutReply =
-  | { id: number; placed: Placed; layouts: number }
-  | { id: number; error: string };
+/** Places a box for a lane, one per view; without a box, the lane is no more. */
+export interface LayoutRequest {
+  id: number;
+  lane: number;
+  box: LayoutBox | null;
+}
+
+/** `placed` is null where the lane was asked for another box since. */
+export type LayoutReply = { id: number; placed: Placed | null } | { id: number; error: string };

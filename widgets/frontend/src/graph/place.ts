@@ -1,9 +1,11 @@
 /**
  * Places boxes with Graphviz, one group at a time and from the inside out. Groups of equal structure
- * share one layout, which is why a model of 32 equal layers costs as much as a model of one.
+ * share one layout, which is why a model of 32 equal layers costs as much as a model of one. A group
+ * that Graphviz would take too long for is laid out plainly.
  */
 
-import type { LayoutBox, LayoutLink, Placed, PlacedLink } from "./layout_types";
+import { layered, ranksOf } from "./layered";
+import type { Arrangement, LayoutBox, LayoutLink, Placed, PlacedLink } from "./layout_types";
 
 /** Runs Graphviz's `dot` on a graph and returns its `json` output. */
 export type Dot = (source: string) => string;
@@ -20,34 +22,64 @@ const MOST_LABELS = 150;
  */
 const MAIN_WEIGHT = 6;
 
+/**
+ * How many ranks all edges of a group may cross for Graphviz, which puts a box of its own into each
+ * of them: 2,000 take about half a second, 7,000 a quarter of a minute. Labels double the ranks.
+ */
+const MOST_CROSSED = 1600;
+/** How long Graphviz may take for all groups of one request; the rest of them is laid out plainly. */
+const BUDGET_MS = 3000;
+
 type Arranged = Omit<Placed, "x" | "y">;
 
 /** Layouts of groups by structure, kept for as long as the page lives. */
 export class Placer {
   private readonly known = new Map<string, Arranged>();
 
-  constructor(private readonly dot: Dot) {}
+  /** @param dot null where Graphviz is not to be had: all is laid out plainly */
+  constructor(private readonly dot: Dot | null) {}
 
-  /** How many different groups have been laid out. */
+  /** How many different groups have been laid out by Graphviz. */
   get layouts(): number {
     return this.known.size;
   }
 
   place(box: LayoutBox): Placed {
-    return { x: 0, y: 0, ...this.arrange(box) };
+    const steps = this.steps(box);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
   }
 
-  private arrange(box: LayoutBox): Arranged {
+  /** The same in steps, each of which takes as long as Graphviz takes for one group. */
+  *steps(box: LayoutBox): Generator<void, Placed> {
+    return { x: 0, y: 0, ...(yield* this.arrange(box, { left: BUDGET_MS })) };
+  }
+
+  private *arrange(box: LayoutBox, budget: { left: number }): Generator<void, Arranged> {
     if (!box.children) return { width: box.width, height: box.height };
-    const children = box.children.map((child) => this.arrange(child));
+    const children: Arranged[] = [];
+    for (const child of box.children) {
+      // A generator for each leaf would cost more than all the rest.
+      const leaf = !child.children && { width: child.width, height: child.height };
+      children.push(leaf || (yield* this.arrange(child, budget)));
+    }
     const links = box.links ?? [];
-    const sizes = children.map((child) => [Math.ceil(child.width), Math.ceil(child.height)]);
+    const sizes = children.map((child): [number, number] => [
+      Math.ceil(child.width),
+      Math.ceil(child.height),
+    ]);
     const first = box.children.flatMap((child, index) => (child.first ? [index] : []));
     const key = JSON.stringify([box.width, box.height, sizes, links, first]);
     let outer = this.known.get(key);
     if (!outer) {
-      outer = this.layOut(box, sizes as [number, number][], links, first);
-      this.known.set(key, outer);
+      const plainly = !this.dot || budget.left <= 0 || crossed(sizes.length, links) > MOST_CROSSED;
+      const began = performance.now();
+      outer = this.layOut(box, sizes, links, first, plainly ? null : this.dot);
+      budget.left -= performance.now() - began;
+      if (!plainly || budget.left > 0) this.known.set(key, outer); // else it may be better next time
+      yield;
     }
     const placed = (outer.children ?? []).map((spot, index) => ({
       ...spot,
@@ -61,10 +93,13 @@ export class Placer {
     sizes: [number, number][],
     links: LayoutLink[],
     first: number[],
+    dot: Dot | null,
   ): Arranged {
     if (sizes.length === 0)
       return { width: box.width, height: box.height, children: [], links: [] };
-    const drawing = parse(this.dot(source(sizes, links, first)), sizes, links.length);
+    const drawing = dot
+      ? parse(dot(source(sizes, links, first)), sizes, links.length)
+      : layered(sizes, links, first);
     const width = Math.max(box.width, drawing.width + 2 * PAD);
     const left = (width - drawing.width) / 2;
     const top = box.height + PAD;
@@ -81,6 +116,17 @@ export class Placer {
       links: drawing.links.map((link) => moved(link, move)),
     };
   }
+}
+
+/** How many ranks the edges of a group cross, all together. */
+function crossed(count: number, links: readonly LayoutLink[]): number {
+  const ranks = ranksOf(count, links);
+  const isLabelled = links.length <= MOST_LABELS && links.some(([, , label]) => label > 0);
+  const all = links.reduce(
+    (sum, [from, to]) => sum + Math.abs((ranks[to] ?? 0) - (ranks[from] ?? 0)),
+    count,
+  );
+  return isLabelled ? 2 * all : all;
 }
 
 function moved(link: PlacedLink, move: (x: number, y: number) => [number, number]): PlacedLink {
@@ -118,14 +164,6 @@ function room(width: number): string {
   return `<<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0" ${size}><TR><TD></TD></TR></TABLE>>`;
 }
 
-interface Drawing {
-  width: number;
-  height: number;
-  /** Centres. */
-  boxes: [number, number][];
-  links: PlacedLink[];
-}
-
 interface DotJson {
   bb: string;
   /** Boxes, and the group of those that come first, which has no place. */
@@ -134,7 +172,7 @@ interface DotJson {
 }
 
 /** Graphviz counts y upwards, in points; edges come in the order they were written. */
-function parse(json: string, sizes: [number, number][], linkCount: number): Drawing {
+function parse(json: string, sizes: [number, number][], linkCount: number): Arrangement {
   const graph = JSON.parse(json) as DotJson;
   const [, , width = 0, height = 0] = graph.bb.split(",").map(Number);
   const boxes: [number, number][] = sizes.map(() => [0, 0]);
