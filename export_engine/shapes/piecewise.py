@@ -143,7 +143,10 @@ def _times(one: Poly, other: Poly) -> Poly:
 
 
 def _at(poly: Poly, number: int) -> Number:
-    return sum(each * number**power for power, each in enumerate(poly))
+    value: Number = 0
+    for each in reversed(poly):
+        value = value * number + each
+    return value
 
 
 def _floor(poly: Poly) -> Poly:
