@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from explorer.signatures import Signer, may_be_known, not_kept
-from export_engine.archive import ArchiveError, Identity, private_copy
+from export_engine.archive import ArchiveError, Identity, private_copy, read
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -78,7 +78,7 @@ def opened_file(path: str | Path, *, trusted: bool) -> OpenedFile:
         before = Identity.of(file)
     except OSError:
         before = None
-    record = _record_of(file)
+    record = read(file).record
     try:
         known = Identity.of(file)
     except OSError as error:
@@ -89,13 +89,6 @@ def opened_file(path: str | Path, *, trusted: bool) -> OpenedFile:
     if not trusted and is_signed(file):
         trust = "signed"
     return OpenedFile(file, known, record, trust)
-
-
-def _record_of(file: Path) -> Record:
-    from export_engine.archive import load
-    from export_engine.describe import describe
-
-    return describe(load(file))
 
 
 def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:

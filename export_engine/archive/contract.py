@@ -10,6 +10,7 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expressions import Expression, UnreadableError, parsed
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.values import Values
+from export_engine.describe import default_bounds
 from export_engine.record import Place, Signature, Symbol
 
 Ranges = Mapping[Expression, tuple[int | None, int | None]]
@@ -53,6 +54,7 @@ def read_symbols(
                 high,
                 symbols.examples.get(name),
                 per_symbol.get(number, []),
+                bounds=list(default_bounds(low, high)),
             )
         )
     return described

@@ -24,6 +24,8 @@ _GETITEM = "_operator.getitem"
 _GRAPH = msgspec.json.Decoder(schema.GraphArgument)
 _KEYWORD = 2
 """The kind of an argument that is passed by its name."""
+_TUPLES = (["operands"], ["additional_inputs"])
+"""What higher-order operators are given as tuples; in an archive all of these are lists."""
 _SYMBOLIC = {"as_sym_int": "int", "as_sym_float": "float", "as_sym_bool": "bool"}
 _LISTS = ("as_tensors", "as_sym_ints", "as_sym_floats", "as_sym_bools")
 
@@ -157,8 +159,12 @@ class _Columns:
         inputs: list[int] = []
         target = target_of(node.target)
         args: list[str] = []
-        for each in node.inputs:
+        called = parameters(target.label) if target.kind == "higher_order" else []
+        for at, each in enumerate(node.inputs):
+            before = len(inputs)
             text = self._graphs.arguments.text(each.arg, self._find, inputs)
+            if called[at : at + 1] in _TUPLES and "as_tensors" in each.arg:
+                text = f"({text[1:-1]},)" if len(inputs) - before == 1 else f"({text[1:-1]})"
             args.append(f"{each.name}={text}" if _by_name(each, target) else text)
         name, single = _name_of(node), _is_single(node)
         results = list(self._results(node))

@@ -14,11 +14,13 @@ from pathlib import Path
 import msgspec
 
 from export_engine.archive import bounds, schema
+from export_engine.archive.call_sizes import CallSizes
 from export_engine.archive.contract import read_ranges, read_symbols
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expressions import UnreadableError, parsed
 from export_engine.archive.graphs import Graphs
 from export_engine.archive.json_text import decoded
+from export_engine.archive.kept import joined, kept_in, names_of
 from export_engine.archive.names import Names, cut
 from export_engine.archive.origins import Origins
 from export_engine.archive.parts import parts_of
@@ -28,6 +30,7 @@ from export_engine.archive.signature import (
     read_signature,
     user_inputs,
 )
+from export_engine.archive.size_rules import read_probe, read_sizes
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
@@ -90,27 +93,47 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     program = decoded(data, _PROGRAM, f"{title}, {member}")
     del data
     held = held_bytes(members, name, f"{title}, ")
+    checked = not members.is_empty(f"data/sample_inputs/{name}.pt")
+    kept = kept_in(members, title)
     try:
-        record, notes = _record(program, title, held)
+        record, notes = _record(program, title, held, checked, names_of(kept.record))
+        note = kept.note
+        if kept.record is not None:
+            both, note = joined(record, kept.record)
+            if both is None:
+                record, notes = _record(program, title, held, checked, {})
+            else:
+                record = both
     except ArchiveError as error:
         raise ArchiveError(f"{title} is not opened: {error}") from error
-    return ReadArchive(record, name, tuple(parts.programs), (*parts.notes(name), *notes))
+    notes = [*parts.notes(name), *notes]
+    warnings = dict.fromkeys([*record.warnings, *notes, *([note] if note else [])])
+    record = msgspec.structs.replace(record, warnings=list(warnings), sources_inside=True)
+    return ReadArchive(record, name, tuple(parts.programs), tuple(notes))
 
 
 def _record(
-    program: schema.ExportedProgram, title: str, held: Mapping[str, int]
+    program: schema.ExportedProgram,
+    title: str,
+    held: Mapping[str, int],
+    checked: bool,
+    names: Mapping[str, str],
 ) -> tuple[Record, list[str]]:
     module = program.graph_module
     if len(module.module_call_graph) > bounds.MODULES:
         raise ArchiveError("It has more modules than torch writes.")
-    strings, names = Strings(), Names()
+    strings, shown = Strings(), Names()
     stacks = Stacks(strings, FileNames({}))
-    symbols = Symbols(_user_names(module))
+    symbols = Symbols({**_user_names(module), **names})
     scopes = Scopes(title, [cut(call.fqn) for call in module.module_call_graph])
-    graphs = Graphs(symbols, names, strings, Origins(scopes, stacks))
+    graphs = Graphs(symbols, shown, strings, Origins(scopes, stacks))
     graphs.add(module.graph, "main", constant_names(module.signature))
     signature = read_signature(module, graphs, held)
-    described = read_symbols(read_ranges(program), symbols, signature, graphs.values)
+    ranges = read_ranges(program)
+    sizes = CallSizes(symbols, ranges, input_paths(module))
+    read_sizes(module, signature, symbols, sizes)
+    described = read_symbols(ranges, symbols, signature, graphs.values)
+    probe = read_probe(program, described, symbols, sizes, checked)
     frames = stacks.frames()
     record = Record(
         title=title,
@@ -130,8 +153,9 @@ def _record(
         graphs=graphs.entries,
         signature=signature,
         symbols=described,
+        probe=probe,
     )
-    return record, _notes(program, names, symbols, graphs)
+    return record, _notes(program, shown, symbols, graphs)
 
 
 def _user_names(module: schema.GraphModule) -> dict[str, str]:

@@ -79,6 +79,16 @@ def user_inputs(signature: schema.Signature) -> list[str]:
     return found
 
 
+def result_names(signature: schema.Signature) -> list[tuple[int, str]]:
+    """The user outputs that are values of nodes: their numbers and names."""
+    found = []
+    for entry, union in enumerate(signature.output_specs):
+        kind, spec = _spec(union)
+        if kind == "user_output" and (name := _argument(spec)[0]):
+            found.append((entry, name))
+    return found
+
+
 def input_paths(program: schema.GraphModule) -> list[str]:
     """Where the caller passes each flat user input: `x`, `cache.0.key`, `args.0`."""
     root = _root(program)

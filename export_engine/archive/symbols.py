@@ -92,6 +92,10 @@ class Symbols:
             self._entries[known] = Entry(known, [self.number(each) for each in ordered])
         return known
 
+    def condition(self, expression: Expression) -> str:
+        """A condition as text."""
+        return printed(expression, self._names)
+
     def _learn(self, expression: Expression, hint: Mapping[str, object] | None) -> None:
         """The example's value of a symbol, from that of a size that is it or a line of it."""
         value = (hint or {}).get("as_int")

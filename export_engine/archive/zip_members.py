@@ -71,6 +71,11 @@ class Members:
     def __contains__(self, name: object) -> bool:
         return name in self._members
 
+    def is_empty(self, name: str) -> bool:
+        """Whether a member has no bytes, or there is none of this name."""
+        info = self._members.get(name)
+        return info is None or info.file_size == 0
+
     def read(self, name: str, most: int) -> bytes:
         """A member's bytes.
 

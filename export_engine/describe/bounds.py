@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from export_engine.describe.range_ends import default_bound
 from export_engine.record import Bound, Symbol
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import int_bound
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
-
-_BORN = 2
-"""torch takes sizes of 0 and 1 apart: a size that may vary is assumed to be 2 or more."""
 
 
 def bounds_of(
@@ -67,17 +65,8 @@ def _bounds(
                 else "guard"
             )
             yield Bound(side, value, origin, texts[folded[cause]], folded[cause])
-        elif side == "lower" and value <= _BORN:
-            yield Bound(side, value, "default", _DEFAULTS[min(max(value, 0), 2)])
         else:
-            yield Bound(side, value, "default", "follows from the other bounds")
-
-
-_DEFAULTS = {
-    0: "no size is negative",
-    1: "no size is negative, and 0 is excluded",
-    2: "torch assumes that every dynamic size is at least 2, and specializes on 0 and 1",
-}
+            yield default_bound(side, value)
 
 
 def _cause(changes: Sequence[Narrowing], side: str, value: int) -> int:

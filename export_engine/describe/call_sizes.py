@@ -13,6 +13,7 @@ from export_engine.record import Formula, NoFormula, SizeInput, compile_formula
 from export_engine.shapes import InputPlace, birth_dims, source_place
 from export_engine.torch_internals import (
     expression_of,
+    int_bound,
     linear_in,
     replaced_sizes,
     shape_env,
@@ -28,6 +29,7 @@ class CallSizes:
         self._program = program
         self._paths = paths
         self._symbols = symbols
+        self._ranges = {str(key): bounds for key, bounds in program.range_constraints.items()}
         self.inputs: list[SizeInput] = []
         self.values: list[Any] = []
         """Per size, the number or sympy expression that the program takes it for."""
@@ -100,6 +102,23 @@ class CallSizes:
                 text = f"d{number}" if wanted == 1 else f"((d{number} - {line[2]})//{line[1]})"
                 self._by_symbol.setdefault(str(line[0]), text)
                 assert size.symbol >= 0
+
+    def key(self, expression: Any) -> str:
+        """What tells an expression from others."""
+        return str(expression)
+
+    def symbols_of(self, expression: Any) -> list[str]:
+        """torch's names of the symbols in an expression."""
+        return [str(each) for each in expression.free_symbols]
+
+    def is_symbol(self, expression: Any) -> bool:
+        """Whether it is a symbol alone."""
+        return bool(expression.is_Symbol)
+
+    def range_of(self, expression: Any) -> tuple[int | None, int | None] | None:
+        """The ends of its range, None for an open one; None where the program keeps no range."""
+        bounds = self._ranges.get(str(expression))
+        return None if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
 
     def of_symbols(self, expression: Any) -> Formula:
         """The formula of a sympy expression over the program's symbols; empty where it has none."""

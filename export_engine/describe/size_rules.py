@@ -16,6 +16,7 @@ from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
+from export_engine.describe.input_rules import contract_rules
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.values import Values
 from export_engine.record import (
@@ -30,11 +31,9 @@ from export_engine.record import (
     sizes_in,
     sizes_of_symbols,
 )
-from export_engine.torch_internals import asserted, guards_code, int_bound
+from export_engine.torch_internals import asserted, guards_code
 from export_engine.trace import RecordedGuard
 
-_UNCHECKED = 2
-"""Sizes of 0 and 1 pass torch's input guards even where the range begins at 2."""
 _SAMPLES = 48
 
 
@@ -60,10 +59,9 @@ def describe_probe(
         values: the Record's value types.
         names: the symbols.
     """
-    rules = [*_fixed(sizes), *_ranged(program, sizes, symbols)]
     asserts = list(_asserted(program, sizes, names))
     asked = [*_guarded(program, sizes), *asserts]
-    rules += _formed(sizes, asked)
+    rules = contract_rules(sizes, symbols, asked)
     known = {tuple(rule.formula): number for number, rule in enumerate(rules) if rule.formula}
     origin = _Origins(attempt, sizes, groups)
     linked: set[int] = set()
@@ -93,75 +91,6 @@ def _turned(formula: Formula) -> tuple[int | float | str, ...]:
 def _with_origin(rule: Rule, guard: int, guards: Sequence[Guard], text: str) -> Rule:
     stack = guards[guard].stack if guard >= 0 else rule.stack
     return msgspec.structs.replace(rule, guard=guard, stack=stack, text=text)
-
-
-def _fixed(sizes: CallSizes) -> Iterator[Rule]:
-    for number, size in enumerate(sizes.inputs):
-        if isinstance(size.size, int):
-            yield Rule("fixed", f"{size.text} == {size.size}", [f"d{number}", size.size, "=="])
-
-
-def _ranged(
-    program: ExportedProgram, sizes: CallSizes, symbols: Sequence[Symbol]
-) -> Iterator[Rule]:
-    """Equal dims and bounds, per expression in the order of the inputs, as torch checks them."""
-    ranges = {str(key): bounds for key, bounds in program.range_constraints.items()}
-    first: dict[str, int] = {}
-    for number, (value, size) in enumerate(zip(sizes.values, sizes.inputs, strict=True)):
-        bounds = ranges.get(str(value))
-        if isinstance(value, int) or bounds is None:
-            continue
-        at = f"d{number}"
-        if str(value) in first:
-            other = first[str(value)]
-            text = f"{size.text} == {sizes.inputs[other].text}"
-            yield Rule("equal", text, [at, f"d{other}", "=="])
-            continue
-        first[str(value)] = number
-        low, high = int_bound(bounds.lower), int_bound(bounds.upper)
-        unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
-        if low is not None and low > (0 if unbacked and size.dim >= 0 else 1):
-            origin = _bound(symbols, size, "lower")
-            text = f"{size.text} >= {low}"
-            enforced = unbacked or low > _UNCHECKED
-            yield Rule("range", text, [at, low, ">="], *origin, enforced=enforced)
-        if high is not None:
-            origin = _bound(symbols, size, "upper")
-            yield Rule("range", f"{size.text} <= {high}", [at, high, "<="], *origin)
-
-
-def _bound(symbols: Sequence[Symbol], size: SizeInput, side: str) -> tuple[int, int]:
-    """The guard that a bound comes from."""
-    if size.symbol < 0 or (size.scale, size.offset) != (1, 0):
-        return -1, -1
-    bounds = symbols[size.symbol].bounds
-    return next(((each.guard, -1) for each in bounds if each.side == side), (-1, -1))
-
-
-def _formed(sizes: CallSizes, asked: Sequence[Rule]) -> Iterator[Rule]:
-    """Dims that are made from another's size, `2*seq + 1`.
-
-    torch refuses others only by a guard of that form, or where a second such dim tells the symbol.
-    """
-    tied = {
-        size for rule in asked if rule.formula[-1:] == ["=="] for size in sizes_in(rule.formula)
-    }
-    known = {
-        str(value): number
-        for number, value in enumerate(sizes.values)
-        if not isinstance(value, int) and value.is_Symbol
-    }
-    seen: dict[str, str] = {}
-    for number, (value, size) in enumerate(zip(sizes.values, sizes.inputs, strict=True)):
-        free = [] if isinstance(value, int) else list(value.free_symbols)
-        if len(free) != 1 or value.is_Symbol:
-            continue
-        symbol = str(free[0])
-        again = symbol in seen and seen[symbol] != str(value)
-        enforced = (again and symbol not in known) or number in tied
-        seen.setdefault(symbol, str(value))
-        formula = [f"d{number}", *sizes.of_symbols(value), "=="]
-        yield Rule("form", f"{size.text} == {size.size}", formula, enforced=enforced)
 
 
 def _guarded(program: ExportedProgram, sizes: CallSizes) -> Iterator[Rule]:

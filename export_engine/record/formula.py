@@ -8,10 +8,10 @@ run. `widgets/frontend/src/formula.ts` evaluates the same.
 
 from __future__ import annotations
 
-import ast
 import math
 import operator
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from export_engine.record.contract import Formula
@@ -47,24 +47,6 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
 """Per operator, how many values it takes and what it makes of them, as in Python."""
 
 
-_BINARY: dict[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.And: "and",
-    ast.Or: "or",
-}
-_UNARY: dict[type[ast.AST], str] = {ast.USub: "neg", ast.Not: "not"}
 _CALLS = {
     "min": "min",
     "max": "max",
@@ -87,17 +69,15 @@ def compile_formula(text: str, resolve: Callable[[str], Formula | None]) -> Form
     """The formula of a Python expression.
 
     Args:
-        text: the expression.
-        resolve: takes the text of a name, an attribute, a subscript or a call, and gives what it
-            stands for, or None where it means nothing to it.
+        text: the expression. It may come from anywhere: it is read by a grammar of our own.
+        resolve: takes the text of a name, with the attributes, subscripts and calls without
+            arguments that follow it, `L['x'].size()[0]`, and gives what it stands for, or None
+            where it means nothing to it.
 
     Raises:
         NoFormula: something in it is neither a size nor an operator.
     """
-    try:
-        return _compiled(ast.parse(text.strip(), mode="eval").body, resolve)
-    except (SyntaxError, RecursionError) as error:
-        raise NoFormula(text) from error
+    return _Parser(text, resolve).whole()
 
 
 def evaluate(formula: Formula, sizes: Sequence[int]) -> Any:
@@ -132,51 +112,126 @@ def sizes_in(formula: Formula) -> list[int]:
     return list(dict.fromkeys(int(name[1:]) for name in names))
 
 
-def _compiled(node: ast.expr, resolve: Callable[[str], Formula | None]) -> Formula:
-    match node:
-        case ast.Constant(value=bool(value)):
-            return [int(value)]
-        case ast.Constant(value=int() | float() as value):
-            return [value]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return [*_compiled(left, resolve), *_compiled(right, resolve), _BINARY[type(op)]]
-        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
-            return [*_compiled(operand, resolve), _UNARY[type(op)]]
-        case ast.BoolOp(op=op, values=values):
-            return _joined([_compiled(each, resolve) for each in values], _BINARY[type(op)])
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            return _comparison([left, *others], ops, resolve)
-    known = resolve(ast.unparse(node))
-    if known is not None:
-        return known
-    if isinstance(node, ast.Call) and not node.keywords and node.args:
-        name = _CALLS.get(ast.unparse(node.func))
-        parts = [_compiled(each, resolve) for each in node.args]
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?)"
+    r"|(?P<word>(?:and|or|not)\b)"
+    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*|\[(?:\w+|'[^'\\]*'|\"[^\"\\]*\")\]|\(\))*)"
+    r"|(?P<sign>//|\*\*|==|!=|<=|>=|[-+*/%<>(),]))"
+)
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_LEVELS = {"or": 1, "and": 2, **dict.fromkeys(_COMPARISONS, 4), "+": 5, "-": 5} | {
+    **dict.fromkeys(("*", "/", "//", "%"), 6),
+    "**": 8,
+}
+"""How tightly each binds."""
+_NOT, _SIGNED = 3, 7
+"""How tightly `not` and a minus sign bind to what they stand before."""
+_CONSTANTS = {"True": 1, "False": 0}
+_LONGEST = 100_000
+"""Characters of a text that is read."""
+_DEEPEST = 60
+_MOST_DIGITS = 30
+_MOST_TOKENS = 50_000
+
+
+class _Parser:
+    """Reads one text by precedence. Its depth is bounded, and it computes nothing."""
+
+    def __init__(self, text: str, resolve: Callable[[str], Formula | None]) -> None:
+        self._text = text.strip()
+        self._resolve = resolve
+        self._tokens = list(self._split())
+        self._at = 0
+        self._depth = 0
+
+    def whole(self) -> Formula:
+        """The formula of all of the text."""
+        found = self._expression(0)
+        if self._at < len(self._tokens):
+            raise NoFormula(self._text[:200])
+        return found
+
+    def _split(self) -> Iterator[tuple[str, str]]:
+        if len(self._text) > _LONGEST:
+            raise NoFormula(f"a text of {len(self._text):,} characters")
+        at = 0
+        while at < len(self._text):
+            match = _TOKEN.match(self._text, at)
+            if match is None:
+                raise NoFormula(self._text[at : at + 40])
+            kind = str(match.lastgroup)
+            yield ("sign" if kind == "word" else kind), match[kind]
+            at = match.end()
+
+    def _expression(self, least: int) -> Formula:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise NoFormula("a text nested too deeply")
+        found = self._operand()
+        compared: Formula | None = None  # what stands to the right of the last comparison
+        while (level := _LEVELS.get(sign := self._sign(), -1)) >= max(least, 1):
+            self._at += 1
+            right = self._expression(level if sign == "**" else level + 1)
+            if sign in _COMPARISONS and compared is not None:
+                found = [*found, *compared, *right, sign, "and"]
+            else:
+                found = [*found, *right, sign]
+            if len(found) > _MOST_TOKENS:  # a chain of comparisons has its middle twice
+                raise NoFormula(self._text[:200])
+            compared = right if sign in _COMPARISONS else None
+        self._depth -= 1
+        return found
+
+    def _operand(self) -> Formula:
+        kind, text = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
+        self._at += 1
+        if kind == "number":
+            if len(text) > _MOST_DIGITS:
+                raise NoFormula(text[:40])
+            return [int(text) if text.isdigit() else float(text)]
+        if kind == "name":
+            return self._named(text)
+        match text:
+            case "-":
+                return [*self._expression(_SIGNED), "neg"]
+            case "not":
+                return [*self._expression(_NOT), "not"]
+            case "(":
+                inner = self._expression(0)
+                self._expect(")")
+                return inner
+        raise NoFormula(self._text[:200])
+
+    def _named(self, text: str) -> Formula:
+        if text in _CONSTANTS:
+            return [_CONSTANTS[text]]
+        if self._sign() != "(":
+            known = self._resolve(text.replace('"', "'"))
+            if known is None:
+                raise NoFormula(text)
+            return known
+        self._at += 1
+        parts = [self._expression(0)]
+        while self._sign() == ",":
+            self._at += 1
+            parts.append(self._expression(0))
+        self._expect(")")
+        name = _CALLS.get(text, "")
         if name in ("min", "max"):
-            return _joined(parts, name)
-        if name and len(parts) == 1:
-            return [*parts[0], name]
-    raise NoFormula(ast.unparse(node))
+            found = list(parts[0])
+            for part in parts[1:]:
+                found += [*part, name]
+            return found
+        if not name or len(parts) != 1:
+            raise NoFormula(text)
+        return [*parts[0], name]
 
+    def _sign(self) -> str:
+        """The next token, where it is a sign."""
+        kind, text = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
+        return text if kind == "sign" else ""
 
-def _comparison(
-    values: Sequence[ast.expr], ops: Sequence[ast.cmpop], resolve: Callable[[str], Formula | None]
-) -> Formula:
-    """`2 <= n <= 16` as two comparisons, both of which hold."""
-    if any(type(op) not in _BINARY for op in ops):
-        raise NoFormula("a comparison without sizes")
-    parts = [_compiled(each, resolve) for each in values]
-    return _joined(
-        [
-            [*one, *other, _BINARY[type(op)]]
-            for one, op, other in zip(parts, ops, parts[1:], strict=False)
-        ],
-        "and",
-    )
-
-
-def _joined(parts: Sequence[Formula], name: str) -> Formula:
-    found = list(parts[0])
-    for part in parts[1:]:
-        found += [*part, name]
-    return found
+    def _expect(self, sign: str) -> None:
+        if self._sign() != sign:
+            raise NoFormula(self._text[:200])
+        self._at += 1

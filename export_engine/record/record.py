@@ -66,6 +66,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     expressions: list[Expression] = []
     scopes: list[Scope] = []
     files: list[SourceFile] = []
+    sources_inside: bool = False
+    """Of what was read from an archive: the text of `files` is inside or nowhere, and no path among
+    them is ever opened."""
     frames: Frames
     stacks: Ragged
     """Per stack, indices into `frames`, the outermost call first."""

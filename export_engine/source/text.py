@@ -59,6 +59,11 @@ def source_text(record: Record, file: int) -> str:
     entry = record.files[file]
     if entry.text:
         return entry.text
+    if record.sources_inside:
+        raise SourceMissing(
+            f"The text of {entry.name} is not in the archive: ex.save(path) puts it there. No file "
+            "is opened because an archive names it."
+        )
     if not _may_open(entry):
         raise SourceMissing(f"{entry.name} is not a Python file, so it is not shown.")
     lines = linecache.getlines(entry.path)
@@ -76,7 +81,9 @@ def source_line(record: Record, file: int, line: int) -> str:
     if entry.text:
         lines = _lines(entry.text)
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    return linecache.getline(entry.path, line).strip() if _may_open(entry) else ""
+    if record.sources_inside or not _may_open(entry):
+        return ""
+    return linecache.getline(entry.path, line).strip()
 
 
 def with_sources(record: Record) -> Record:
@@ -97,7 +104,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _may_open(entry: SourceFile) -> bool:
-    """A loaded program brings its own paths: they open cells and Python source, nothing else."""
+    """A trusted program brings its own paths: they open cells and Python source, nothing else."""
     return entry.origin == "cell" or entry.path.endswith((".py", ".pyi"))
 
 

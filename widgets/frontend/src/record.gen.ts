@@ -358,6 +358,7 @@ export interface Record {
   expressions: Expression[];
   scopes: Scope[];
   files: SourceFile[];
+  sources_inside: boolean;
   frames: Frames;
   stacks: Ragged;
   graphs: Graph[];

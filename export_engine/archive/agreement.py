@@ -1,0 +1,149 @@
+"""Whether two Records say the same of a program: the one read from an archive, and one kept in it.
+
+Numbers into tables are put aside for what they stand for. What torch does not keep when it saves a
+program is left out: the nodes that stand for nested graphs and what they are called, and where a
+`getitem` of several results comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from export_engine.record import OPS, Graph, Record, Target
+from export_engine.source import items_of
+
+_GET_ATTR = OPS.index("get_attr")
+_GETITEM = "operator.getitem"
+
+
+def differences(read: Record, kept: Record) -> Iterator[str]:
+    """What the kept Record says otherwise, in sentences; none if it is of the same program."""
+    if kept.outcome != "exported":
+        yield "it is of an export that failed"
+        return
+    if len(read.graphs) != len(kept.graphs):
+        yield f"it has {len(kept.graphs)} graphs, and the program {len(read.graphs)}"
+        return
+    mine, theirs = Resolved(read), Resolved(kept)
+    for number, (one, other) in enumerate(zip(read.graphs, kept.graphs, strict=True)):
+        here, there = list(mine.nodes(one)), list(theirs.nodes(other))
+        if len(here) != len(there):
+            yield f"graph {number} has {len(there)} nodes, and that of the program {len(here)}"
+        for row, saved in zip(here, there, strict=False):
+            if row != saved:
+                yield f"node {row['name']} of graph {number} differs: {_differing(row, saved)}"
+                break
+        if mine.nested(one) != theirs.nested(other):
+            yield f"graph {number} runs other graphs"
+    if mine.entries() != theirs.entries():
+        yield "its inputs or outputs differ"
+    known = theirs.symbols()
+    if any(known.get(name) != value for name, value in mine.symbols().items()):
+        yield "its symbols differ"
+
+
+class Resolved:
+    """A Record without numbers into its tables."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._kind = lru_cache(maxsize=None)(self._type)
+        self._place = lru_cache(maxsize=None)(self._scope)
+        self._lines = lru_cache(maxsize=None)(self._stack)
+
+    def nodes(self, graph: Graph) -> Iterator[dict[str, Any]]:
+        """Every node but those that stand for nested graphs."""
+        record = self._record
+        names = [record.strings[number] for number in graph.name]
+        nested = {node for node, op in enumerate(graph.op) if op == _GET_ATTR}
+        for node, op in enumerate(graph.op):
+            if op == _GET_ATTR:
+                continue
+            inputs = items_of(graph.inputs, node)
+            target = record.targets[graph.target[node]] if graph.target[node] >= 0 else None
+            made = target is not None and target.name == _GETITEM
+            yield {
+                "name": names[node],
+                "op": OPS[op],
+                "target": _target(target),
+                "type": self._kind(graph.type[node]),
+                "scope": () if made else self._place(graph.scope[node]),
+                "stack": () if made else self._lines(graph.stack[node]),
+                "args": record.strings[graph.args[node]],
+                "inputs": ["a graph" if each in nested else names[each] for each in inputs],
+                "housekeeping": graph.housekeeping[node],
+            }
+
+    def nested(self, graph: Graph) -> list[tuple[str, int]]:
+        """The nodes that run graphs, and which."""
+        names = self._record.strings
+        return [(names[graph.name[each.node]], each.graph) for each in graph.nested]
+
+    def entries(self) -> list[Any]:
+        """Inputs and outputs, without the numbers of their nodes."""
+        signature = self._record.signature
+        inputs = [
+            (
+                *(each.kind, each.name, self._kind(each.type), each.target, each.persistent),
+                *(each.constant, each.bytes, each.path.replace(".", "_")),
+            )
+            for each in signature.inputs
+        ]
+        outputs = [
+            (each.kind, each.name, self._kind(each.type), each.target, each.path, each.constant)
+            for each in signature.outputs
+        ]
+        return [inputs, outputs]
+
+    def symbols(self) -> dict[str, Any]:
+        """Per torch's name of a symbol its name, its range and its example."""
+        return {
+            each.torch_name: (each.name, each.kind, each.lower, each.upper, each.example)
+            for each in self._record.symbols
+        }
+
+    def _type(self, number: int) -> Hashable:
+        if number < 0:
+            return None
+        entry = self._record.types[number]
+        plain = msgspec.json.encode(msgspec.structs.replace(entry, items=[]))
+        return (plain, *(self._kind(each) for each in entry.items if each < number))
+
+    def _scope(self, number: int) -> Hashable:
+        """The modules from the root on; what the root is called is the call's title."""
+        found: list[tuple[str, str, int]] = []
+        while number >= 0:
+            scope = self._record.scopes[number]
+            found.append((scope.path, scope.cls, scope.call))
+            number = scope.parent
+        return tuple(found)
+
+    def _stack(self, number: int) -> Hashable:
+        if number < 0:
+            return ()
+        frames, files = self._record.frames, self._record.files
+        return tuple(
+            (
+                files[frames.file[each]].path,
+                frames.line[each],
+                self._record.strings[frames.function[each]],
+            )
+            for each in items_of(self._record.stacks, number)
+        )
+
+
+def _target(target: Target | None) -> Any:
+    """What is called; of an operator that is not torch's own, its schema is not in the program."""
+    if target is None:
+        return None
+    if target.kind == "custom":
+        return target.name, target.kind, target.label
+    return msgspec.json.encode(target)
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> str:
+    return ", ".join(key for key in one if one[key] != other[key])

@@ -1,0 +1,124 @@
+"""The Record that `save` put into an archive: what it adds to what the graph says.
+
+It has what a program does not keep: guards with their lines, the text of the source files,
+findings, what was checked and run. It is taken only where it agrees with the graph in all that both
+say, and it is data like the rest: no path in it is ever opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+
+from export_engine.archive import bounds
+from export_engine.archive.agreement import differences
+from export_engine.archive.errors import ArchiveError
+from export_engine.archive.json_text import check
+from export_engine.archive.parts import RECORD
+from export_engine.archive.zip_members import Members
+from export_engine.record import Probe, Record, Rule, check_record, from_json
+
+PLAIN = (
+    "The file holds the program alone: guards have no lines, and there is no source text. "
+    "`ex.save(path)` keeps them."
+)
+_UNREADABLE = "What Export Explorer kept in the file cannot be read"
+_OTHER = "What Export Explorer kept in the file is about another program"
+_CLAIMED = (
+    "What was checked, compared and run of the program is as the file says; nothing of it was done "
+    "here."
+)
+
+
+class Kept(NamedTuple):
+    """What there is of such a Record."""
+
+    record: Record | None
+    note: str
+    """Why there is none, in a sentence."""
+
+
+def kept_in(members: Members, title: str) -> Kept:
+    """The Record in an archive, if one is there that holds together."""
+    if RECORD not in members:
+        return Kept(None, PLAIN)
+    try:
+        data = members.read(RECORD, bounds.JSON_BYTES)
+        check(data, f"{title}, {RECORD}")
+        record = from_json(data)
+        check_record(record)
+        _check_bounds(record)
+    except (ValueError, RecursionError) as error:  # an ArchiveError is a ValueError
+        return Kept(None, f"{_UNREADABLE} ({str(error)[:300]}). {PLAIN}")
+    return Kept(record, "")
+
+
+def names_of(record: Record | None) -> Mapping[str, str]:
+    """The user's names of torch's symbols, as far as they are names."""
+    if record is None:
+        return {}
+    return {
+        each.torch_name: each.name
+        for each in record.symbols
+        if each.torch_name.isidentifier() and len(each.name) <= bounds.TEXT
+    }
+
+
+def joined(read: Record, kept: Record) -> tuple[Record | None, str]:
+    """The Record of the graph with what the kept one adds; None, and why, where they disagree."""
+    found = next(differences(read, kept), "")
+    if found:
+        return None, f"{_OTHER}: {found}. {PLAIN}"
+    record = msgspec.structs.replace(
+        kept,
+        title=read.title,
+        mode=read.mode,
+        verdict=_verdict(read, kept),
+        torch_version=read.torch_version,
+        probe=_probe(read, kept),
+    )
+    claims = (kept.check, kept.verification, kept.profile, *kept.runs)
+    return record, _CLAIMED if any(each is not None for each in claims) else ""
+
+
+def _verdict(read: Record, kept: Record) -> str:
+    """`loaded, 1,187 ops, batch in [2, ∞), 2 findings`."""
+    count = sum(each.severity != "note" for each in kept.findings)
+    found = f", {count} {'finding' if count == 1 else 'findings'}" if count else ""
+    level = f", decomposed ({kept.level.table})" if kept.level else ""
+    return read.verdict.replace("loaded", f"loaded{level}", 1) + found
+
+
+def _probe(read: Record, kept: Record) -> Probe:
+    """The rules that the graph gives, with the guards that the kept Record says they come from."""
+    known = {(each.kind, *each.formula): each for each in kept.probe.rules if each.formula}
+    numbers = {each.torch_name: number for number, each in enumerate(kept.symbols)}
+
+    def origin(rule: Rule) -> Rule:
+        same = known.get((rule.kind, *rule.formula))
+        if same is None:
+            return rule
+        text = rule.text or same.text
+        return msgspec.structs.replace(rule, guard=same.guard, stack=same.stack, text=text)
+
+    inputs = [
+        msgspec.structs.replace(each, symbol=numbers[read.symbols[each.symbol].torch_name])
+        if each.symbol >= 0
+        else each
+        for each in read.probe.inputs
+    ]
+    return Probe(inputs, [origin(rule) for rule in read.probe.rules], read.probe.outputs)
+
+
+def _check_bounds(record: Record) -> None:
+    """Raises ArchiveError for what holds together and is too much to be shown."""
+    if sum(len(graph.name) for graph in record.graphs) > bounds.NODES:
+        raise ArchiveError(f"It has more than {bounds.NODES:,} nodes.")
+    if sum(len(file.text) for file in record.files) > bounds.SOURCE_CHARACTERS:
+        raise ArchiveError(f"It has more than {bounds.SOURCE_CHARACTERS:,} characters of source.")
+    starts = record.stacks.starts
+    if any(end - start > bounds.FRAMES for start, end in pairwise(starts)):
+        raise ArchiveError(f"It has stacks of more than {bounds.FRAMES} lines.")
