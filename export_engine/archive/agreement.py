@@ -1,8 +1,8 @@
 """Whether two Records say the same of a program: the one read from an archive, and one kept in it.
 
 Numbers into tables are put aside for what they stand for. What torch does not keep when it saves a
-program is left out: the nodes that stand for nested graphs and what they are called, and where a
-`getitem` of several results comes from.
+program is left out: the nodes that stand for nested graphs and what they are called, and where an
+operator that runs a graph and a `getitem` of its results come from.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Resolved:
                 continue
             inputs = items_of(graph.inputs, node)
             target = record.targets[graph.target[node]] if graph.target[node] >= 0 else None
-            made = target is not None and target.name == _GETITEM
+            made = target is not None and (target.name == _GETITEM or target.kind == "higher_order")
             yield {
                 "name": names[node],
                 "op": OPS[op],

@@ -171,24 +171,31 @@ class _Columns:
         value: Value = results[0][1] if single and results else tuple(one for _, one in results)
         if not results:
             value = None
-        position = self._node(
-            "call_function", name, node.target, value, f"({', '.join(args)})", inputs, node.metadata
-        )
+        within = _from_inside(node, list(given.values()))
+        text, origin = f"({', '.join(args)})", _first_known(within, node.metadata)
+        position = self._node("call_function", name, node.target, value, text, inputs, origin)
         for at, graph in given.items():
             self._runs(position, at, graph.name, target)
         if single:
             for result, _ in results[:1]:
                 self.positions.setdefault(result, position)
         else:
-            self._getitems(node, position, results)
+            self._getitems(node, position, results, within)
 
-    def _getitems(self, node: schema.Node, position: int, results: list[tuple[str, Value]]) -> None:
+    def _getitems(
+        self,
+        node: schema.Node,
+        position: int,
+        results: list[tuple[str, Value]],
+        within: list[schema.Metadata],
+    ) -> None:
         """A node per result, as torch makes them; one that has no user had no node."""
         base = _name_of(node)
         for index, (name, value) in enumerate(results):
             if name and not name.startswith(f"{base}_unused_"):
                 args = f"({{0}}, {index})"
-                self._node("call_function", name, _GETITEM, value, args, [position], node.metadata)
+                origin = within[index] if index < len(within) else node.metadata
+                self._node("call_function", name, _GETITEM, value, args, [position], origin)
 
     def _results(self, node: schema.Node) -> Iterator[tuple[str, Value]]:
         """The names of what a call gives, and the values; no name for None and for lists."""
@@ -308,6 +315,27 @@ def _by_name(argument: schema.NamedArgument, target: Target) -> bool:
     if argument.kind is None:
         return has_default(target, argument.name)
     return argument.kind == _KEYWORD
+
+
+def _from_inside(node: schema.Node, given: list[schema.GraphArgument]) -> list[schema.Metadata]:
+    """Where the results of a call without a line come from: the ops that make them in its graph.
+
+    torch makes such calls out of `with torch.no_grad()` after tracing, and gives them no line.
+    """
+    if node.metadata.stack_trace or len(given) != 1:
+        return []
+    made = {_name_of(each): each.metadata for each in given[0].graph.nodes}
+    results = [
+        made.get(read(union, "as_tensor").name) if "as_tensor" in union else None
+        for union in given[0].graph.outputs
+    ]
+    return [each or node.metadata for each in results]
+
+
+def _first_known(within: list[schema.Metadata], own: schema.Metadata) -> schema.Metadata:
+    """A call's own origin, with the line of the first of its results that has one."""
+    stack = next((each.stack_trace for each in within if each.stack_trace), own.stack_trace)
+    return schema.Metadata(stack, own.nn_module_stack)
 
 
 def _is_single(node: schema.Node) -> bool:

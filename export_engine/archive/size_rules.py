@@ -81,9 +81,9 @@ def _asserted(
             continue
         expression = symbols.read(condition)
         formula = sizes.of_symbols(expression) if isinstance(expression, Expression) else []
-        if isinstance(expression, Expression) and formula and sizes_in(formula):
-            if formula[1:] != [0, ">="]:  # which no size can break
-                yield Rule("guard", symbols.condition(expression), formula)
+        broken_by_some = sizes_in(formula) and formula[1:] != [0, ">="]
+        if isinstance(expression, Expression) and broken_by_some:
+            yield Rule("guard", symbols.condition(expression), formula)
 
 
 def _results(
