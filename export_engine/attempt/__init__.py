@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from export_engine.attempt.decomposition_table import TableError as TableError
     from export_engine.attempt.decomposition_table import decomposable as decomposable
     from export_engine.attempt.diagnosis import Diagnosis as Diagnosis
+    from export_engine.attempt.diagnosis import Facts as Facts
     from export_engine.attempt.diagnosis import Kind as Kind
     from export_engine.attempt.diagnosis import Link as Link
     from export_engine.attempt.diagnosis import Related as Related
     from export_engine.attempt.failed import Failed as Failed
     from export_engine.attempt.fix import Fix as Fix
-    from export_engine.attempt.refused_fixes import refusals as refusals
-    from export_engine.attempt.refused_fixes import refuse as refuse
+    from export_engine.attempt.fix import NoFix as NoFix
     from export_engine.attempt.registrations import installed as installed
     from export_engine.attempt.request import Option as Option
     from export_engine.attempt.request import Request as Request

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from export_engine.source import Span, Stack
 
@@ -70,6 +70,11 @@ class Link:
     url: str = ""
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What fixes need beyond the place of a failure. Each family has its own: `diagnose.facts`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
     """Why an export failed, in the user's terms."""
@@ -85,9 +90,8 @@ class Diagnosis:
     """The sub-expression in the innermost frame of `stack`."""
     related: tuple[Related, ...] = ()
     links: tuple[Link, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict, compare=False)
-    """What a family of fixes needs beyond the place: `op`, `condition`, `type`, ... Each key is
-    documented where the diagnosis is made."""
+    facts: Facts | None = field(default=None, compare=False)
+    """Of the family that knew the failure; None where it has nothing to add."""
 
     @property
     def known(self) -> bool:

@@ -17,4 +17,6 @@ class Failed(Attempt):
     diagnosis: Diagnosis | None = None
     """Why, where that has been looked at: `diagnose`."""
     fixes: tuple[Fix, ...] = ()
-    """What may help, the least that helps first: `find_fixes`."""
+    """What may help, lossless fixes first: `explain`."""
+    refusals: tuple[str, ...] = ()
+    """Why fixes that one might expect are not among them, each one sentence."""

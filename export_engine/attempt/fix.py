@@ -40,3 +40,11 @@ class Fix:
         """The changed Request. Fixes compose: apply one to what another gave."""
         changed = self.change(request)
         return changed.with_changes(fixed_by=(*request.fixed_by, self.title))
+
+
+@dataclass(frozen=True)
+class NoFix:
+    """Why a fix that one might expect is not offered."""
+
+    reason: str
+    """One sentence."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-from export_engine.attempt import Failed, refusals
+from export_engine.attempt import Failed
 from export_engine.describe.fix_cards import fix_card
 from export_engine.describe.tables import Stacks
 from export_engine.diagnose import diagnose, message
@@ -20,7 +20,7 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         kind=diagnosis.kind.value,
         known=diagnosis.known,
         sentence=diagnosis.sentence,
-        why=" ".join([diagnosis.why, *refusals(attempt)]).strip(),
+        why=" ".join([diagnosis.why, *attempt.refusals]).strip(),
         message=message(error),
         traceback="".join(traceback.format_exception(error)),
         stack=stacks.number(diagnosis.stack),

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from export_engine.diagnose.errors import message as message
     from export_engine.diagnose.explanations import explained_by as explained_by
     from export_engine.diagnose.explanations import graph_break_url as graph_break_url
+    from export_engine.diagnose.facts import ExampleOutside as ExampleOutside
+    from export_engine.diagnose.facts import NoFakeKernel as NoFakeKernel
+    from export_engine.diagnose.facts import SizesViolated as SizesViolated
+    from export_engine.diagnose.facts import ZeroOrOne as ZeroOrOne
     from export_engine.diagnose.failing_line import chain as chain
     from export_engine.diagnose.families import diagnose as diagnose
     from export_engine.diagnose.torch_messages import explanation as explanation

@@ -13,6 +13,7 @@ import torch
 from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.diagnose.errors import cause
 from export_engine.diagnose.explanations import exportdb
+from export_engine.diagnose.facts import UnknownClass
 from export_engine.shapes import leaves_of
 from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import is_input_type, key_text, raised_in, unknown_output
@@ -22,10 +23,7 @@ _PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and
 
 
 def unknown_input(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an input of a class that torch does not know.
-
-    `facts` holds `type`, the class, and `path`, the argument's path: `batch`, `options.0`.
-    """
+    """A diagnosis of an input of a class that torch does not know."""
     request = attempt.request
     if request is None or not raised_in(cause(attempt.error), _INPUT_CHECKS):
         return None
@@ -44,16 +42,12 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
         stack=stack,
         span=span,
         links=exportdb(Kind.UNKNOWN_INPUT_TYPE),
-        facts={"type": cls, "path": path},
+        facts=UnknownClass(cls, path),
     )
 
 
 def unknown_result(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an output of a class that torch does not know.
-
-    `facts` holds `type`, the class, or None where torch does not tell, and `path`, where it is in
-    what the call returns: `0`, `logits.1`; empty for all of it.
-    """
+    """A diagnosis of an output of a class that torch does not know."""
     found = unknown_output(cause(attempt.error))
     if found is None or attempt.request is None:
         return None
@@ -69,7 +63,7 @@ def unknown_result(attempt: Failed) -> Diagnosis | None:
         stack=stack,
         span=span,
         links=exportdb(Kind.UNKNOWN_OUTPUT_TYPE),
-        facts={"type": cls, "path": path},
+        facts=UnknownClass(cls, path),
     )
 
 
@@ -142,10 +136,7 @@ def _returns(function: ast.AST) -> Iterator[ast.Return]:
 
 
 def not_a_module(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a target that torch.export refuses whatever it is called with.
-
-    `facts` holds `type`, the target's class.
-    """
+    """A diagnosis of a target that torch.export refuses whatever it is called with."""
     target = attempt.request.target if attempt.request else None
     if isinstance(target, torch.export.ExportedProgram):
         return Diagnosis(
@@ -153,7 +144,6 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
             sentence="This is an ExportedProgram already, and an ExportedProgram cannot be called.",
             why="It holds a graph and its weights. `program.module()` returns a module that can "
             "be called and exported again.",
-            facts={"type": type(target)},
         )
     if not isinstance(target, torch.jit.ScriptModule):
         return None
@@ -162,5 +152,4 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
         sentence=f"`{type(target).__name__}` is TorchScript, and torch.export traces Python.",
         why="A scripted or traced module has no Python left to trace. Export the module that it "
         "was made from.",
-        facts={"type": type(target)},
     )

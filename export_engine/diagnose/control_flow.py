@@ -30,10 +30,7 @@ _CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "
 
 
 def control_flow(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a broken rule.
-
-    `facts` holds `operator`: `torch.cond`, `torch.while_loop`, `map`.
-    """
+    """A diagnosis of a broken rule."""
     error = attempt.error
     operator = control_flow_operator(chain(error))
     if not operator:
@@ -67,7 +64,6 @@ def _mutates(attempt: Failed, operator: str) -> Diagnosis:
         span=written.span,
         related=_calls(place, operator) if inner else (),
         links=_links(attempt, Kind.COND_MUTATES),
-        facts={"operator": operator},
     )
 
 
@@ -103,7 +99,6 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
         span=where.span,
         related=_calls(place, operator) if where is not place else (),
         links=_links(attempt, Kind.COND_ALIASES),
-        facts={"operator": operator, "returned": text},
     )
 
 
@@ -161,7 +156,6 @@ def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.COND_SIDE_EFFECT),
-        facts={"operator": operator},
     )
 
 
@@ -190,7 +184,6 @@ def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
         span=place.span,
         related=_branches(place) if operator == "torch.cond" else (),
         links=_links(attempt, kind),
-        facts={"operator": operator},
     )
 
 
@@ -249,7 +242,6 @@ def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.OPERATOR_FAILED),
-        facts={"operator": operator},
     )
 
 

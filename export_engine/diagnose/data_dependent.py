@@ -11,6 +11,7 @@ from typing import Any
 from export_engine.attempt import Diagnosis, Failed, Kind, Link
 from export_engine.diagnose.errors import break_type, cause, find, message, operator_of
 from export_engine.diagnose.explanations import exportdb, graph_break_page
+from export_engine.diagnose.facts import DataDependent
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.torch_messages import ITEM_IN_VMAP
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
@@ -31,13 +32,7 @@ _WHY_NUMBER = (
 
 
 def data(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis where the values in tensors decide.
-
-    `facts` holds `construct` (of `source.syntax.Question`; "" where Python's syntax asks nothing),
-    `expression`, the source of what is asked, and `condition`, what torch wanted to know in the
-    user's terms ("" where a tensor was asked for its truth value). `operator` is the name of
-    an operator that returns a plain value (`aten::equal`), where it is one.
-    """
+    """A diagnosis where the values in tensors decide."""
     unknown = find(attempt.error, "GuardOnDataDependentSymNode")
     if unknown is not None:
         return _about_symbols(attempt, getattr(unknown, "cond", None))
@@ -70,11 +65,7 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
         span=_span(place),
         related=origin,
         links=_links(attempt, kind),
-        facts={
-            "construct": question.construct if question else "",
-            "expression": asked,
-            "condition": text,
-        },
+        facts=DataDependent(text),
     )
 
 
@@ -140,7 +131,7 @@ def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:
         span=place.span_of(asked),
         related=origin_of_tensor(attempt, place, asked),
         links=_links(attempt, kind),
-        facts={"construct": construct, "expression": text, "condition": ""},
+        facts=DataDependent(""),
     )
 
 
@@ -177,7 +168,6 @@ def _what_depends(question: Question) -> str:
 
 def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
     place = failing_place(attempt.error)
-    question = place.question
     name = operator.name().partition(".")[0]
     called = place.text or f"`{name}`"
     return Diagnosis(
@@ -188,12 +178,7 @@ def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.OUTPUT_FROM_DATA),
-        facts={
-            "construct": question.construct if question else "",
-            "expression": place.text_of(question.asked) if question else place.text,
-            "condition": "",
-            "operator": name,
-        },
+        facts=DataDependent(""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, find, message
 from export_engine.diagnose.explanations import graph_break_page
+from export_engine.diagnose.facts import GraphBreak
 from export_engine.diagnose.failing_line import failing_place
 from export_engine.diagnose.torch_messages import explanation, hints, plain
 from export_engine.diagnose.value_origin import traced_last
@@ -12,10 +13,7 @@ from export_engine.shapes import symbol_names
 
 
 def graph_break(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a graph break that no other family knows more about.
-
-    `facts` holds `gb_type`, torch's name of the kind, and `hints`, torch's own advice.
-    """
+    """A diagnosis of a graph break that no other family knows more about."""
     kind = break_type(attempt.error)
     if not kind:
         return None
@@ -33,7 +31,7 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
         span=place.span,
         related=() if place.stack else traced_last(attempt),
         links=graph_break_page(kind),
-        facts={"gb_type": kind, "hints": hints(said)},
+        facts=GraphBreak(tuple(hints(said))),
     )
 
 

@@ -12,6 +12,7 @@ from export_engine.diagnose.errors import (
     passed_through,
 )
 from export_engine.diagnose.explanations import graph_break_page
+from export_engine.diagnose.facts import NoFakeKernel
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.torch_messages import plain
 from export_engine.shapes import symbol_names
@@ -27,10 +28,7 @@ _BREAKS = ("RuntimeError when making fake tensor call", "TypeError when making f
 
 
 def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an operator that torch cannot run on tensors without data.
-
-    `facts` holds `op`, its qualified name `ns::name`, and `overload`, empty for the default one.
-    """
+    """A diagnosis of an operator that torch cannot run on tensors without data."""
     found = operator_without_fake(cause_of_missing(attempt.error))
     if found is None:
         return None
@@ -48,7 +46,7 @@ def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
         stack=place.stack,
         span=place.span,
         links=(_CUSTOM_OPS,),
-        facts={"op": name, "overload": overload},
+        facts=NoFakeKernel(name, overload),
     )
 
 
@@ -58,10 +56,7 @@ def cause_of_missing(error: BaseException) -> BaseException:
 
 
 def device_mismatch(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an operator whose tensors are on different devices.
-
-    `facts` holds `devices`, two names, and `operator`, `aten::add`.
-    """
+    """A diagnosis of an operator whose tensors are on different devices."""
     error = find(attempt.error, "FakeTensorDeviceMismatchError")
     if error is None:
         return None
@@ -77,12 +72,11 @@ def device_mismatch(attempt: Failed) -> Diagnosis | None:
         stack=place.stack,
         span=place.span,
         links=graph_break_page(break_type(attempt.error)),
-        facts={"devices": devices, "operator": operator.name() if operator is not None else ""},
     )
 
 
 def refused(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an operator that raised an error about its inputs; `facts` is empty."""
+    """A diagnosis of an operator that raised an error about its inputs."""
     error = cause(attempt.error)
     fake_call = break_type(attempt.error) in _BREAKS
     if not fake_call and not passed_through(error, "__torch_dispatch__", "__torch_function__"):

@@ -48,10 +48,7 @@ _BETWEEN = frozenset(
 
 
 def own_error(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an exception that the model raised.
-
-    `facts` holds `exception`, the name of its class.
-    """
+    """A diagnosis of an exception that the model raised."""
     interpreted = _interpreted(attempt.error)
     found = interpreted or _raised(attempt)
     if found is None:
@@ -69,7 +66,6 @@ def own_error(attempt: Failed) -> Diagnosis | None:
         "in eager, a size or a value that differs while tracing leads here.",
         stack=place.stack,
         span=place.span,
-        facts={"exception": name},
     )
 
 

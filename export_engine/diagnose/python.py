@@ -7,6 +7,7 @@ import ast
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
+from export_engine.diagnose.facts import DataDependent
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.torch_messages import (
     FORMATTED,
@@ -22,7 +23,7 @@ _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
 
 
 def numpy(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a detour through NumPy; `facts` is empty."""
+    """A diagnosis of a detour through NumPy."""
     broken = break_type(attempt.error)
     said = message(cause(attempt.error))
     in_break = "numpy" in broken.lower() or "ndarray" in broken
@@ -43,10 +44,7 @@ def numpy(attempt: Failed) -> Diagnosis | None:
 
 
 def data_write(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a write through `.data`, or of a tensor that left the trace.
-
-    `facts` holds `expression`, the source of what reaches for `.data`, where there is one.
-    """
+    """A diagnosis of a write through `.data`, or of a tensor that left the trace."""
     if break_type(attempt.error).startswith(_DATA_BREAKS):
         return _through_data(attempt, failing_place(attempt.error))
     said = message(cause(attempt.error))
@@ -83,7 +81,6 @@ def _through_data(attempt: Failed, place: Place) -> Diagnosis:
         stack=place.stack,
         span=place.span_of(node) or place.span,
         links=exportdb(Kind.DATA_WRITE) + graph_break_page(break_type(attempt.error)),
-        facts={"expression": text},
     )
 
 
@@ -114,7 +111,7 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
     """A diagnosis of Python code that needs values which only tensors hold.
 
     Told by what the innermost call refuses: the memory of a tensor without data, or the text or
-    hash of a number computed from data. `facts` as in `export_engine.diagnose.data_dependent`.
+    hash of a number computed from data.
     """
     error = cause(attempt.error)
     said = message(error)
@@ -137,5 +134,5 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
         stack=place.stack,
         span=place.span,
         links=exportdb(Kind.OUTPUT_FROM_DATA),
-        facts={"construct": "", "expression": text, "condition": ""},
+        facts=DataDependent(""),
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.explanations import exportdb
+from export_engine.diagnose.facts import ExampleOutside, SizesViolated, ZeroOrOne
 from export_engine.diagnose.failing_line import chain, failing_stack
 from export_engine.shapes import (
     Auto,
@@ -30,11 +31,7 @@ from export_engine.torch_internals import is_constraint_violation
 
 
 def sizes(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a constraint violation; None for other failures.
-
-    `facts` holds `problems` (of `export_engine.shapes`), and for a size of 0 or 1 `dims`: pairs of
-    an input's path and a dim's position.
-    """
+    """A diagnosis of a constraint violation; None for other failures."""
     if not any(is_constraint_violation(error) for error in chain(attempt.error)):
         return None
     facts = size_facts(attempt)
@@ -94,7 +91,7 @@ def _one_name(first: InputDim, second: InputDim) -> Diagnosis:
         f"{first.example} and {second.example} in the example.",
         why="One name is one size everywhere. If these sizes are related, derive one from the "
         f"other, as in `{name} + 1`; if not, give them different names.",
-        facts={"problems": ()},
+        facts=SizesViolated(()),
     )
 
 
@@ -106,7 +103,7 @@ def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnos
         sentence=f"{name_of(dim)} is {dim.example} in the example, outside of the requested "
         f"range {low} to {high}.",
         why="The model is traced with the example, so the example must lie within the range.",
-        facts={"dim": dim, "bounds": bounds},
+        facts=ExampleOutside(dim, bounds),
     )
 
 
@@ -137,7 +134,7 @@ def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
         why="The condition holds at the sizes that were tried, but a Dim needs a proof. With "
         "Dim.AUTO the condition becomes a runtime check of the program.",
         stack=stack or failing_stack(attempt.error),
-        facts={"problems": ()},
+        facts=SizesViolated(()),
     )
 
 
@@ -153,7 +150,7 @@ def _zero_one(problems: list[Problem]) -> Diagnosis:
         why="Size 1 broadcasts and size 0 is empty, so torch specializes on both (0/1 "
         "specialization). An example of size 2 or more keeps the size dynamic; the program "
         "then often accepts size 1 too.",
-        facts={"dims": [(dim.place.path, dim.place.position) for dim in dims]},
+        facts=ZeroOrOne(tuple(dim.place for dim in dims)),
     )
 
 
@@ -172,7 +169,7 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
         span=span,
         related=tuple(Related(_asks(each), each.stack) for each in problems if each.stack),
         links=exportdb(Kind.SHAPES_VIOLATED, first.kind),
-        facts={"problems": tuple(problems)},
+        facts=SizesViolated(tuple(problems)),
     )
 
 

@@ -7,10 +7,7 @@ from export_engine.shapes import Shapes, ShapesError
 
 
 def mismatched_specs(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of `dynamic_shapes` that are not the tree of the call's inputs.
-
-    `facts` holds `reason`, what does not fit, as a sentence.
-    """
+    """A diagnosis of `dynamic_shapes` that are not the tree of the call's inputs."""
     request = attempt.request
     if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
         return None
@@ -26,7 +23,6 @@ def mismatched_specs(attempt: Failed) -> Diagnosis | None:
             why=f"The call's inputs are {names}. Each needs an entry of the same structure, with "
             "one entry per dim of a tensor; `*args` takes a tuple, and each keyword of "
             "`**kwargs` goes by its own name.",
-            facts={"reason": said},
         )
     return None
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Failed, Fix, Kind, Request, as_module, refuse, signature_of
+from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, as_module, signature_of
 from export_engine.capture import module_kept
 from export_engine.fixes.pytree_containers import (
     Registered,
@@ -34,7 +34,9 @@ _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
 _PLAIN = (list, tuple, dict, OrderedDict)
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def offered(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix | NoFix]:
     """One fix that registers all classes that the call needs, for an attempt with a diagnosis."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
@@ -45,7 +47,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         samples = unknown_values(request)
         setups = registrations(samples)
     except Unfit as reason:
-        refuse(attempt, f"It cannot be registered as a container: {reason}.")
+        yield NoFix(f"It cannot be registered as a container: {reason}.")
         return
     if not setups:
         return

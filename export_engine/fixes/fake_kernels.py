@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Exported, Failed, Fix, Kind, Request, refuse
+from export_engine.attempt import Exported, Failed, Fix, NoFix, Request
+from export_engine.diagnose import NoFakeKernel
 from export_engine.fixes.fake_kernel_rules import ResultRule, rules_of
 from export_engine.fixes.fake_kernel_runs import OpRuns, runs_of
 from export_engine.fixes.pytree_containers import Unfit
@@ -43,18 +44,21 @@ class FakeKernel:
         return register_fake(self.op, self.kernel)
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def offered(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix | NoFix]:
     """A fake kernel for the op that an attempt with its diagnosis lacks one for."""
     request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind is not Kind.NO_FAKE_KERNEL:
+    facts = diagnosis.facts if diagnosis else None
+    if request is None or not isinstance(facts, NoFakeKernel):
         return
-    op, overload = diagnosis.facts["op"], diagnosis.facts.get("overload", "")
+    op, overload = facts.op, facts.overload
     if progress:
         progress(Progress(0, 0, f"running {op} at other sizes", "fix"))
     try:
         runs, kernel, rules = inferred(request, op, overload)
     except Unfit as reason:
-        refuse(attempt, f"No fake kernel could be written for `{op}`: {reason}.")
+        yield NoFix(f"No fake kernel could be written for `{op}`: {reason}.")
         return
     found = try_request(_with(request, kernel))
     depend = sum(rule.open_sizes for rule in rules)
@@ -69,7 +73,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         change=lambda request: _with(request, kernel),
         before=f"{op} without a fake kernel",
         after=kernel.code,
-        stack=diagnosis.stack,
+        stack=diagnosis.stack if diagnosis else (),
         leads_to=found if isinstance(found, Exported) else None,
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from export_engine.attempt import Exported, Failed, Fix, Kind, Request, as_module
+from export_engine.attempt import Exported, Failed, Fix, Request, as_module
 from export_engine.capture import module_kept
+from export_engine.diagnose import SizesViolated, ZeroOrOne
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 from export_engine.shapes import InputPlace, Problem, name_of, with_size
@@ -17,16 +18,17 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     diagnosis = attempt.diagnosis
     if diagnosis is None or attempt.request is None:
         return
-    if diagnosis.kind is Kind.ZERO_ONE:
-        yield _larger(diagnosis.facts["dims"])
-    elif diagnosis.kind is Kind.SHAPES_VIOLATED:
-        fixed = [each for each in diagnosis.facts["problems"] if each.kind == "fixed"]
-        if fixed:
-            yield from _elsewhere(attempt.request, fixed[0], progress)
+    match diagnosis.facts:
+        case ZeroOrOne(dims):
+            yield _larger(dims)
+        case SizesViolated(problems):
+            fixed = [each for each in problems if each.kind == "fixed"]
+            if fixed:
+                yield from _elsewhere(attempt.request, fixed[0], progress)
 
 
-def _larger(dims: list[tuple[str, int]]) -> Fix:
-    places = ", ".join(str(InputPlace(*dim)) for dim in dims)
+def _larger(dims: Sequence[InputPlace]) -> Fix:
+    places = ", ".join(map(str, dims))
 
     def change(request: Request) -> Request:
         for dim in dims:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from export_engine.attempt import Failed, Fix
+from export_engine.attempt import Failed, Fix, NoFix
 from export_engine.diagnose import diagnose
 from export_engine.fixes import (
     containers,
@@ -23,10 +23,10 @@ from export_engine.fixes.code import checks_and_numpy, data_dependent
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Report
 
-__all__ = ["explain", "find_fixes"]
+__all__ = ["explain"]
 
-Provider = Callable[[Failed, Report | None], Iterable[Fix]]
-"""Fixes for an attempt that has its diagnosis. Raises nothing but KeyboardInterrupt."""
+Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
+"""Fixes for a diagnosed attempt, or why there is none. Raises KeyboardInterrupt only."""
 
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
@@ -42,43 +42,49 @@ LAST_RESORTS: tuple[Provider, ...] = (other_mode.offered, export_options.offered
 """Each costs an export or two: asked where no lossless fix is known to lead to a program."""
 
 
-def find_fixes(attempt: Failed, progress: Report | None = None) -> tuple[Fix, ...]:
-    """What may help, lossless fixes first.
-
-    Args:
-        attempt: a failure, with its diagnosis.
-        progress: called while fixes are tried.
-
-    Raises:
-        KeyboardInterrupt: the user interrupted.
-    """
-    found: list[Fix] = []
-    with sandbox():
-        for provider in PROVIDERS:
-            found.extend(_asked(provider, attempt, progress))
-        for provider in LAST_RESORTS:
-            if not any(fix.leads_to is not None and not fix.lossy for fix in found):
-                found.extend(_asked(provider, attempt, progress))
-    return tuple(sorted(found, key=lambda fix: fix.lossy))
-
-
-def _asked(provider: Provider, attempt: Failed, progress: Report | None) -> list[Fix]:
-    """A provider's fixes; none from one that stumbles, since the others may know something."""
-    raise_if_interrupted()
-    try:
-        return list(provider(attempt, progress))
-    except Exception:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
-        return []
-
-
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:
-    """The attempt with its diagnosis and its fixes.
+    """The attempt with its diagnosis and its fixes, lossless ones first.
 
     Interrupted while looking for fixes, it gives the diagnosis alone.
+
+    Args:
+        attempt: a failure.
+        progress: called while fixes are tried.
     """
     explained = replace(attempt, diagnosis=diagnose(attempt))
+    found: list[Fix | NoFix] = []
     try:
-        return replace(explained, fixes=find_fixes(explained, progress))
+        _search(explained, progress, found)
+        fixes = sorted((each for each in found if isinstance(each, Fix)), key=lambda fix: fix.lossy)
     except KeyboardInterrupt:
         answered()
-        return explained
+        fixes = []
+    reasons = [each.reason for each in found if isinstance(each, NoFix)]
+    return replace(explained, fixes=tuple(fixes), refusals=tuple(dict.fromkeys(reasons)))
+
+
+def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:
+    """Adds what every provider offers, or why it does not."""
+    with sandbox():
+        for provider in PROVIDERS:
+            _ask(provider, attempt, progress, found)
+        for provider in LAST_RESORTS:
+            if not any(_leads_on(each) for each in found):
+                _ask(provider, attempt, progress, found)
+
+
+def _leads_on(found: Fix | NoFix) -> bool:
+    """Whether it is a lossless fix that is known to lead to a program."""
+    return isinstance(found, Fix) and found.leads_to is not None and not found.lossy
+
+
+def _ask(
+    provider: Provider, attempt: Failed, progress: Report | None, found: list[Fix | NoFix]
+) -> None:
+    """Adds a provider's fixes; none of one that stumbles, since the others may know something."""
+    raise_if_interrupted()
+    before = len(found)
+    try:
+        found.extend(provider(attempt, progress))
+    except Exception:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
+        found[before:] = [each for each in found[before:] if isinstance(each, NoFix)]

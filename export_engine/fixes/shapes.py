@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
-from export_engine.diagnose import chain
+from export_engine.diagnose import ExampleOutside, chain
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
@@ -266,9 +266,10 @@ def _widened(attempt: Failed) -> Iterator[Fix]:
     """The range made wide enough for the example, or an example from within the range."""
     request, diagnosis = attempt.request, attempt.diagnosis
     shapes = shapes_of(request) if request else None
-    if request is None or diagnosis is None or shapes is None:
+    facts = diagnosis.facts if diagnosis else None
+    if request is None or shapes is None or not isinstance(facts, ExampleOutside):
         return
-    dim: InputDim = diagnosis.facts["dim"]
+    dim = facts.dim
     name = name_of(dim)
     wider = _including(shapes, dim)
     if wider is not None:
@@ -280,7 +281,7 @@ def _widened(attempt: Failed) -> Iterator[Fix]:
             before=str(shapes),
             after=str(wider),
         )
-    size = _nearest(dim, diagnosis.facts["bounds"])
+    size = _nearest(dim, facts.bounds)
     if size is not None:
         yield Fix(
             kind="inputs",

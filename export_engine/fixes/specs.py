@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.export import Dim
 
-from export_engine.attempt import Failed, Fix, Kind, Request, refuse, signature_of
+from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
 from export_engine.progress import Progress
 from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
@@ -18,7 +18,9 @@ from export_engine.torch_internals import dim_hint, dynamic_shapes_tree, keyword
 _NOTHING = object()
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def offered(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix | NoFix]:
     """The right shapes for an attempt whose diagnosis says that they do not fit."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_MISMATCH:
@@ -26,10 +28,10 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     try:
         shapes, dropped = fitted(request)
     except ShapesError as error:
-        refuse(attempt, f"The spec cannot be matched to the call: {error.message}.")
+        yield NoFix(f"The spec cannot be matched to the call: {error.message}.")
         return
     if not shapes:
-        refuse(attempt, "None of the entries matches an input of the call.")
+        yield NoFix("None of the entries matches an input of the call.")
         return
     yield Fix(
         kind="shapes",

@@ -16,6 +16,7 @@ from torch import nn
 from export_engine.attempt import Attempt, Diagnosis, Failed, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
+from export_engine.diagnose.facts import DataDependent, GraphBreak, UnknownClass
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import is_constraint_violation
 
@@ -158,7 +159,8 @@ def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
     found = diagnose(attempt)
     assert "`count > 5`" in found.sentence
     assert [each.text for each in found.related] == ["computes `count` from data"]
-    assert found.facts["condition"] == "count > 5"
+    assert isinstance(found.facts, DataDependent)
+    assert found.facts.condition == "count > 5"
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -315,7 +317,7 @@ def test_an_input_of_an_unknown_class_is_named_by_its_path(strict: bool) -> None
     x = torch.ones(2)
     found = diagnosed(forward, x, {"parts": [Plain(x)]}, strict=strict)
     assert found.kind is Kind.UNKNOWN_INPUT_TYPE
-    assert found.facts == {"type": Plain, "path": "options.parts.0"}
+    assert found.facts == UnknownClass(Plain, "options.parts.0")
     assert "`options.parts.0` is a `Plain`" in found.sentence
 
 
@@ -326,7 +328,8 @@ def test_an_output_of_an_unknown_class_is_shown_at_its_return(strict: bool) -> N
 
     found = diagnosed(forward, torch.ones(2), strict=strict)
     assert found.kind is Kind.UNKNOWN_OUTPUT_TYPE
-    assert found.facts["type"] is Plain
+    assert isinstance(found.facts, UnknownClass)
+    assert found.facts.type is Plain
     assert found.stack[-1].line == marked("output")
 
 
@@ -439,7 +442,8 @@ def test_a_graph_break_has_its_page_and_the_advice() -> None:
     assert '`open("nowhere")`' in found.sentence
     assert [link.kind for link in found.links] == ["graph-break"]
     assert found.links[0].url.endswith(f"gb{found.links[0].name[2:]}.html")
-    assert found.facts["hints"]
+    assert isinstance(found.facts, GraphBreak)
+    assert found.facts.hints
 
 
 def test_what_torchscript_made_cannot_be_exported() -> None:

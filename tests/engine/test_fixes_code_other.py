@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Fix, Kind, Request, refusals
+from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes
@@ -29,7 +29,8 @@ def failed(target: Callable[..., Any], *args: Any, strict: bool = False) -> Fail
 
 def only_fix(attempt: Failed) -> Fix:
     fixes = list(checks_and_numpy.offered(attempt))
-    assert len(fixes) == 1, (refusals(attempt), attempt.diagnosis)
+    assert len(fixes) == 1, attempt.diagnosis
+    assert isinstance(fixes[0], Fix), fixes[0]
     return fixes[0]
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.library import Library
 
-from export_engine.attempt import Exported, Failed, Kind, Request, refusals
+from export_engine.attempt import Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, fake_kernels
@@ -45,10 +45,18 @@ def failed(target: Callable[..., Any], *args: Any, **options: Any) -> Failed:
     return attempt
 
 
+def offered(attempt: Failed) -> list[Fix]:
+    """What is offered; a refusal fails the test with its reason."""
+    found = list(fake_kernels.offered(attempt))
+    fixes = [each for each in found if isinstance(each, Fix)]
+    assert fixes == found
+    return fixes
+
+
 def kernel_text(attempt: Failed) -> str:
     """The kernel's text; it leads to a program that agrees with eager."""
-    fixes = list(fake_kernels.offered(attempt))
-    assert len(fixes) == 1, refusals(attempt)
+    fixes = offered(attempt)
+    assert len(fixes) == 1
     found = apply_fixes(attempt, fixes)
     assert isinstance(found, Exported), str(getattr(found, "error", ""))
     assert found.agreement is not None
@@ -195,8 +203,8 @@ def test_the_text_is_what_runs(define: Callable[..., Any]) -> None:
 
 
 def kernel_text_unapplied(attempt: Failed) -> str:
-    fixes = list(fake_kernels.offered(attempt))
-    assert len(fixes) == 1, refusals(attempt)
+    fixes = offered(attempt)
+    assert len(fixes) == 1
     return fixes[0].after
 
 
@@ -208,7 +216,7 @@ def test_a_kernel_is_taken_back_when_the_export_fails(define: Callable[..., Any]
         return y if y.sum() > 0 else -y
 
     attempt = failed(target, X)
-    assert isinstance(apply_fixes(attempt, list(fake_kernels.offered(attempt))), Failed)
+    assert isinstance(apply_fixes(attempt, offered(attempt)), Failed)
 
     again = failed(target, X)
     assert again.diagnosis is not None
@@ -239,5 +247,7 @@ def test_what_has_no_rule_is_refused(
     op = define(schema, kernel)
     attempt = failed(op, X)
 
-    assert list(fake_kernels.offered(attempt)) == []
-    assert reason in refusals(attempt)[0]
+    (refusal,) = fake_kernels.offered(attempt)
+
+    assert isinstance(refusal, NoFix)
+    assert reason in refusal.reason

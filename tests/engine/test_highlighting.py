@@ -7,8 +7,8 @@ import textwrap
 
 import pytest
 
-from export_engine.source import highlighting
-from export_engine.source.highlighting import Token, python_lines, python_lines_around
+from export_engine.source import Token, highlighting, python_lines
+from export_engine.source.highlighting import python_lines_around
 
 SOURCE = textwrap.dedent('''
     """A module: `def` in a text is no function."""

@@ -21,6 +21,7 @@ from export_engine.verify import (
     Subject,
     Verified,
     contract_soundness,
+    examined,
     graph_form,
     guarantees,
     round_trips,
@@ -29,7 +30,6 @@ from export_engine.verify import (
 )
 from export_engine.verify.guarantee import Guarantee
 from export_engine.verify.guarantees import CHECKS, Check
-from export_engine.verify.program_under_test import examined
 from tests import planted
 
 

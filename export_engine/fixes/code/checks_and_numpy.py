@@ -12,10 +12,10 @@ from export_engine.attempt import (
     Failed,
     Fix,
     Kind,
+    NoFix,
     Request,
     as_module,
     edited,
-    refuse,
     text_in_effect,
     unedited,
 )
@@ -35,13 +35,15 @@ _LOOP = (
 )
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def offered(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix | NoFix]:
     """Rewrites for an attempt that has its diagnosis."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or not diagnosis.stack:
         return
     if diagnosis.kind is Kind.LOOP_ON_DATA:
-        refuse(attempt, _LOOP)
+        yield NoFix(_LOOP)
     try:
         if diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
             yield from _taken_for_granted(request, diagnosis, progress)
@@ -49,7 +51,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             yield from _without_numpy(request, diagnosis, progress)
     except Unclear as reason:
         what = "torch" if diagnosis.kind is Kind.NUMPY else "torch._check"
-        refuse(attempt, f"It cannot be rewritten with {what} here: {reason}.")
+        yield NoFix(f"It cannot be rewritten with {what} here: {reason}.")
 
 
 def _taken_for_granted(
