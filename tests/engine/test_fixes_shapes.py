@@ -34,7 +34,7 @@ def test_sizes_that_the_model_hardly_takes_may_stay_as_they_are() -> None:
     attempt = capture(request)
     assert isinstance(attempt, Failed)
     varying, kept = shapes.offered(dataclasses.replace(attempt, diagnosis=diagnose(attempt)))
-    assert "The model takes few other sizes. With batch = " in varying.gives_up
+    assert "The model accepts few other sizes. With batch = " in varying.gives_up
     assert "mat1 and mat2 shapes cannot be multiplied" in varying.gives_up
     assert kept.title == "Keep h, w at the size of the example"
     assert kept.lossy
