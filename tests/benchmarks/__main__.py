@@ -17,6 +17,7 @@ BENCHMARKS = (
     "contract",
     "soundness",
     "page",
+    "large",
     "comparing",
     "differing",
     "first_hour",

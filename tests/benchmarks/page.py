@@ -27,7 +27,7 @@ from .table import Row
 ROUNDS = 5
 VIEW = {"width": 1200, "height": 900}
 
-_MOUNT = """async ([record]) => {
+MOUNT = """async ([record]) => {
     const bytes = Uint8Array.from(atob(record), c => c.charCodeAt(0));
     const traits = { view: "all", attempts: [], current: 0, record: new DataView(bytes.buffer) };
     const model = { get: name => traits[name], send() {}, on() {}, off() {} };
@@ -82,8 +82,8 @@ def run() -> list[Row]:
         colds, warms, expansions, rates = [], [], [], []
         for _ in range(ROUNDS):
             page = empty_page(browser.new_page(viewport=VIEW))
-            colds.append(page.evaluate(_MOUNT, [record]))
-            warms.append(page.evaluate(_MOUNT, [record]))
+            colds.append(page.evaluate(MOUNT, [record]))
+            warms.append(page.evaluate(MOUNT, [record]))
             expansions.append(page.evaluate(EXPAND))
             rates.append(_frame_rates(page))
             page.close()

@@ -87,7 +87,12 @@ export class Program {
   }
 
   type(id: NodeId): ValueType | undefined {
-    return this.record.types[this.graph(graphOf(id)).type[indexOf(id)] ?? -1];
+    return this.record.types[this.typeIndex(id)];
+  }
+
+  /** Index into `record.types`; -1 for none. */
+  typeIndex(id: NodeId): number {
+    return id < 0 ? -1 : (this.graph(graphOf(id)).type[indexOf(id)] ?? -1);
   }
 
   /** Index into `record.scopes`; -1 outside every module. */
@@ -169,7 +174,12 @@ export class Program {
 
   /** The call stack of a node, the outermost call first. */
   stack(id: NodeId): Frame[] {
-    return this.stackAt(this.graph(graphOf(id)).stack[indexOf(id)] ?? -1);
+    return this.stackAt(this.stackIndex(id));
+  }
+
+  /** Index into `record.stacks`; -1 for none. */
+  stackIndex(id: NodeId): number {
+    return this.graph(graphOf(id)).stack[indexOf(id)] ?? -1;
   }
 
   stackAt(stack: number): Frame[] {

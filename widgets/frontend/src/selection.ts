@@ -57,8 +57,10 @@ function* linesOfSymbol(
   symbol: number,
   nodes: ReadonlySet<NodeId>,
 ): Generator<Place> {
-  for (const id of nodes) {
-    const frame = program.stack(id).at(-1);
+  const stacks = new Set<number>();
+  for (const id of nodes) stacks.add(program.stackIndex(id));
+  for (const stack of stacks) {
+    const frame = program.stackAt(stack).at(-1);
     if (frame) yield frame;
   }
   for (const guard of program.record.guards) {
@@ -76,10 +78,12 @@ function nodesOf(program: Program, selection: Selection): Iterable<NodeId> {
       return selection.nodes;
     case "line":
       return program.nodesAt(selection.file, selection.line);
-    case "symbol":
-      return [...program.allNodes()].filter((id) =>
-        program.symbolsOfType(program.type(id)).has(selection.symbol),
+    case "symbol": {
+      const has = program.record.types.map((type) =>
+        program.symbolsOfType(type).has(selection.symbol),
       );
+      return [...program.allNodes()].filter((id) => has[program.typeIndex(id)]);
+    }
     case "scope": {
       const inside = descendants(program, selection.scope);
       return [...program.allNodes()].filter((id) => inside.has(program.scope(id)));

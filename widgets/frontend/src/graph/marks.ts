@@ -50,14 +50,30 @@ interface Pointed {
 export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
   const { program, forest, neighbours, marked } = drawing;
   const { costs = null, hovered, nodes, selection, showPath, sides } = pointed;
-  const lit = litBoxes(drawing, scene, selection, nodes);
-  lit.delete(forest.root);
+  const lit = litOnce(drawing, scene, selection, nodes);
   const near = hovered
     ? [...(neighbours.before.get(hovered) ?? []), ...(neighbours.after.get(hovered) ?? [])]
     : [];
   const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
   const heat = costs && heatOf(scene, costs);
   return { lit, hovered, near: new Set(near), heat, path, marked, sides };
+}
+
+/** Per selection, what of a scene it lights up: hovering asks again and again. */
+const known = new WeakMap<ReadonlySet<NodeId>, { scene: Scene; lit: ReadonlySet<Item> }>();
+
+function litOnce(
+  drawing: Drawing,
+  scene: Scene,
+  selection: Selection,
+  nodes: ReadonlySet<NodeId>,
+): ReadonlySet<Item> {
+  const before = known.get(nodes);
+  if (before?.scene === scene) return before.lit;
+  const lit = litBoxes(drawing, scene, selection, nodes);
+  lit.delete(drawing.forest.root);
+  known.set(nodes, { scene, lit });
+  return lit;
 }
 
 function litBoxes(

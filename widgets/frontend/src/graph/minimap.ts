@@ -35,24 +35,75 @@ export function needsMinimap(scene: Size, seen: Rect): boolean {
   return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
 }
 
-/** Paints onto a canvas of `scale`'s size; `ratio` is device pixels per CSS pixel. */
-export function paintMinimap(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  scale: MinimapScale,
-  seen: Rect,
-  palette: Palette,
-  marked: Marked | null,
-  ratio: number,
-): void {
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, scale.width, scale.height);
-  const rect = (box: Rect): [number, number, number, number] => [
+/** What a minimap shows, apart from the part in view. */
+export interface MinimapPicture {
+  scene: Scene;
+  scale: MinimapScale;
+  palette: Palette;
+  marked: Marked | null;
+  /** Device pixels per CSS pixel. */
+  ratio: number;
+}
+
+/** A minimap that draws its boxes once, whatever is in view: there may be very many. */
+export class Minimap {
+  private drawn: MinimapPicture | null = null;
+  private readonly bitmap = document.createElement("canvas");
+
+  constructor(private readonly context: CanvasRenderingContext2D) {}
+
+  /** Paints onto a canvas of the scale's size. */
+  paint(picture: MinimapPicture, seen: Rect): void {
+    const { context, bitmap } = this;
+    const { scale, ratio, palette, scene } = picture;
+    if (!isSame(this.drawn, picture)) this.draw(picture);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, bitmap.width, bitmap.height);
+    if (bitmap.width > 0 && bitmap.height > 0) context.drawImage(bitmap, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const [x, y, width, height] = rectOf(clipped(seen, scene), scale);
+    context.strokeStyle = palette.select;
+    context.lineWidth = 1.5;
+    context.strokeRect(x + 0.75, y + 0.75, Math.max(width - 1.5, 3), Math.max(height - 1.5, 3));
+  }
+
+  private draw(picture: MinimapPicture): void {
+    const { scale, ratio } = picture;
+    this.bitmap.width = Math.round(scale.width * ratio);
+    this.bitmap.height = Math.round(scale.height * ratio);
+    const context = this.bitmap.getContext("2d");
+    if (!context) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    drawBoxes(context, picture);
+    this.drawn = picture;
+  }
+}
+
+function isSame(a: MinimapPicture | null, b: MinimapPicture): boolean {
+  return (
+    a !== null &&
+    a.scene === b.scene &&
+    a.palette === b.palette &&
+    a.marked === b.marked &&
+    a.ratio === b.ratio &&
+    a.scale.width === b.scale.width &&
+    a.scale.height === b.scale.height
+  );
+}
+
+function rectOf(box: Rect, scale: MinimapScale): [number, number, number, number] {
+  return [
     box.x * scale.x,
     box.y * scale.y,
     Math.max(box.width * scale.x, LEAST_BOX),
     Math.max(box.height * scale.y, LEAST_BOX),
   ];
+}
+
+function drawBoxes(
+  context: CanvasRenderingContext2D,
+  { scene, scale, palette, marked }: MinimapPicture,
+): void {
   const draw = (box: SceneBox): void => {
     const small = box.width * scale.x < LEAST_BOX || box.height * scale.y < LEAST_BOX;
     if (small && box.depth > 1) return;
@@ -62,15 +113,10 @@ export function paintMinimap(
     const plain = differs ? palette[differs] : (own ?? palette.neutral).plain;
     context.fillStyle = box.open ? ground : plain;
     context.globalAlpha = box.open || differs ? 1 : 0.6;
-    context.fillRect(...rect(box));
+    context.fillRect(...rectOf(box, scale));
     if (box.open && box.depth < DEEPEST) box.children.forEach(draw);
   };
   scene.root.children.forEach(draw);
-  context.globalAlpha = 1;
-  const [x, y, width, height] = rect(clipped(seen, scene));
-  context.strokeStyle = palette.select;
-  context.lineWidth = 1.5;
-  context.strokeRect(x + 0.75, y + 0.75, Math.max(width - 1.5, 3), Math.max(height - 1.5, 3));
 }
 
 function clipped(seen: Rect, scene: Size): Rect {

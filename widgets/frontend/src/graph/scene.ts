@@ -4,6 +4,7 @@
  * at zoom 1.
  */
 
+import { ensure } from "../maps";
 import type { Rect } from "./camera";
 import type { Drawing } from "./drawing";
 import type { Item } from "./items";
@@ -88,11 +89,8 @@ const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
  * that it comes from.
  */
 export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
-  const { program, forest, links, dtype, marked, notes } = drawing;
-  const line = (pieces: Piece[], font: string): Line => ({
-    pieces: pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) })),
-    width: pieces.reduce((sum, { text }) => sum + measure(evenNumber(text), font), 0),
-  });
+  const writer = writerOf(drawing, measure);
+  const { forest, links } = drawing;
   const edgesOf = (item: Item): SceneEdge[] => {
     const named = new Set<string>();
     return (links.inside.get(item) ?? []).map((link) => {
@@ -100,29 +98,71 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       const entersOpen = link.from.kind === "port" && open.has(link.to.key);
       const isNamed = named.has(name) || entersOpen || link.from.kind === "parameter";
       named.add(name);
-      const pieces = isNamed ? [] : edgePieces(program, link, dtype);
-      return { link, text: line(pieces, FONT.label), points: [], bounds: NOWHERE, label: null };
+      const text = isNamed ? NO_TEXT : writer.edge(link);
+      return { link, text, points: [], bounds: NOWHERE, label: null };
     });
   };
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
-    const taps = links.taps.get(item) ?? [];
-    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
-    const font = item.kind === "port" ? FONT.label : FONT.title;
     return {
       ...NOWHERE,
+      ...writer.box(item),
       item,
       open: isOpen,
       depth,
-      titleWidth: measure(item.title, font),
-      sign: item.children.length > 0 ? "▸" : SIGNS[marked?.kinds.get(item) ?? "same"],
-      lines: lines.map((each) => line(each, FONT.text)),
       exits: links.exits.has(item),
       children: isOpen ? item.children.map((child) => visit(child, depth + 1)) : [],
       edges: isOpen ? edgesOf(item) : [],
     };
   };
   return visit(forest.root, 0);
+}
+
+const NO_TEXT: Line = { pieces: [], width: 0 };
+
+/** What stands in a box, closed or open. */
+type Written = Pick<SceneBox, "titleWidth" | "sign" | "lines">;
+
+interface Writer {
+  box(item: Item): Written;
+  edge(link: Link): Line;
+}
+
+/** What was written for a drawing: the next sketch of it only puts other boxes side by side. */
+const writers = new WeakMap<Drawing, { measure: Measure; writer: Writer }>();
+
+function writerOf(drawing: Drawing, measure: Measure): Writer {
+  const known = writers.get(drawing);
+  if (known?.measure === measure) return known.writer;
+  const writer = makeWriter(drawing, measure);
+  writers.set(drawing, { measure, writer });
+  return writer;
+}
+
+function makeWriter({ program, links, dtype, marked, notes }: Drawing, measure: Measure): Writer {
+  const line = (pieces: Piece[], font: string): Line => ({
+    pieces: pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) })),
+    width: pieces.reduce((sum, { text }) => sum + measure(evenNumber(text), font), 0),
+  });
+  const boxes = new Map<Item, Written>();
+  const edges = new Map<string, Line>();
+  const write = (item: Item): Written => {
+    const taps = links.taps.get(item) ?? [];
+    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
+    return {
+      titleWidth: measure(item.title, item.kind === "port" ? FONT.label : FONT.title),
+      sign: item.children.length > 0 ? "▸" : SIGNS[marked?.kinds.get(item) ?? "same"],
+      lines: lines.map((each) => line(each, FONT.text)),
+    };
+  };
+  return {
+    box: (item) => ensure(boxes, item, () => write(item)),
+    // Most edges carry values of a few types.
+    edge: (link) =>
+      ensure(edges, `${program.typeIndex(link.values[0] ?? -1)} ${link.values.length}`, () =>
+        line(edgePieces(program, link, dtype), FONT.label),
+      ),
+  };
 }
 
 /** A node's name with as much room as it may need in another layer: `add_9` as `add_000`. */

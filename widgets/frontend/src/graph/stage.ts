@@ -16,7 +16,7 @@ import {
   zoomAt,
 } from "./camera";
 import type { Marks } from "./marks";
-import { minimapScale, needsMinimap, paintMinimap } from "./minimap";
+import { Minimap, minimapScale, needsMinimap } from "./minimap";
 import { LEAST_HEADER, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
@@ -42,7 +42,7 @@ export class Stage {
   palette: Palette;
   private scene: Scene | null = null;
   private readonly context: CanvasRenderingContext2D;
-  private readonly mapContext: CanvasRenderingContext2D | null;
+  private readonly minimap: Minimap | null;
   private readonly surface: CanvasSurface;
   /** Per font, the widths of texts. */
   private readonly widths = new Map<string, Map<string, number>>();
@@ -66,7 +66,7 @@ export class Stage {
     private readonly onError: (error: unknown) => void,
   ) {
     this.context = context2d(canvas);
-    this.mapContext = map && context2d(map);
+    this.minimap = map && new Minimap(context2d(map));
     this.surface = new CanvasSurface(this.context);
     this.palette = readPalette(canvas);
     const observer = new ResizeObserver(() => this.resize());
@@ -215,7 +215,7 @@ export class Stage {
   }
 
   private paintMap(scene: Scene, seen: Rect, ratio: number): void {
-    if (!this.map || !this.mapContext) return;
+    if (!this.map || !this.minimap) return;
     const shrunk = minimapScale(scene, this.size);
     const { width, height } = shrunk;
     const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -224,7 +224,8 @@ export class Stage {
       Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
     }
     const { marked } = this.marks();
-    paintMinimap(this.mapContext, scene, shrunk, seen, this.palette, marked, ratio);
+    const { palette } = this;
+    this.minimap.paint({ scene, scale: shrunk, palette, marked, ratio }, seen);
   }
 
   private lookAround(scene: Scene, seen: Rect): void {
