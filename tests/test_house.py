@@ -367,6 +367,19 @@ def test_what_contributing_says_to_edit_is_there(name: str, file: str) -> None:
     assert name in (ROOT / file).read_text(encoding="utf-8")
 
 
+def test_where_things_are_is_where_contributing_says() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+) \| `([^`]+)` \| `([^`]+)` \|$", page, re.MULTILINE)
+    missing = [
+        f"{wanted}: no {word} in {file}"
+        for wanted, file, word in rows
+        if not (ROOT / file).is_file() or word not in (ROOT / file).read_text(encoding="utf-8")
+    ]
+
+    assert len(rows) >= 20
+    assert not missing
+
+
 def test_the_readme_has_every_option_of_the_magic() -> None:
     from kernel_ext.command import OPTIONS
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 from torch.utils.benchmark import Timer
 
@@ -119,9 +120,9 @@ def _trim() -> None:
         trim(0)
 
 
-def _status(name: str, file: Path = Path("/proc/self/status")) -> int:
-    """Bytes, of a line of such a file: `VmRSS:   1234 kB`."""
-    for line in file.read_text(encoding="ascii").splitlines():
+def _status(name: str) -> int:
+    """Bytes of this process, as Linux tells them: `VmRSS:   1234 kB`."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
     raise LookupError(name)
@@ -133,10 +134,7 @@ def check_memory(count: int) -> None:
     Raises:
         MemoryError: they do not fit.
     """
-    try:
-        left = _status("MemAvailable", Path("/proc/meminfo"))
-    except (OSError, LookupError):  # another system
-        return
+    left = psutil.virtual_memory().available
     if count > left:
         raise MemoryError(f"{count:,} bytes are needed, and {left:,} are free")
 
