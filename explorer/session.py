@@ -143,10 +143,10 @@ class Session:
             FixError: it has no program, the table means nothing, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
+        attempt = self.exported(number, "decompose")
         from export_engine.attempt import DecompositionTable, TableError
         from export_engine.transform import DecomposeError, decompose
 
-        attempt = self.exported(number, "decompose")
         try:
             wanted = DecompositionTable.of(table)
             for known, entry in enumerate(self._entries):
@@ -165,9 +165,9 @@ class Session:
             FixError: it has no program.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
+        attempt = self.exported(number, "verify")
         from export_engine.verify import verify
 
-        attempt = self.exported(number, "verify")
         verified = verify(attempt, self._entries[number].record, sizes, progress)
         self.keep(number, verified=verified)
         return verified
@@ -183,9 +183,9 @@ class Session:
             FixError: it has none.
             NotTrusted: it is of a file that is not trusted.
         """
+        attempt = self._attempt(number, wanted)
         from export_engine.attempt import Exported
 
-        attempt = self._attempt(number, wanted)
         if not isinstance(attempt, Exported):
             raise FixError(f"There is no program to {wanted}: the export failed.")
         return attempt

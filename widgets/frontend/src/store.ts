@@ -132,6 +132,15 @@ export class Store extends Looking {
     });
   }
 
+  /** Trusts the file on screen: the kernel makes its program. */
+  trust(): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Loading the program", async () => {
+      await this.host.ask("trust", { attempt });
+      await this.renew(attempt);
+    });
+  }
+
   /** Checks the guarantees of the attempt on screen, comparing with eager at so many sizes. */
   verify(sizes: number): Promise<void> {
     const attempt = this.current.peek();

@@ -15,6 +15,7 @@ import { Outcome } from "./Outcome";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
 import { spoken } from "./spoken";
+import { Untrusted } from "./Untrusted";
 import { useBox } from "./useBox";
 import { useTheme } from "./useTheme";
 import { Working } from "./Working";
@@ -53,6 +54,7 @@ export function App({ store }: { store: Store }) {
         </Guarded>
       )}
       <Lost store={store} program={program} />
+      {program && <Untrusted store={store} />}
       <Working store={store} />
       {program && (
         <Guarded name="Outcome" program={program}>

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { storeOf } from "../testing/fake_host";
+import { type FakeHost, storeOf } from "../testing/fake_host";
 import { smallProgram, tracedRecord } from "../testing/models";
 import { Header } from "./Header";
 import { Split } from "./Split";
@@ -9,6 +9,7 @@ import { DEFAULTS, remembered } from "./sizes";
 import { spoken } from "./spoken";
 import { neighbour } from "./Tabs";
 import { luminance, parseColour } from "./theme";
+import { Untrusted } from "./Untrusted";
 
 const page = document.createElement("div");
 document.body.append(page);
@@ -132,4 +133,49 @@ test("several attempts stand beside each other with their outcomes, one of them 
   expect(tabs[0]?.getAttribute("aria-selected")).toBe("true");
   await act(() => tabs[1]?.click());
   expect(store.current.value).toBe(1);
+});
+
+test("a file opened as data says what its program is needed for, until it is trusted", async () => {
+  const record = tracedRecord().record();
+  const head = {
+    label: "loaded",
+    outcome: "exported" as const,
+    verdict: "loaded",
+    parent: -1,
+    step: "",
+    revision: 0,
+    untrusted: true,
+  };
+  const asked: [string, object][] = [];
+  const { store } = storeOf(record, {
+    record,
+    attempts: [head],
+    action: (kind, request) => {
+      asked.push([kind, request]);
+      return null;
+    },
+  });
+  const host = store.host as FakeHost;
+  await act(() => render(<Untrusted store={store} />, page));
+  expect(page.textContent).toContain("runs code from the file if it is hostile");
+  await act(() => page.querySelector("button")?.click());
+  expect(asked).toEqual([["trust", { attempt: 0 }]]);
+  await act(() => host.change({ attempts: [{ ...head, untrusted: false, revision: 1 }] }));
+  expect(page.textContent).toBe("");
+});
+
+test("a report asks nobody to trust its file", async () => {
+  const record = tracedRecord().record();
+  const head = {
+    label: "loaded",
+    outcome: "exported" as const,
+    verdict: "loaded",
+    parent: -1,
+    step: "",
+    revision: 0,
+    untrusted: true,
+  };
+  const { store } = storeOf(record, { record, attempts: [head], live: false });
+  await act(() => render(<Untrusted store={store} />, page));
+  expect(page.textContent).toBe("");
 });

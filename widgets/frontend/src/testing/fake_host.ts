@@ -16,7 +16,7 @@ export interface Answers {
   setups?: Setups;
   /** What an action answers; a string refuses it. Without it, it never ends. */
   action?: (
-    kind: "apply" | "autofix" | "use" | "verify" | "decompose" | "run" | "profile",
+    kind: "trust" | "apply" | "autofix" | "use" | "verify" | "decompose" | "run" | "profile",
     request: object,
   ) => object | null | string;
   live?: boolean;
@@ -87,6 +87,7 @@ export class FakeHost implements Host {
 
   private async reply(kind: keyof Asks, request: object): Promise<unknown> {
     if (
+      kind === "trust" ||
       kind === "apply" ||
       kind === "autofix" ||
       kind === "use" ||

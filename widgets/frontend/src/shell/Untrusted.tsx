@@ -1,0 +1,24 @@
+/** Says that a file was opened as data, what its program is needed for, and what trusting it means. */
+
+import type { Store } from "../store";
+
+export function Untrusted({ store }: { store: Store }) {
+  const head = store.attempts.value[store.current.value];
+  if (!head?.untrusted || !store.host.live || store.lost.value) return null;
+  return (
+    <section class="tx-untrusted" aria-label="Trust" data-testid="untrusted">
+      <p>
+        This file was opened as data. Verify, Run and Decompose need its program; making it runs
+        code from the file if it is hostile. Trust it only if you know who made it.
+      </p>
+      <button
+        type="button"
+        class="tx-button"
+        disabled={store.busy.value}
+        onClick={() => void store.trust()}
+      >
+        Trust and load
+      </button>
+    </section>
+  );
+}
