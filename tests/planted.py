@@ -5,6 +5,8 @@ import os
 import random
 import time
 from collections.abc import Callable
+from os import environ as environment
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -59,6 +61,144 @@ class BranchesOnEnvironment(nn.Module):
         if os.getenv("A_SWITCH_OF_OURS"):
             return x.sin()
         return x.cos()
+
+
+class ReadsEnvironment(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scale = float(environment.get("A_SCALE_OF_OURS", "2.5"))
+        return x * scale
+
+
+class SubscriptsEnvironment(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if "A_SCALE_OF_OURS" in os.environ else x
+
+
+class ReadsFile(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with open(__file__, encoding="utf-8") as file:  # noqa: PTH123 - as people write it
+            return x * len(file.readline())
+
+
+class ReadsPath(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * len(Path(__file__).read_text(encoding="utf-8"))
+
+
+class ReadsByAnotherName(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        asks = getattr(os, "_".join(["get", "env"]).replace("_", ""))
+        return x * 2 if asks("A_SCALE_OF_OURS") else x
+
+
+class ReadsOnce(nn.Module):
+    """All of the above in `__init__` and in what that calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = float(os.environ.get("A_SCALE_OF_OURS", "2.5"))
+        self.grad = torch.is_grad_enabled()
+        self.drop = nn.Dropout(0.1).eval()
+        self.set_up()
+
+    def set_up(self) -> None:
+        self.length = len(Path(__file__).read_text(encoding="utf-8"))
+        self.began = time.time()
+        self.threads = torch.get_num_threads()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.grad and self.threads > 0:
+            x = x * self.length
+        return self.drop(x) * self.scale + self.began
+
+
+class DropsAndAddsTime(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.drop = nn.Dropout(0.1).eval()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.drop(x) * 0.1 + time.time()
+
+
+def with_gradients() -> bool:
+    return torch.is_grad_enabled()
+
+
+class AsksGradMode(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sin() if with_gradients() else x.cos()
+
+
+class AsksDefaultDtype(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if torch.get_default_dtype() == torch.float32:
+            return x.sin()
+        return x.cos()
+
+
+class UsesDefaultDtype(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(4, dtype=torch.get_default_dtype())
+
+
+class AsksDeterministic(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        exact = torch.are_deterministic_algorithms_enabled()
+        if not exact:
+            return x.sin()
+        return x.cos()
+
+
+class AsksThreads(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(min(torch.get_num_threads(), 2)):
+            x = x.sin()
+        return x
+
+
+class MultipliesByThreads(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * (torch.get_num_threads() + 0.5)
+
+
+class AsksStrides(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.stride(0) == 4:
+            return x.sin()
+        return x.cos()
+
+
+class AsksContiguous(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        dense = x.is_contiguous()
+        return x.sin() if dense else x.cos()
+
+
+class AsksDevice(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        where = x.device
+        if where.type == "cpu":
+            return x.sin()
+        return x.cos()
+
+
+class WritesToInput(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x[0].add_(1)
+        return x * 2
+
+
+class WritesToCopy(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x.add_(1)
+        return x * 2
+
+
+class WritesToFirst(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.mul(2) + y
 
 
 class AddsTwo(nn.Module):
@@ -267,6 +407,16 @@ class TakesTensor(nn.Module):
         return x * y
 
 
+class WritesHeld(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = [torch.zeros(4)]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.held[0][0] = x.sum()
+        return x + self.held[0]
+
+
 class WritesData(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = torch.zeros(3, 4)
@@ -288,12 +438,31 @@ def plants() -> list[Plant]:
     norm = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
     x = (torch.ones(3, 4),)
     cached = (torch.ones(3, 4), {"k": torch.ones(3, 4)})
+    lying, apart = torch.ones(4, 4), torch.ones(4, 4)
+    over = (lying[:3], lying[1:])
     return [
+        *(
+            Plant(Kind.OUTSIDE_VALUE, faulty, ReadsOnce())
+            for faulty in (ReadsEnvironment(), SubscriptsEnvironment(), ReadsFile(), ReadsPath())
+        ),
+        Plant(Kind.OUTSIDE_VALUE, ReadsEnvironment(), ReadsOnce(), strict=True),
+        Plant(Kind.OUTSIDE_VALUE, ReadsByAnotherName(), UsesDefaultDtype()),
+        *(
+            Plant(Kind.OUTSIDE_VALUE, faulty, FollowsDevice())
+            for faulty in (
+                *(AsksGradMode(), AsksDefaultDtype(), AsksDeterministic(), AsksThreads()),
+                *(MultipliesByThreads(), AsksStrides(), AsksContiguous(), AsksDevice()),
+            )
+        ),
+        Plant(Kind.OUTSIDE_VALUE, AsksGradMode(), ReadsOnce(), strict=True),
+        Plant(Kind.WRITTEN_INPUT, WritesToInput(), WritesToCopy()),
+        Plant(Kind.OVERLAPPING_INPUTS, WritesToFirst(), WritesToFirst(), over, (apart, lying)),
+        Plant(Kind.BAKED_VALUE, DropsAndAddsTime(), ReadsOnce()),
         Plant(Kind.BAKED_VALUE, AddsId(), AddsTwo()),
         Plant(Kind.BAKED_VALUE, AddsTime(), AddsTwo()),
         Plant(Kind.BAKED_VALUE, AddsElapsed(), AddsTwo()),
         Plant(Kind.BAKED_VALUE, AddsRandom(), AddsTwo()),
-        Plant(Kind.BAKED_VALUE, BranchesOnEnvironment(), Relu()),
+        Plant(Kind.OUTSIDE_VALUE, BranchesOnEnvironment(), Relu()),
         Plant(Kind.BAKED_VALUE, Counts(), CountsInBuffer()),
         Plant(Kind.BAKED_VALUE, AddsLength(), Relu()),
         Plant(Kind.STATE_CHANGED, Counts(), CountsInBuffer()),
@@ -306,7 +475,7 @@ def plants() -> list[Plant]:
         Plant(Kind.STATE_CHANGED, appending(), Relu()),
         Plant(Kind.STATE_CHANGED, CountsInGlobal(), Relu(), strict=True),
         Plant(Kind.FROZEN_TENSOR, UsesGlobalTensor(), UsesBuffer()),
-        Plant(Kind.WRITTEN_CONSTANT, WritesData(), Writes(), strict=True),
+        Plant(Kind.WRITTEN_CONSTANT, WritesHeld(), Writes(), strict=True),
         Plant(Kind.FROZEN_PARAMETER, HidesParameter(), UsesParameter()),
         Plant(Kind.SHARED_INPUT, Adds(), Adds(), (shared, shared), (shared, shared.clone())),
         Plant(Kind.SHARED_INPUT, Adds(), Adds(), (shared, shared), (shared, shared + 1), "", True),
@@ -322,4 +491,78 @@ def plants() -> list[Plant]:
         Plant(Kind.FIXED_SIZE, Relu(), Relu(), (torch.ones(1, 4),), x, "x: *, _"),
         Plant(Kind.HIDDEN_CONDITION, Factors(), Relu(), (torch.ones(32, 32),), shapes="x: *, *"),
         Plant(Kind.BAKED_ARGUMENT, TakesNumber(), TakesTensor(), (*x, 2), (*x, shared)),
+    ]
+
+
+class OpPlant(NamedTuple):
+    """A custom op with one fault that the program does not show, and what the check says of it."""
+
+    says: str
+    make: Callable[[], Callable[..., Any]]
+    clean: Callable[[], Callable[..., Any]]
+
+
+_LIBRARIES: list[torch.library.Library] = []
+
+
+def custom(
+    real: Callable[..., Any], fake: Callable[..., Any], schema: str = "(Tensor x) -> Tensor"
+) -> Callable[..., Any]:
+    """An op of a library of its own, as `torch.library` makes one without looking at it."""
+    name = f"planted_{len(_LIBRARIES)}"
+    library = torch.library.Library(name, "DEF")
+    library.define(f"op{schema}")
+    library.impl("op", real, "CPU")
+    torch.library.register_fake(f"{name}::op", fake, lib=library)
+    _LIBRARIES.append(library)
+    return getattr(torch.ops, name).op
+
+
+class CallsOp(nn.Module):
+    def __init__(self, op: Callable[..., Any]) -> None:
+        super().__init__()
+        self.op = op
+
+    def forward(self, x: torch.Tensor) -> Any:
+        y = self.op(x * 1)
+        return (y[0] if isinstance(y, list | tuple) else y).sum()
+
+
+def _like(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+def _writes(x: torch.Tensor) -> torch.Tensor:
+    x.add_(1)
+    return x * 2
+
+
+def op_plants() -> list[OpPlant]:
+    """Fresh ones; each makes its op when it is asked to."""
+
+    def clean() -> Callable[..., Any]:
+        return custom(lambda x: x * 2, _like)
+
+    def fake(kernel: Callable[..., Any], real: Any = lambda x: x * 2) -> Any:
+        return lambda: custom(real, kernel)
+
+    return [
+        OpPlant("gives the shape", fake(lambda x: x.new_empty(x.shape[0], 1)), clean),
+        OpPlant("gives the shape", fake(lambda x: x.new_empty(3, 4)), clean),
+        OpPlant("gives the shape", fake(lambda x: x.new_empty(12)), clean),
+        OpPlant("gives torch.float32", fake(lambda x: x.to(torch.float64)), clean),
+        OpPlant(
+            "gives the strides",
+            fake(_like, lambda x: (x * 2).t().contiguous().t()),
+            lambda: custom(
+                lambda x: (x * 2).t().contiguous().t(),
+                lambda x: torch.empty_like(x.t().contiguous()).t(),
+            ),
+        ),
+        OpPlant(
+            "writes to its argument `x`",
+            fake(_like, _writes),
+            lambda: custom(_writes, _like, "(Tensor(a!) x) -> Tensor"),
+        ),
+        OpPlant("returns memory of its argument `x`", fake(_like, lambda x: x), clean),
     ]

@@ -366,7 +366,7 @@ def tutorial_cases() -> list[SeedCase]:
         case("number", "A3", BranchOnNumber, x, seven, both=number),
         case("assert", "A3", AssertOnData, non_strict=Kind.ASSERT_ON_DATA),
         case("loop", "A3", LoopOverLength, x, three, both=Kind.LOOP_ON_DATA),
-        case("data-write", "A4", WritesData, x.clone(), non_strict=Kind.DATA_WRITE),
+        case("data-write", "A4", WritesData, x.clone(), both=Kind.DATA_WRITE),
         case("id", "A5", AddsId),
         case("try", "A6", Tries),
         case("match", "A6", Matches),

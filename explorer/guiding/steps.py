@@ -85,7 +85,15 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
         after = "Your files and your model are unchanged."
         if exploration.fixed_source:
             after += f" `{name}.fixed_source` has the fixed code, to copy."
-        return Reply(kind="right", title="Fix", reason=found.sentence, lines=lines, after=after)
+        check = exploration.record.check
+        agrees = check is None or check.verdict == "agrees"
+        return Reply(
+            kind="right" if agrees else "note",
+            title="Fix",
+            reason=found.sentence,
+            lines=lines,
+            after=after,
+        )
     lines += _offers(exploration, name)
     return Reply(
         kind="wrong",

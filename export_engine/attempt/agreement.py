@@ -26,6 +26,11 @@ class Agreement:
     """What was tried, and what came of it."""
 
     trials: tuple[Trial, ...]
+    reason: str = ""
+    """Why nothing was compared, where nothing was: a clause."""
+    baked: str = ""
+    """What makes an agreement worth nothing: that both have the same value of the moment. The last
+    trial says so, too, as one that differs."""
 
     @property
     def verdict(self) -> Literal["agrees", "differs", "refused", "not checked"]:

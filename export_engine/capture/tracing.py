@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -22,14 +23,15 @@ from export_engine.attempt import (
     signature_of,
 )
 from export_engine.capture.container_writes import given_leaves, listed, refilled
+from export_engine.capture.outside_reads import outside_reads_seen
 from export_engine.capture.sandbox.module_state import attributes_kept, in_eval_mode
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.reachable_state import surroundings_kept
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, specs_by_input
-from export_engine.torch_internals import attached_spec, recording, torch_options
-from export_engine.trace import Change, Recording
+from export_engine.torch_internals import attached_spec, is_fake, recording, torch_options
+from export_engine.trace import Change, PartialGraph, Recording
 
 _CONTAINERS = (
     torch.nn.ModuleList,
@@ -72,12 +74,15 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         edited(request.edits),
         torch_options(request.options),
         recording(record),
+        nullcontext() if request.strict else outside_reads_seen(record.reads),
     ):
         record.on_call = _inputs_watched(module, record.changes)
         record.on_traced = lambda: record.changes.extend(look())
         dynamic_shapes = _dynamic_shapes(request)  # the paths into a container need its setup
         try:
-            program = run_export(module, request, dynamic_shapes)
+            made = run_export(module, request, dynamic_shapes)
+            _check_values(made, record)
+            program = made
             keep()
             record.graph = None  # the program has it whole
             record.raised.clear()
@@ -109,6 +114,22 @@ def run_export(
         strict=request.strict,
         prefer_deferred_runtime_asserts_over_guards=_DEFERRED in request.options,
     )
+
+
+class StandInHeld(RuntimeError):
+    """torch.export gave a program that holds tensors without values; it cannot be run."""
+
+
+def _check_values(program: torch.export.ExportedProgram, record: Recording) -> None:
+    """Raises StandInHeld where torch lets such a program pass, as strict mode and torch.func do."""
+    held = {**program.state_dict, **program.constants}
+    names = [name for name, value in held.items() if is_fake(value)]
+    if names:
+        record.graph = PartialGraph(program.graph, program.graph_module)
+        raise StandInHeld(
+            "torch.export gave a program, and there is a fake tensor in the exported program "
+            f"constant's list, which has no values: {', '.join(names)}."
+        )
 
 
 def _inputs_watched(

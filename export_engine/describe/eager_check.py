@@ -27,13 +27,25 @@ def check_sentence(agreement: Agreement) -> str:
         exact = "exactly" if error == 0 else f"with differences up to {error:.0e}"
         return f"Agrees with eager at {count} {what}{'' if count == 1 else 's'}, {exact}."
     if verdict == "not checked":
-        return "Not compared with eager at other sizes."
+        return f"Not compared with eager: {_why_not(agreement)}."
+    if agreement.baked:
+        return f"Agrees with eager by chance only. {agreement.baked}"
     first = same[0]
     where = _sizes(first) or "fresh inputs"
     detail = f": {first.detail}" if first.detail else ""
     if verdict == "differs":
         return f"Differs from eager at {where}{detail}."
     return f"Refuses {where}, which eager takes{detail}."
+
+
+def _why_not(agreement: Agreement) -> str:
+    if agreement.reason:
+        return agreement.reason
+    failed = [trial for trial in agreement.trials if trial.outcome == "eager-fails"]
+    if failed:
+        detail = f": {failed[0].detail.rstrip('.')}" if failed[0].detail else ""
+        return f"the model itself fails for all that was tried{detail}"
+    return "nothing was tried"
 
 
 def _sizes(trial: Trial) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.findings.baked_values import momentary_values as momentary_values
     from export_engine.findings.finding import Finding as Finding
     from export_engine.findings.program_ops import Op as Op
     from export_engine.findings.program_ops import ops_of as ops_of

@@ -1,229 +1,199 @@
 """Python values that change from call to call, and that the program has as constants.
 
-Reads the source of the functions that ops come from. A call such as `time.time()` or `id(x)`, or an
-attribute that the trace changed, gives a value of the moment; what is assigned from it is one, too,
-and so is what a function returns from it. Where an op on such a line has a number in its arguments,
-that number is baked in; where a branch asks for one, the branch is.
+A call such as `time.time()` or `id(x)`, or an attribute that the trace changed, gives a value of
+the moment. Where an op has a number from it in its arguments, that number is baked in; where a
+branch asks for one, the branch is. Only functions that the call may run count: what `__init__`
+reads is the model's own from then on.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeGuard
 
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.momentary import Momentary, SourceFile, source_files
 from export_engine.findings.program_ops import Op, ops_of
+from export_engine.findings.reached_code import reached_code
 from export_engine.record import Record
-from export_engine.source import Code, Location, Stack, code_of, is_own
+from export_engine.source import Location, Stack, is_own
 
 _CALLS = frozenset(
-    {"id", "hash", "input", "os.getenv", "os.urandom", "os.getpid", "os.environ.get"}
-    | {"uuid.uuid1", "uuid.uuid4", "datetime.now", "datetime.utcnow", "date.today"}
-    | {"datetime.datetime.now", "datetime.date.today", "os.times", "secrets.randbelow"}
+    {"id", "hash", "input", "os.urandom", "os.getpid", "os.getppid", "os.times", "os.getloadavg"}
+    | {"datetime.now", "datetime.utcnow", "date.today"}
+    | {f"uuid.uuid{number}" for number in (1, 3, 4, 5)}
     | {
-        f"time.{name}"
-        for name in ("time", "time_ns", "monotonic", "perf_counter", "perf_counter_ns", "monotonic")
+        f"datetime.{name}"
+        for name in ("datetime.now", "datetime.utcnow", "date.today", "datetime.today")
     }
+    | {
+        f"time.{name}{unit}"
+        for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+        for unit in ("", "_ns")
+    }
+    | {f"time.{name}" for name in ("localtime", "gmtime", "ctime", "strftime")}
     | {
         f"random.{name}"
-        for name in ("random", "randint", "randrange", "uniform", "gauss", "choice", "getrandbits")
+        for name in (
+            *("random", "randint", "randrange", "uniform", "gauss", "choice", "getrandbits"),
+            *("normalvariate", "triangular", "betavariate", "expovariate", "choices", "sample"),
+        )
     }
-    | {f"{np}.random.{name}" for np in ("np", "numpy") for name in ("rand", "randn", "randint")}
-    | {f"{np}.random.{name}" for np in ("np", "numpy") for name in ("uniform", "normal", "random")}
+    | {f"secrets.{name}" for name in ("randbelow", "choice", "randbits", "token_bytes")}
+    | {
+        f"{np}.random.{name}"
+        for np in ("np", "numpy")
+        for name in (
+            *("rand", "randn", "randint", "uniform", "normal", "random", "random_sample"),
+            *("choice", "permutation", "standard_normal", "exponential"),
+        )
+    }
 )
-"""Calls that give another value each time, by the names they are imported under as a rule."""
-_ROUNDS = 4
+"""Calls that give another value each time, by the names of their modules."""
+_COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
+_WHY = "It changes with each call in eager; in the program it never does. Pass it in as a tensor."
+
+Line = list[tuple[Op, Location]]
+"""The ops that come from a line, or through it."""
 
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
-    """One finding per line."""
+    """One finding per place that such a value comes from."""
+    yield from momentary_values(exported)
+
+
+def momentary_values(exported: Exported) -> list[Finding]:
+    """The same, without a Record."""
+    return list(_found(exported))
+
+
+def _found(exported: Exported) -> Iterator[Finding]:
     changed = {
         each.name.rpartition(".")[2]
         for each in exported.recording.changes
         if each.owner != "closure"
     }
-    ops = [op for op in ops_of(exported.program) if op.node.stack_trace]
-    by_file: dict[str, list[tuple[Op, Location]]] = {}
-    for op in ops:
-        for location in op.stack:
-            if is_own(location.file):
-                by_file.setdefault(location.file, []).append((op, location))
-    for path, here in by_file.items():
-        code = code_of(path)
-        if code is not None:
-            yield from _in_file(code, here, changed)
 
-
-def _in_file(code: Code, here: list[tuple[Op, Location]], changed: set[str]) -> Iterator[Finding]:
-    momentary = _Momentary(code, changed)
-    if not momentary.any():
-        return
-    lines: dict[int, list[tuple[Op, Location]]] = {}
-    for op, location in here:
-        lines.setdefault(location.line, []).append((op, location))
-    said: set[ast.AST] = set()
-    for line, at_line in lines.items():
-        statement = code.statement(line)
-        source = momentary.source_in(statement) if statement is not None else None
-        constants = [op for op, _ in at_line if _has_number(op)]
-        if source is None or not constants or isinstance(statement, _COMPOUND):
-            continue
-        if source not in said:
-            said.add(source)
-            yield _finding(code, source, constants[0], at_line[0][1])
-    ran = {id(code.function(code.statement(line) or code.tree)) for line in lines}
-    for branch in momentary.branches():
-        if id(code.function(branch)) in ran:
-            yield _branch(code, branch, momentary, here[0][1].file)
-
-
-_COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
-
-
-class _Momentary:
-    """Which expressions of a file have a value of the moment."""
-
-    def __init__(self, code: Code, changed: set[str]) -> None:
-        self._code = code
-        self._changed = changed
-        self._imported = dict(_imports(code.tree))
-        self._names: set[tuple[int, str]] = set()
-        """Local names, each with its function."""
-        self._attributes: set[str] = set()
-        self._functions: set[str] = set()
-        self._sources = [node for node in ast.walk(code.tree) if self._is_source(node)]
-        for _ in range(_ROUNDS if self._sources else 0):
-            self._spread()
-
-    def any(self) -> bool:
-        """Whether there is any."""
-        return bool(self._sources)
-
-    def source_in(self, node: ast.AST) -> ast.AST | None:
-        """The first such expression in a node."""
-        for each in ast.walk(node):
-            if self._is_momentary(each):
-                return each
-        return None
-
-    def branches(self) -> Iterator[ast.If | ast.IfExp | ast.While]:
-        """Branches that ask for such a value."""
-        for node in ast.walk(self._code.tree):
-            if isinstance(node, ast.If | ast.IfExp | ast.While) and self.source_in(node.test):
-                yield node
-
-    def _is_source(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Call):
-            return self._dotted(node.func) in _CALLS
-        read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-        return read and isinstance(node, ast.Attribute) and node.attr in self._changed
-
-    def _is_momentary(self, node: ast.AST) -> bool:
-        if self._is_source(node):
-            return True
+    def is_source(file: SourceFile, node: ast.AST) -> bool:
         match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                return (id(self._code.function(node)), name) in self._names
+            case ast.Call(func=function):
+                return file.dotted(function) in _CALLS
             case ast.Attribute(attr=name, ctx=ast.Load()):
-                return name in self._attributes
-            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
-                return name in self._functions
+                return name in changed
         return False
 
-    def _spread(self) -> None:
-        """What is assigned or returned from such a value is one."""
-        for node in ast.walk(self._code.tree):
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    self._assign(node, targets, value)
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    self._assign(node, [target], value)
-                case ast.AugAssign(target=target, value=value):
-                    self._assign(node, [target], value)
-                case ast.Return(value=ast.expr() as value) if self._plain(value):
-                    function = self._code.function(node)
-                    if function is not None and function.name != "forward":
-                        self._functions.add(function.name)
-
-    def _assign(self, node: ast.AST, targets: Iterable[ast.expr], value: ast.expr) -> None:
-        if not self._plain(value):
-            return
-        for target in targets:
-            if isinstance(target, ast.Name):
-                self._names.add((id(self._code.function(node)), target.id))
-            elif isinstance(target, ast.Attribute):
-                self._attributes.add(target.attr)
-
-    def _plain(self, value: ast.expr) -> bool:
-        """Whether a value is of the moment and no tensor: what a tensor op gives from it is one."""
-        source = self.source_in(value)
-        if source is None:
-            return False
-        names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
-        inside = {each.id for each in ast.walk(source) if isinstance(each, ast.Name)}
-        return not (names - inside - _KNOWN - set(self._imported)) or isinstance(value, ast.Call)
-
-    def _dotted(self, function: ast.expr) -> str:
-        text = ast.unparse(function) if isinstance(function, ast.Name | ast.Attribute) else ""
-        first, dot, rest = text.partition(".")
-        return f"{self._imported.get(first, first)}{dot}{rest}"
+    lines = lines_of(exported)
+    numbered = {path: list(at) for path, at in lines.items()}
+    files = source_files(numbered, reached_code(exported), is_own)
+    momentary = Momentary(files, is_source)
+    if not momentary.any:
+        return
+    for file in files:
+        yield from _numbers(file, momentary, lines.get(file.path, {}))
+        yield from _branches(file, momentary)
 
 
-_KNOWN = {"int", "float", "round", "abs", "len", "min", "max", "bool", "str", "self", "sum"}
+def lines_of(exported: Exported) -> dict[str, dict[int, Line]]:
+    """Per file of the user's and line, the ops that come from it."""
+    found: dict[str, dict[int, Line]] = {}
+    for op in ops_of(exported.program):
+        for location in op.stack if op.node.stack_trace else ():
+            if is_own(location.file):
+                found.setdefault(location.file, {}).setdefault(location.line, []).append(
+                    (op, location)
+                )
+    return found
 
 
-def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """What names stand for: `t` for `time`, `now` for `time.time`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((each.asname or each.name, each.name) for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for each in node.names:
-                yield each.asname or each.name, f"{node.module}.{each.name}"
+def _numbers(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) -> Iterator[Finding]:
+    said: set[ast.AST] = set()
+    for line, here in lines.items():
+        statement = file.code.statement(line)
+        if statement is None or isinstance(statement, _COMPOUND) or not file.runs(statement):
+            continue
+        source = momentary.source_in(file, statement)
+        if source is None or source in said:
+            continue
+        constants = constants_of(here, statement)
+        if constants:
+            said.add(source)
+            yield _finding(file.code.text(source), constants, here[0])
 
 
-def _has_number(op: Op) -> bool:
-    """Whether an op has a Python number among its tensors: what a value baked in looks like."""
+def constants_of(here: Line, statement: ast.stmt) -> list[tuple[Op, float]]:
+    """The numbers among the arguments of a line's ops that the line does not spell out.
+
+    Those of ops inside a function of torch's or a layer, such as a dropout's p, only where the
+    line's own ops have none.
+    """
+    literals = Counter(
+        abs(each.value)
+        for each in ast.walk(statement)
+        if isinstance(each, ast.Constant) and _is_number(each.value)
+    )
+    numbers = []
+    for op, location in sorted(here, key=lambda each: each[0].stack[-1] != each[1]):
+        for number in _numbers_of(op):
+            if literals[abs(number)] > 0:
+                literals[abs(number)] -= 1
+            else:
+                numbers.append((op, location, number))
+    own = [(op, number) for op, location, number in numbers if op.stack[-1] == location]
+    return own or [(op, number) for op, _, number in numbers]
+
+
+def _numbers_of(op: Op) -> list[float]:
+    """The Python numbers among an op's tensors: what a value baked in looks like."""
     values = [*op.node.args, *op.node.kwargs.values()]
     tensors = any(hasattr(value, "meta") for value in values)
-    numbers = any(type(value) in (int, float) for value in values)
     made = not tensors and any(name in op.name for name in ("full", "scalar_tensor", "arange"))
-    return numbers and (tensors or made)
+    if not (tensors or made):
+        return []
+    return [value for value in values if _is_number(value)]
 
 
-def _finding(code: Code, source: ast.AST, op: Op, location: Location) -> Finding:
-    stack = op.stack
-    text = code.text(source)
-    number = next((each for each in op.node.args if type(each) in (int, float)), None)
-    shown = f", {number}," if number is not None else ""
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)
+
+
+def _finding(text: str, constants: list[tuple[Op, float]], first: tuple[Op, Location]) -> Finding:
+    """Names the number and the op where there is one that it can be; else the line alone."""
+    certain = len({(op.position, number) for op, number in constants}) == 1
+    op, number = constants[0]
+    shown = f", {number}," if certain else ""
     return Finding(
         kind=Kind.BAKED_VALUE,
         severity="wrong",
         sentence=(
             f"The value of `{text}` while tracing{shown} is baked into the program as a constant."
         ),
-        why="It changes with each call in eager; in the program it never does. Pass it in as a "
-        "tensor.",
-        stack=_upto(stack, location),
-        node=op.position,
+        why=_WHY,
+        stack=_upto(first[0].stack, first[1]),
+        node=op.position if certain else -1,
     )
 
 
-def _branch(
-    code: Code, branch: ast.If | ast.IfExp | ast.While, momentary: _Momentary, path: str
-) -> Finding:
-    function = code.function(branch)
-    source = momentary.source_in(branch.test)
-    text = code.text(source) if source is not None else ""
-    return Finding(
-        kind=Kind.BAKED_VALUE,
-        severity="wrong",
-        sentence=f"The branch on `{code.text(branch.test)}` was specialized while tracing.",
-        why=f"`{text}` changes with each call in eager; the program always takes the branch that "
-        "was traced.",
-        stack=(Location(path, branch.lineno, function.name if function else ""),),
-    )
+def _branches(file: SourceFile, momentary: Momentary) -> Iterator[Finding]:
+    for branch, asked in momentary.branches(file):
+        source = momentary.source_in(file, asked)
+        text = file.code.text(source) if source is not None else ""
+        yield Finding(
+            kind=Kind.BAKED_VALUE,
+            severity="wrong",
+            sentence=f"The branch on `{file.code.text(asked)}` was specialized while tracing.",
+            why=f"`{text}` changes with each call in eager; the program always takes the branch "
+            "that was traced.",
+            stack=place_of(file, branch),
+        )
+
+
+def place_of(file: SourceFile, node: ast.stmt | ast.expr) -> Stack:
+    """The line that a node begins at."""
+    function = file.code.function(node)
+    return (Location(file.path, node.lineno, function.name if function else ""),)
 
 
 def _upto(stack: Stack, location: Location) -> Stack:

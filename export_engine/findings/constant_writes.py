@@ -23,7 +23,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
     }
     told: set[str] = set()
     for op in ops_of(program):
-        for constant in _constants(op):
+        for constant in inputs_written(op):
             if constant in constants and constant not in told:
                 told.add(constant)
                 yield _finding(op, constants[constant])
@@ -42,8 +42,8 @@ def _finding(op: Op, name: str) -> Finding:
     )
 
 
-def _constants(op: Op) -> Iterator[str]:
-    """Names of the inputs that an op writes to, itself or through views of them."""
+def inputs_written(op: Op) -> Iterator[str]:
+    """Names of the placeholders that an op writes to, itself or through views of them."""
     if not isinstance(op.node.target, OpOverload):
         return
     for name in written(op.node.target):

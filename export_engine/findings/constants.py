@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import torch
 
@@ -11,6 +12,7 @@ from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.program_ops import parse
 from export_engine.record import Record
 from export_engine.source import Stack
+from export_engine.torch_internals import is_fake
 
 _LIFTED = "lift_fresh"
 """The op through which a tensor that `forward` makes of plain numbers comes in: as in eager, it is
@@ -31,12 +33,17 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
             continue
         value = program.constants.get(spec.target or "")
         stack = _first_stack(users)
-        of = parameters.get(value.data_ptr()) if isinstance(value, torch.Tensor) else None
+        of = parameters.get(value.data_ptr()) if _has_values(value) else None
         if of and isinstance(value, torch.Tensor) and value.numel():
             yield _parameter(spec.target or "", of, stack)
         else:
             yield _constant(spec.target or "", value, stack)
     yield from _tied(exported)
+
+
+def _has_values(value: object) -> TypeGuard[torch.Tensor]:
+    """Whether it is a tensor, and no stand-in for one."""
+    return isinstance(value, torch.Tensor) and not is_fake(value)
 
 
 def _constant(name: str, value: object, stack: Stack) -> Finding:

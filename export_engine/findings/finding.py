@@ -18,9 +18,12 @@ class Kind(StrEnum):
     """What was found. The value is the heading that a view shows."""
 
     BAKED_VALUE = "A Python value baked in"
+    OUTSIDE_VALUE = "A value from outside of the model"
     BAKED_ARGUMENT = "An argument baked in"
     FIXED_SIZE = "A dynamic size was specialized"
     HIDDEN_CONDITION = "A guard that the ranges do not show"
+    OVERLAPPING_INPUTS = "Inputs that overlap in memory"
+    WRITTEN_INPUT = "An input that is mutated"
     SHARED_INPUT = "One tensor passed as several inputs"
     STATE_CHANGED = "A side effect that the program lacks"
     FROZEN_TENSOR = "A tensor baked in"

@@ -14,6 +14,8 @@ from export_engine.findings import (
     constants,
     devices,
     operators,
+    outside_values,
+    overlapping_inputs,
     shared_inputs,
     side_effects,
     specialized_sizes,
@@ -28,9 +30,11 @@ Provider = Callable[[Exported, Record], Iterable[Finding]]
 
 PROVIDERS: tuple[Provider, ...] = (
     shared_inputs.found,
+    overlapping_inputs.found,
     constants.found,
     constant_writes.found,
     baked_values.found,
+    outside_values.found,
     side_effects.found,
     specialized_sizes.found,
     training_mode.found,

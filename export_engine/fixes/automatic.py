@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.describe import check_sentence
@@ -13,7 +13,6 @@ from export_engine.fixes.try_fixes import apply_fixes, try_request
 from export_engine.progress import Progress
 
 MOST_ATTEMPTS = 10
-_GOOD = ("agrees", "not checked")
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,8 @@ class AutofixReport:
         attempt, count = self.attempt, len(self.kept)
         if isinstance(attempt, Exported):
             checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
+            if _unverified(attempt) and count:
+                checked += " Whether it is right is not verified."
             if not count:
                 return f"It exports as it is.{checked}"
             fixes = "one fix" if count == 1 else f"{count} fixes"
@@ -102,7 +103,25 @@ def autofix(
             found = explain(found, progress)
         steps.append(Step(fix, found, kept))
         current = found if kept else current
+    if isinstance(current, Failed):
+        steps = _with_unverified(steps)
     return AutofixReport(first, tuple(steps))
+
+
+def _with_unverified(steps: list[Step]) -> list[Step]:
+    """Where no fix gave a program that was seen to agree, the first that was not compared is kept.
+
+    It follows on what is kept already, and the report says that it is not verified.
+    """
+    kept = max((number for number, step in enumerate(steps) if step.kept), default=-1)
+    for number, step in enumerate(steps):
+        if number > kept and isinstance(step.attempt, Exported) and _unverified(step.attempt):
+            return [*steps[:number], replace(step, kept=True), *steps[number + 1 :]]
+    return steps
+
+
+def _unverified(attempt: Exported) -> bool:
+    return attempt.agreement is None or attempt.agreement.verdict == "not checked"
 
 
 def outcome(attempt: Attempt) -> str:
@@ -134,7 +153,7 @@ def _key(fix: Fix) -> tuple[str, str, str]:
 def _is_better(found: Attempt, before: Failed) -> bool:
     """Whether an attempt is a step ahead: a program that is right, or another failure."""
     if isinstance(found, Exported):
-        return found.agreement is None or found.agreement.verdict in _GOOD
+        return found.agreement is not None and found.agreement.verdict == "agrees"
     assert isinstance(found, Failed)
     return _failure(found) != _failure(before)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request
+from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
 from export_engine.capture import capture
+from export_engine.defects import kept
+from export_engine.findings import momentary_values
 from export_engine.progress import Progress
 from export_engine.verify import check
 
@@ -24,11 +26,23 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
 
 
 def _checked(attempt: Exported) -> Agreement:
-    """The check; an empty one where it stumbles, so that the program stands, unchecked."""
+    """The check; one that says why where it stumbles, so that the program stands, unchecked.
+
+    Two that agree because both have the same value of the moment agree by chance.
+    """
     try:
-        return check(attempt)
-    except Exception:  # noqa: BLE001 - inputs of a kind that cannot be made anew, for one
-        return Agreement(())
+        found = check(attempt)
+    except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be made anew, for one
+        doing = "comparing a fixed program with eager"
+        kept(error, doing)
+        text = " ".join(str(error).split())[:200] or type(error).__name__
+        return Agreement((), reason=f"the comparison itself failed, {type(error).__name__}: {text}")
+    baked = momentary_values(attempt)
+    if not baked or found.verdict != "agrees":
+        return found
+    said = baked[0].sentence
+    chance = Trial({}, "differs", detail=f"it agrees by chance only. {said}")
+    return replace(found, trials=(*found.trials, chance), baked=said)
 
 
 def apply_fixes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,8 +80,18 @@ class SizeFacts:
         return found
 
     def text(self, expression: Any) -> str:
-        """An expression or a condition in the user's terms."""
-        return symbol_printer(self.names)(expression)
+        """An expression or a condition in the user's terms.
+
+        Sizes that share a Dim are told apart by their places: `seq == seq` says nothing.
+        """
+        names = {
+            name: self.names[name]
+            for each in getattr(expression, "free_symbols", ())
+            if (name := str(each)) in self.names
+        }
+        shared = {name for name, count in Counter(names.values()).items() if count > 1}
+        places = {key: str(self.places[key]) for key, name in names.items() if name in shared}
+        return symbol_printer({**self.names, **places})(expression)
 
 
 def size_facts(attempt: Attempt) -> SizeFacts | None:

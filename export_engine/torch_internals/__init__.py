@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines
     from export_engine.torch_internals.operators import aliased as aliased
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
+    from export_engine.torch_internals.operators import fake_result as fake_result
     from export_engine.torch_internals.operators import op_schema as op_schema
     from export_engine.torch_internals.operators import op_signature as op_signature
     from export_engine.torch_internals.operators import overload_name as overload_name
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import returns_its_first as returns_its_first
     from export_engine.torch_internals.operators import writes_to_arguments as writes_to_arguments
     from export_engine.torch_internals.operators import written as written
+    from export_engine.torch_internals.patching import replaced as replaced
     from export_engine.torch_internals.programs import copied_program as copied_program
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes
     from export_engine.torch_internals.programs import made_example as made_example
@@ -101,6 +103,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import symbol_value as symbol_value
     from export_engine.torch_internals.symbols import symbols_in as symbols_in
     from export_engine.torch_internals.symbols import symbols_left as symbols_left
+    from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
+    from export_engine.torch_internals.tensors import is_fake as is_fake
     from export_engine.torch_internals.tensors import times_written as times_written
     from export_engine.torch_internals.torch_names import FakeTensor as FakeTensor
     from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator

@@ -109,3 +109,22 @@ def op_signature(overload: Any) -> inspect.Signature:
             for each in given
         ]
     )
+
+
+def fake_result(overload: Any, args: Any, kwargs: Any) -> Any:
+    """What an op's fake kernel gives for real arguments; the exception, where it raises one."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+    from torch.utils import _pytree as pytree
+
+    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+
+    def faked(value: Any) -> Any:
+        is_tensor = isinstance(value, torch.Tensor)
+        return mode.from_tensor(value, static_shapes=True) if is_tensor else value
+
+    try:
+        with mode:
+            return overload(*pytree.tree_map(faked, args), **pytree.tree_map(faked, kwargs))
+    except Exception as error:  # noqa: BLE001 - handed on: a fake kernel is the user's code
+        return error

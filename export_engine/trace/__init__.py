@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from export_engine.trace.compile_events import SeenRecompile as SeenRecompile
     from export_engine.trace.recording import Change as Change
     from export_engine.trace.recording import Narrowing as Narrowing
+    from export_engine.trace.recording import OutsideRead as OutsideRead
     from export_engine.trace.recording import Owner as Owner
     from export_engine.trace.recording import PartialGraph as PartialGraph
     from export_engine.trace.recording import Raised as Raised

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from traceback import FrameSummary
 from typing import Any, Literal
 
-from export_engine.source import Stack
+from export_engine.source import Location, Stack
 
 _MOST_RAISED = 50
 
@@ -103,6 +103,16 @@ class Change:
 
 
 @dataclass(frozen=True)
+class OutsideRead:
+    """A read of the environment or of a file by the model's own code."""
+
+    what: Literal["environment", "file"]
+    name: str
+    """The variable's, or the file's."""
+    place: Location
+
+
+@dataclass(frozen=True)
 class PartialGraph:
     """A graph as far as tracing came. It may lack an output, values and stacks."""
 
@@ -134,6 +144,9 @@ class Recording:
     raised: deque[Raised] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
     """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
     raised."""
+    reads: list[OutsideRead] = field(default_factory=list)
+    """What the model's own code read from outside, each line once. In non-strict mode alone, where
+    Python runs it."""
     changes: list[Change] = field(default_factory=list)
     """What the model's own code changed, and what was put back."""
     traces: int = 0

@@ -50,6 +50,7 @@ def check(
     module = as_module(request.target)
     with sandbox(), in_eval_mode(module, request.eval_mode), module_kept(module) as restore:
         program = exported.program.module()
+        found.append(_trial(program, request, {}, 0, restore, grad=torch.is_grad_enabled()))
         for number, choice in enumerate(_plans(sizes, trials)):
             raise_if_interrupted()
             if progress:
@@ -77,16 +78,17 @@ def _trial(
     sizes: dict[str, int],
     seed: int,
     restore: Callable[[], None],
+    grad: bool = False,
 ) -> Trial:
     """One run of each; the program shares its buffers with the model, so both begin anew."""
     try:
-        eager = run(request.target, request, seed)
+        eager = run(request.target, request, seed, grad)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         return Trial(sizes, "eager-fails", detail=refusal(error))
     finally:
         restore()
     try:
-        ours = run(program, request, seed)
+        ours = run(program, request, seed, grad)
     except Exception as error:  # noqa: BLE001 - so may the program
         return Trial(sizes, "refused", detail=refusal(error))
     finally:

@@ -15,7 +15,7 @@ from export_engine.defects import failed_itself, kept, report_of
 from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
-from export_engine.verify import contract_soundness, graph_form, mutation, round_trips
+from export_engine.verify import contract_soundness, graph_form, mutation, real_ops, round_trips
 from export_engine.verify.guarantee import Guarantee, Verified
 from export_engine.verify.program_under_test import Subject, examined
 
@@ -35,6 +35,7 @@ CHECKS = (
     Check("functional", graph_form.FUNCTIONAL, graph_form.functional),
     Check("lifted", graph_form.LIFTED, graph_form.lifted),
     Check("mapped", graph_form.MAPPED, graph_form.mapped),
+    Check("ops", real_ops.OPS, real_ops.real_ops),
     Check("sound", contract_soundness.SOUND, contract_soundness.sound),
     Check("refuses", contract_soundness.REFUSES, contract_soundness.refuses),
     Check("checks", contract_soundness.CHECKS, contract_soundness.checks),

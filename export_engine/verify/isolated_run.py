@@ -25,15 +25,21 @@ class Call(NamedTuple):
     """What it put into the containers around them."""
 
 
-def run(called: Callable[..., Any], request: Request, seed: int) -> Any:
-    """The result of a call on copies of the request's inputs, quietly and without gradients."""
-    return call(called, request, seed).result
+def run(called: Callable[..., Any], request: Request, seed: int, grad: bool = False) -> Any:
+    """The result of a call on copies of the request's inputs, quietly; see `call`."""
+    return call(called, request, seed, grad).result
 
 
-def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
+def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = False) -> Call:
     """A call on copies of the request's inputs, with what it made of them.
 
     An input that is passed twice is one copy passed twice.
+
+    Args:
+        called: the model or the program.
+        request: whose arguments to copy.
+        seed: of the random numbers.
+        grad: whether gradients are recorded; by default they are not, whatever the user's mode is.
     """
     signature = signature_of(request.target)
     memo: dict[int, Any] = {}
@@ -45,7 +51,7 @@ def call(called: Callable[..., Any], request: Request, seed: int) -> Call:
 
     args, kwargs = pytree.tree_map(copied, (request.args, dict(request.kwargs)))
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
-    with sandbox(), quiet(), torch.no_grad(), torch.random.fork_rng(devices):
+    with sandbox(), quiet(), torch.set_grad_enabled(grad), torch.random.fork_rng(devices):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
         result = called(*args, **kwargs)

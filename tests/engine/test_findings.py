@@ -1,5 +1,7 @@
 """Findings: each planted fault is found, by the right kind, and none in its clean twin."""
 
+import time
+
 import pytest
 import torch
 
@@ -39,8 +41,25 @@ def test_a_planted_fault_is_found_and_its_twin_is_clean(number: int) -> None:
     assert find_findings(clean, describe(clean)) == ()
 
 
-PLACELESS = (Kind.SHARED_INPUT, Kind.BAKED_ARGUMENT)
+PLACELESS = (Kind.SHARED_INPUT, Kind.BAKED_ARGUMENT, Kind.OVERLAPPING_INPUTS)
 """They are about the call, not about a line."""
+
+
+def test_the_value_that_is_named_is_the_one_that_was_baked_in() -> None:
+    before = time.time()
+    attempt = capture(Request(target=planted.DropsAndAddsTime(), args=(torch.ones(3, 4),)))
+    assert isinstance(attempt, Exported)
+    (finding,) = find_findings(attempt, describe(attempt))
+    op = list(attempt.program.graph.nodes)[finding.node]
+    assert op.target is torch.ops.aten.add.Tensor
+    assert before <= op.args[1] <= time.time()
+    assert f"{op.args[1]}" in finding.sentence
+
+
+def test_a_read_is_seen_where_the_text_does_not_tell() -> None:
+    attempt = capture(Request(target=planted.ReadsByAnotherName(), args=(torch.ones(3, 4),)))
+    assert [each.what for each in attempt.recording.reads] == ["environment"]
+    assert [each.name for each in attempt.recording.reads] == ["A_SCALE_OF_OURS"]
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -1,0 +1,78 @@
+"""Sees what the model's own code reads from the environment and from files while it is traced."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from export_engine.process import undone
+from export_engine.source import TORCH, Location, is_own, is_shown
+from export_engine.torch_internals import replaced
+from export_engine.trace import OutsideRead
+
+_STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
+_BUILT_IN, _IMPORTS = "<frozen ", "importlib"
+"""How Python names the modules of the standard library that it holds compiled."""
+_LOADERS = (TORCH + "serialization.py",)
+"""What opens a file for whoever calls it, as the standard library does."""
+_BESIDE = frozenset(
+    {"linecache", "tokenize", "traceback", "warnings", "inspect", "tempfile", "importlib"}
+    | {"__init__"}  # of logging, which asks for its own
+)
+"""Modules of the standard library that read for reasons of their own."""
+
+
+@undone
+def outside_reads_seen(into: list[OutsideRead]) -> Iterator[None]:
+    """Notes each line of the user's that reads from outside, once."""
+    told: set[Location] = set()
+
+    def note(what: Any, name: object) -> None:
+        place = _place(sys._getframe(2))
+        if place is not None and place not in told:
+            told.add(place)
+            into.append(OutsideRead(what, str(name), place))
+
+    def environment(original: Any) -> Any:
+        def __getitem__(self: Any, key: Any) -> Any:  # noqa: N807 - it stands for that
+            note("environment", key)
+            return original(self, key)
+
+        return __getitem__
+
+    def file(original: Any) -> Any:
+        def open(*args: Any, **kwargs: Any) -> Any:  # noqa: A001 - it stands for that
+            note("file", Path(str(args[0] if args else kwargs.get("file"))).name)
+            return original(*args, **kwargs)
+
+        return open
+
+    with ExitStack() as hooks:
+        hooks.enter_context(replaced(type(os.environ), "__getitem__", environment))
+        hooks.enter_context(replaced(builtins, "open", file))
+        hooks.enter_context(replaced(io, "open", file))
+        yield
+
+
+def _place(frame: FrameType | None) -> Location | None:
+    """The line of the user's that reads, itself or by the standard library; None for others."""
+    while frame is not None:
+        path = frame.f_code.co_filename
+        function = frame.f_code.co_name
+        if is_own(path):
+            if function == "<module>" or not is_shown(path):  # an import runs it, once, or it is us
+                return None
+            return Location(path, frame.f_lineno, function)
+        passing = path.startswith((_STANDARD_LIBRARY, _BUILT_IN, *_LOADERS))
+        if not passing or Path(path).stem in _BESIDE or _IMPORTS in path:
+            return None
+        frame = frame.f_back
+    return None

@@ -1,0 +1,200 @@
+"""Which expressions have a value that is not the model's own, and where it goes.
+
+Some calls and attributes give such a value: the time, a setting of torch, how a tensor lies in
+memory. What is assigned from it is one, too, and so is what a function returns from it. Reads
+source; runs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from export_engine.findings.reached_code import Reached
+from export_engine.source import Code, code_of
+
+_ROUNDS = 4
+IsSource = Callable[["SourceFile", ast.AST], bool]
+"""Whether an expression of a file has such a value."""
+
+
+class SourceFile:
+    """A file of the user's, with the functions in it that a call may run."""
+
+    def __init__(self, path: str, code: Code, reached: Reached, lines: Iterable[int]) -> None:
+        """Make one.
+
+        Args:
+            path: of it.
+            code: its tree.
+            reached: functions that a call may run.
+            lines: those that ops of the program come from.
+        """
+        self.path = path
+        self.code = code
+        self._imported = dict(_imports(code.tree))
+        self._runs: dict[int, bool] = {}
+        self._reached = {line for file, line in reached if file == path}
+        self._with_ops = {
+            id(self.code.function(statement))
+            for line in lines
+            if (statement := code.statement(line)) is not None
+        }
+
+    def runs(self, node: ast.AST) -> bool:
+        """Whether a node is in a function that a call may run, or in one inside of such."""
+        function = self.code.function(node)
+        while function is not None:
+            if id(function) in self._with_ops or _first_line(function) in self._reached:
+                return True
+            function = self.code.function(function)
+        return False
+
+    def dotted(self, function: ast.AST) -> str:
+        """`t()` as `time.time`, where it was imported so."""
+        text = ast.unparse(function) if isinstance(function, ast.Name | ast.Attribute) else ""
+        first, dot, rest = text.partition(".")
+        return f"{self._imported.get(first, first)}{dot}{rest}"
+
+    def is_import(self, name: str) -> bool:
+        """Whether a name was imported."""
+        return name in self._imported
+
+
+class Momentary:
+    """Which expressions of some files have such a value, followed through names and functions."""
+
+    def __init__(self, files: Sequence[SourceFile], is_source: IsSource) -> None:
+        """Make one.
+
+        Args:
+            files: the user's.
+            is_source: which expressions give such a value.
+        """
+        self._is_source = is_source
+        self._names: set[tuple[int, str]] = set()
+        """Local names, each with its function."""
+        self._attributes: set[str] = set()
+        self._functions: set[str] = set()
+        self._running = {
+            each.path: [node for node in ast.walk(each.code.tree) if each.runs(node)]
+            for each in files
+        }
+        self.any = any(is_source(each, node) for each in files for node in self._running[each.path])
+        """Whether there is any."""
+        for _ in range(_ROUNDS if self.any else 0):
+            for each in files:
+                self._spread(each)
+
+    def source_in(self, file: SourceFile, node: ast.AST) -> ast.AST | None:
+        """The first such expression in a node."""
+        return next((each for each in ast.walk(node) if self._is_momentary(file, each)), None)
+
+    def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
+        """What decides which way the code goes by such a value, with what it asks."""
+        for node in self._running[file.path] if self.any else ():
+            for asked in _asked(node):
+                if isinstance(node, ast.stmt | ast.expr) and self.source_in(file, asked):
+                    yield node, asked
+
+    def _is_momentary(self, file: SourceFile, node: ast.AST) -> bool:
+        if self._is_source(file, node):
+            return True
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                return (id(file.code.function(node)), name) in self._names
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                return name in self._attributes
+            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+                return name in self._functions
+        return False
+
+    def _spread(self, file: SourceFile) -> None:
+        """What is assigned or returned from such a value is one."""
+        for node in self._running[file.path]:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    self._assign(file, node, targets, value)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._assign(file, node, [target], value)
+                case ast.AugAssign(target=target, value=value):
+                    self._assign(file, node, [target], value)
+                case ast.NamedExpr(target=target, value=value):
+                    self._assign(file, node, [target], value)
+                case ast.Return(value=ast.expr() as value) if self._plain(file, value):
+                    function = file.code.function(node)
+                    if function is not None and function.name != "forward":
+                        self._functions.add(function.name)
+
+    def _assign(
+        self, file: SourceFile, node: ast.AST, targets: Iterable[ast.expr], value: ast.expr
+    ) -> None:
+        if not self._plain(file, value):
+            return
+        for target in targets:
+            if isinstance(target, ast.Name):
+                self._names.add((id(file.code.function(node)), target.id))
+            elif isinstance(target, ast.Attribute):
+                self._attributes.add(target.attr)
+
+    def _plain(self, file: SourceFile, value: ast.expr) -> bool:
+        """Whether a value is such and no tensor: what a tensor op gives from it is one."""
+        source = self.source_in(file, value)
+        if source is None:
+            return False
+        names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+        inside = {each.id for each in ast.walk(source) if isinstance(each, ast.Name)}
+        others = {name for name in names - inside - _KNOWN if not file.is_import(name)}
+        return not others or isinstance(value, ast.Call)
+
+
+_KNOWN = {"int", "float", "round", "abs", "len", "min", "max", "bool", "str", "self", "sum"}
+
+
+def source_files(
+    lines: dict[str, list[int]], reached: Reached, is_user_file: Callable[[str], bool]
+) -> list[SourceFile]:
+    """The user's files that a call may run something of.
+
+    Args:
+        lines: per file, those that ops of the program come from.
+        reached: the functions that a call may run.
+        is_user_file: whose a file is.
+    """
+    paths = dict.fromkeys([*lines, *(path for path, _ in sorted(reached))])
+    return [
+        SourceFile(path, code, reached, lines.get(path, ()))
+        for path in paths
+        if is_user_file(path) and (code := code_of(path)) is not None
+    ]
+
+
+def _asked(node: ast.AST) -> Iterator[ast.expr]:
+    """What a statement or an expression decides by."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield test
+        case ast.Assert(test=test) | ast.Match(subject=test):
+            yield test
+        case ast.For(iter=looped):
+            yield looped
+        case ast.ListComp(generators=generators) | ast.GeneratorExp(generators=generators):
+            yield from (test for each in generators for test in (*each.ifs, each.iter))
+
+
+def _first_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """What names stand for: `t` for `time`, `now` for `time.time`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (
+                (each.asname or each.name.partition(".")[0], each.name if each.asname else
+                 each.name.partition(".")[0])
+                for each in node.names
+            )  # fmt: skip
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                yield each.asname or each.name, f"{node.module}.{each.name}"

@@ -1,0 +1,200 @@
+"""What the program has of its surroundings: the environment, files, settings, how inputs lie.
+
+A read of the environment or of a file counts wherever the call may run it; in non-strict mode it
+was seen, also where the text does not tell. A setting of torch, or a tensor's device, strides and
+such, counts where the code goes one way or the other by it, or computes with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from export_engine.attempt import Exported
+from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.momentary import Momentary, SourceFile, source_files
+from export_engine.findings.reached_code import reached_code
+from export_engine.record import Record
+from export_engine.source import Location, is_own
+
+_ENVIRONMENT = frozenset(
+    {"os.getenv", "os.getenvb", "os.environ.get", "os.environ.setdefault", "os.environ.copy"}
+    | {"os.environ.items", "os.environ.keys", "os.environ.values", "os.getcwd", "os.getlogin"}
+    | {"socket.gethostname", "platform.node", "getpass.getuser"}
+)
+_FILES = frozenset(
+    {"open", "builtins.open", "io.open", "os.open", "os.listdir", "os.scandir", "os.stat"}
+    | {"os.path.exists", "os.path.isfile", "os.path.getsize", "os.path.getmtime"}
+    | {"codecs.open", "linecache.getline"}
+    | {f"{np}.{name}" for np in ("np", "numpy")
+       for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
+    | {"torch.load", "torch.from_file", "safetensors.torch.load_file", "pandas.read_csv"}
+    | {"torch.hub.load_state_dict_from_url", "urllib.request.urlopen", "requests.get"}
+)  # fmt: skip
+_READS = frozenset({"read_text", "read_bytes", "iterdir"})
+"""Methods of a path."""
+_SETTINGS = frozenset(
+    f"torch.{name}"
+    for name in (
+        *("is_grad_enabled", "is_inference_mode_enabled", "get_default_dtype"),
+        *("get_default_device", "are_deterministic_algorithms_enabled", "initial_seed", "seed"),
+        *("is_deterministic_algorithms_warn_only_enabled", "get_deterministic_debug_mode"),
+        *("get_num_threads", "get_num_interop_threads", "get_float32_matmul_precision"),
+        *("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"),
+        *("get_autocast_gpu_dtype", "get_autocast_cpu_dtype", "is_anomaly_enabled"),
+        *("get_rng_state", "is_warn_always_enabled", "random.initial_seed", "device_count"),
+        *(f"cuda.{each}" for each in (
+            *("is_available", "device_count", "current_device", "get_device_capability"),
+            *("get_device_name", "is_bf16_supported", "memory_allocated", "mem_get_info"),
+        )),
+        *("mps.is_available", "xpu.is_available", "accelerator.is_available"),
+        *("accelerator.current_accelerator", "distributed.is_initialized"),
+        *("distributed.is_available", "distributed.get_rank", "distributed.get_world_size"),
+    )
+) | {"os.cpu_count", "platform.system", "platform.machine", "sys.getrecursionlimit"}  # fmt: skip
+_SETTING_PREFIXES = ("torch.backends.", "torch._C._get_", "torch.autograd.grad_mode.")
+_SETTING_NAMES = frozenset({"sys.platform", "os.name"})
+_FACTS = frozenset(
+    {"device", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "requires_grad", "is_leaf"}
+    | {"grad_fn", "layout", "is_sparse", "is_mkldnn"}
+)
+"""Of a tensor, as attributes."""
+_FACT_CALLS = frozenset(
+    {"stride", "is_contiguous", "storage_offset", "data_ptr", "get_device", "is_pinned"}
+    | {"is_inference", "untyped_storage", "is_conj", "is_neg"}
+)
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """One finding per line."""
+    lines = lines_of(exported)
+    numbered = {path: list(at) for path, at in lines.items()}
+    files = source_files(numbered, reached_code(exported), is_own)
+    yield from _reads(exported, files)
+    settings, facts = Momentary(files, _is_setting), Momentary(files, _is_fact)
+    for file in files:
+        told: set[int] = set()
+        for finding in (
+            *_decided(file, settings, "a setting of the process"),
+            *_decided(file, facts, "how the example's tensors lie"),
+            *_computed(file, settings, lines.get(file.path, {})),
+        ):
+            if finding.stack[-1].line not in told:
+                told.add(finding.stack[-1].line)
+                yield finding
+
+
+def _is_setting(file: SourceFile, node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=function):
+            name = file.dotted(function)
+            return name in _SETTINGS or name.startswith(_SETTING_PREFIXES)
+        case ast.Attribute(ctx=ast.Load()) | ast.Name(ctx=ast.Load()):
+            name = file.dotted(node)
+            return name in _SETTING_NAMES or name.startswith(_SETTING_PREFIXES)
+    return False
+
+
+def _is_fact(file: SourceFile, node: ast.AST) -> bool:
+    """A tensor's, as far as the text tells: not an attribute of the model itself."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=name)):
+            return name in _FACT_CALLS and not _is_module(file, value)
+        case ast.Attribute(value=value, attr=name, ctx=ast.Load()) if name in _FACTS:
+            return not _is_module(file, value)
+    return False
+
+
+def _is_module(file: SourceFile, value: ast.expr) -> bool:
+    """Whether something is `self`, or a module that was imported, rather than a tensor."""
+    match value:
+        case ast.Name(id=name):
+            return name in ("self", "cls", "config", "cfg", "args") or file.is_import(name)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name in ("config", "cfg", "args")
+    return False
+
+
+def _reads(exported: Exported, files: list[SourceFile]) -> Iterator[Finding]:
+    """Reads that the text tells of, and those that were seen while tracing."""
+    told: set[tuple[str, int]] = set()
+    for file in files:
+        for node in ast.walk(file.code.tree):
+            what = _read(file, node)
+            if what and isinstance(node, ast.expr) and file.runs(node):
+                place = place_of(file, node)
+                if place[-1][:2] not in told:
+                    told |= _lines_around(file, node)
+                    yield _read_finding(what, file.code.text(node), place[-1])
+    for read in exported.recording.reads:
+        if read.place[:2] not in told:
+            told.add(read.place[:2])
+            yield _read_finding(read.what, read.name, read.place)
+
+
+def _lines_around(file: SourceFile, node: ast.expr) -> set[tuple[str, int]]:
+    """The lines that a read may be seen at: those of its statement, for one over several."""
+    statement = file.code.statement(node.lineno)
+    first = min(node.lineno, statement.lineno if statement is not None else node.lineno)
+    return {(file.path, line) for line in range(first, (node.end_lineno or node.lineno) + 1)}
+
+
+def _read(file: SourceFile, node: ast.AST) -> str:
+    """`environment`, `file`, or nothing."""
+    match node:
+        case ast.Call(func=function):
+            name = file.dotted(function)
+            if name in _ENVIRONMENT:
+                return "environment"
+            method = function.attr if isinstance(function, ast.Attribute) else ""
+            return "file" if name in _FILES or method in _READS else ""
+        case ast.Subscript(value=value, ctx=ast.Load()) if file.dotted(value) == "os.environ":
+            return "environment"
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]):
+            return "environment" if file.dotted(other) == "os.environ" else ""
+    return ""
+
+
+def _read_finding(what: str, text: str, place: Location) -> Finding:
+    where = "the environment" if what == "environment" else "a file"
+    return Finding(
+        kind=Kind.OUTSIDE_VALUE,
+        severity="surprising",
+        sentence=f"The model reads {where} each time it runs: `{text}`.",
+        why="The program reads nothing: it has what came of the value that was there while "
+        "tracing, wherever it runs. Read it in `__init__`, or pass it in as a tensor.",
+        stack=(place,),
+    )
+
+
+def _decided(file: SourceFile, momentary: Momentary, what: str) -> Iterator[Finding]:
+    for node, asked in momentary.branches(file):
+        source = momentary.source_in(file, asked)
+        text = file.code.text(source) if source is not None else ""
+        yield Finding(
+            kind=Kind.OUTSIDE_VALUE,
+            severity="surprising",
+            sentence=f"The code goes by {what}: `{file.code.text(asked)}` was decided while "
+            "tracing.",
+            why=f"`{text}` may be another where the program runs. The program does not ask: it "
+            "always goes the way that was taken then.",
+            stack=place_of(file, node),
+        )
+
+
+def _computed(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) -> Iterator[Finding]:
+    for line, here in lines.items() if momentary.any else ():
+        statement = file.code.statement(line)
+        if statement is None or isinstance(statement, ast.If | ast.For | ast.While | ast.With):
+            continue
+        source = momentary.source_in(file, statement)
+        if source is not None and file.runs(statement) and constants_of(here, statement):
+            yield Finding(
+                kind=Kind.OUTSIDE_VALUE,
+                severity="surprising",
+                sentence=f"The model computes with a setting of the process: "
+                f"`{file.code.text(source)}`.",
+                why="The program has the value that it had while tracing as a constant.",
+                stack=place_of(file, statement),
+            )

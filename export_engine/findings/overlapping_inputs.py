@@ -1,0 +1,102 @@
+"""Inputs that the program writes to, and inputs that share memory in the example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.findings.constant_writes import inputs_written
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.program_ops import Op, ops_of
+from export_engine.record import Record
+from export_engine.shapes import leaf_values
+from export_engine.source import Stack
+
+
+def found(exported: Exported, record: Record) -> Iterator[Finding]:
+    """One finding per input that is written to, and per two that overlap."""
+    paths = {
+        entry.name: entry.path or entry.name
+        for entry in record.signature.inputs
+        if entry.kind == "user_input"
+    }
+    writes = _writes(exported, paths)
+    for path, op in writes.items():
+        yield Finding(
+            kind=Kind.WRITTEN_INPUT,
+            severity="surprising",
+            sentence=f"The program writes to its input `{path}`: who calls it has other values in "
+            "it afterwards.",
+            why="Some backends copy their inputs, and then the caller sees nothing of it. Work on "
+            "a copy, `x.clone()`, or return what is written.",
+            stack=op.stack if op is not None else (),
+            node=op.position if op is not None else -1,
+        )
+    for one, other in _overlapping(exported):
+        yield _overlap(one, other, writes)
+
+
+def _writes(exported: Exported, paths: dict[str, str]) -> dict[str, Op | None]:
+    """Per path of an input, the first op that writes to it."""
+    found: dict[str, Op | None] = {}
+    for op in ops_of(exported.program):
+        for name in inputs_written(op):
+            if name in paths:
+                found.setdefault(paths[name], op)
+    for spec in exported.program.graph_signature.output_specs:
+        if spec.kind.name == "USER_INPUT_MUTATION" and spec.target in paths:
+            found.setdefault(paths[spec.target], None)
+    return found
+
+
+def _overlapping(exported: Exported) -> Iterator[tuple[str, str]]:
+    if exported.request is None:
+        return
+    tensors = [
+        (path, value)
+        for path, value in leaf_values(exported.request).items()
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided and value.numel()
+    ]
+    for (one, first), (other, second) in combinations(tensors, 2):
+        if first is not second and _share(first, second):
+            yield one, other
+
+
+def _share(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether the bytes between the first and the last element of two tensors overlap."""
+    if one.device != other.device:
+        return False
+    if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
+        return False
+    (start, end), (begin, stop) = _extent(one), _extent(other)
+    return start < stop and begin < end
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    steps = zip(tensor.stride(), tensor.shape, strict=True)
+    last = sum(int(step) * (int(size) - 1) for step, size in steps)
+    start = int(tensor.storage_offset()) * tensor.element_size()
+    return start, start + (last + 1) * tensor.element_size()
+
+
+def _overlap(one: str, other: str, writes: dict[str, Op | None]) -> Finding:
+    written = next((path for path in (one, other) if path in writes), None)
+    op = writes[written] if written else None
+    stack: Stack = op.stack if op is not None else ()
+    if written is None:
+        why = "torch.export takes inputs for tensors of their own. Nothing is written to either, "
+        why += "so the program is right; a backend that writes to its inputs may not be."
+    else:
+        why = f"What is written to `{written}` shows in the other in eager. The program was traced "
+        why += "as if they were apart. Pass copies, or one tensor of which the model takes views."
+    return Finding(
+        kind=Kind.OVERLAPPING_INPUTS,
+        severity="note" if written is None else "wrong",
+        sentence=f"`{one}` and `{other}` overlap in memory in the example.",
+        why=why,
+        stack=stack,
+        node=op.position if op is not None else -1,
+    )

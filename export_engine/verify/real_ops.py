@@ -1,0 +1,260 @@
+"""Ops as they are, beside what tracing took them for: custom ops run on real tensors.
+
+Tracing asks an op's fake kernel what it gives, and believes its schema on what it writes to.
+Nobody checks either. torch's own ops are taken at their word; any other is run here on what it is
+really given, at the example's sizes and at others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Request
+from export_engine.defects import kept
+from export_engine.process import raise_if_interrupted
+from export_engine.source import parse_stack_trace
+from export_engine.torch_internals import (
+    OpOverload,
+    aliased,
+    fake_result,
+    op_signature,
+    pytree,
+    written,
+)
+from export_engine.verify.contract_sampling import inside
+from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.isolated_run import call
+from export_engine.verify.program_under_test import Subject
+
+OPS = "Every custom op gives what its fake kernel says, and writes to what its schema says."
+_TORCHS_OWN = frozenset(
+    {"aten", "prim", "prims", "higher_order", "quantized", "_c10d_functional", "c10d_functional"}
+    | {"c10d", "inductor", "profiler", "rngprims", "export", "_quantized", "mkldnn", "onednn"}
+    | {"quantized_decomposed", "fsdp", "streams", "debugprims", "mkldnn_prepacked", "static"}
+)
+_MOST_SIZES = 3
+
+
+class _Problem(NamedTuple):
+    node: str
+    text: str
+
+
+def real_ops(subject: Subject) -> Guarantee:
+    """Runs the program op by op and looks at each custom op before and after."""
+    custom = [
+        node
+        for module in subject.program.graph_module.modules()
+        if isinstance(module, torch.fx.GraphModule)
+        for node in module.graph.nodes
+        if _is_custom(node)
+    ]
+    if not custom:
+        said = "All ops are torch's own."
+        return Guarantee(name="ops", claim=OPS, verdict="not applicable", sentence=said)
+    problems: dict[tuple[str, str], _Problem] = {}
+    seen: set[str] = set()
+    failed: list[str] = []
+    for seed, sizes in enumerate(inside(subject, _MOST_SIZES)):
+        raise_if_interrupted()
+        request = subject.request if seed == 0 else subject.at(sizes, seed)
+        try:
+            watching = _run(subject, request, seed)
+        except Exception as error:  # noqa: BLE001 - the program may refuse sizes; `sound` says so
+            kept(error, "running a program op by op")
+            failed.append(" ".join(str(error).split())[:200] or type(error).__name__)
+            continue
+        seen |= watching.seen
+        for problem in watching.problems:
+            problems.setdefault((problem.node, problem.text.partition(":")[0]), problem)
+    return _found(custom, seen, list(problems.values()), failed)
+
+
+def _found(
+    custom: list[torch.fx.Node], seen: set[str], problems: list[_Problem], failed: list[str]
+) -> Guarantee:
+    names = sorted({str(node.target) for node in custom})
+    unseen = [name for name in names if name not in seen]
+    verdict = verdict_of(problems)
+    sentence = f"{len(names)} custom {'op was' if len(names) == 1 else 'ops were'} run on real "
+    sentence += f"tensors: {', '.join(names[:3])}."
+    if problems:
+        sentence = problems[0].text
+    elif unseen:
+        verdict = "not checked"
+        sentence = f"Not run on real tensors: {', '.join(unseen[:3])}."
+    return Guarantee(
+        name="ops",
+        claim=OPS,
+        verdict=verdict,
+        sentence=sentence,
+        evidence=(*(each.text for each in problems), *(f"a run failed: {each}" for each in failed)),
+        node=problems[0].node if problems else "",
+    )
+
+
+def _is_custom(node: torch.fx.Node) -> bool:
+    target = node.target
+    return isinstance(target, OpOverload) and target.namespace not in _TORCHS_OWN
+
+
+def _run(subject: Subject, request: Request, seed: int) -> _Watching:
+    module = subject.module
+    assert isinstance(module, torch.fx.GraphModule)
+    watching, graph = _Watching(module), module.graph
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        flat = graph.process_inputs(*args, **kwargs)
+        return watching.run(*flat, enable_io_processing=False)
+
+    try:
+        call(run, request, seed)
+    finally:
+        subject.restore()
+    return watching
+
+
+class _Watching(torch.fx.Interpreter):
+    """Runs a graph; of each custom op it compares what it does with what is claimed of it."""
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=True)
+        self.seen: set[str] = set()
+        self.problems: list[_Problem] = []
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        if n.op == "call_module" and n.target == "_guards_fn":
+            return None  # whether a size is refused is for `refuses`
+        return super().run_node(n)
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if not (isinstance(target, OpOverload) and target.namespace not in _TORCHS_OWN):
+            return super().call_function(target, args, kwargs)
+        before = _copied(args, kwargs)
+        claimed = fake_result(target, *_copied(args, kwargs))
+        result = super().call_function(target, args, kwargs)
+        self.seen.add(str(target))
+        for text in (
+            *_unlike(result, claimed),
+            *_unsaid_writes(target, (args, kwargs), before),
+            *_unsaid_views(target, result, args, kwargs),
+        ):
+            self.problems.append(self._placed(target, text))
+        return result
+
+    def _placed(self, target: OpOverload, text: str) -> _Problem:
+        """With the line and the node that it is at; nested graphs name the op alone."""
+        node = next((each for each in self.graph.nodes if each.target is target), None)
+        stack = parse_stack_trace((node.stack_trace if node is not None else "") or "")
+        where = f" ({stack[-1].file.rpartition('/')[2]}:{stack[-1].line})" if stack else ""
+        return _Problem(node.name if node is not None else "", f"`{target}` {text}{where}")
+
+
+def _copied(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """With tensors of their own that lie in memory as these do."""
+
+    def copied(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if value.layout is not torch.strided or _overlaps_itself(value):
+            return value.detach().clone()
+        made = torch.empty_strided(
+            value.shape, value.stride(), dtype=value.dtype, device=value.device
+        )
+        return made.copy_(value.detach())
+
+    found: tuple[Any, Any] = pytree.tree_map(copied, (args, kwargs))
+    return found
+
+
+def _overlaps_itself(value: torch.Tensor) -> bool:
+    return any(
+        not step and size > 1 for step, size in zip(value.stride(), value.shape, strict=True)
+    )
+
+
+def _unlike(result: Any, claimed: Any) -> Iterator[str]:
+    """How what an op gives is not what its fake kernel says."""
+    if isinstance(claimed, Exception):
+        said = " ".join(str(claimed).split())[:160] or type(claimed).__name__
+        yield f"has a fake kernel that fails for these inputs: {said}"
+        return
+    real, fake = pytree.tree_leaves(result), pytree.tree_leaves(claimed)
+    if len(real) != len(fake):
+        yield f"gives {len(real)} values, and its fake kernel says {len(fake)}"
+        return
+    for number, (one, other) in enumerate(zip(real, fake, strict=True)):
+        which = f" as result {number}" if len(real) > 1 else ""
+        if isinstance(one, torch.Tensor) != isinstance(other, torch.Tensor):
+            yield f"gives a {type(one).__name__}{which}, its fake kernel a {type(other).__name__}"
+        elif isinstance(one, torch.Tensor):
+            yield from _unlike_tensor(one, other, which)
+
+
+def _unlike_tensor(one: torch.Tensor, other: torch.Tensor, which: str) -> Iterator[str]:
+    sizes = [int(size) if _is_known(size) else None for size in other.shape]  # None: from data
+    same = len(sizes) == one.dim() and all(
+        size is None or size == real for size, real in zip(sizes, one.shape, strict=True)
+    )
+    if not same:
+        yield f"gives the shape {list(one.shape)}{which}, and its fake kernel says {sizes}"
+    elif one.dtype != other.dtype:
+        yield f"gives {one.dtype}{which}, and its fake kernel says {other.dtype}"
+    elif one.device != other.device:
+        yield f"gives a tensor on {one.device}{which}, and its fake kernel says {other.device}"
+    elif None not in sizes and one.layout is torch.strided and _steps(one) != _steps(other):
+        yield f"gives the strides {one.stride()}{which}, and its fake kernel says {other.stride()}"
+
+
+def _is_known(size: object) -> bool:
+    return isinstance(size, int)
+
+
+def _steps(value: torch.Tensor) -> list[int]:
+    """Strides of dims with more than one element; of an empty tensor none matter."""
+    if not value.numel():
+        return []
+    return [step for step, size in zip(value.stride(), value.shape, strict=True) if size > 1]
+
+
+def _unsaid_writes(target: OpOverload, after: Any, before: Any) -> Iterator[str]:
+    """Arguments that have other values after the call, though the schema does not say so."""
+    said = set(written(target))
+    names = op_signature(target)
+    now = names.bind(*after[0], **after[1]).arguments
+    then = names.bind(*before[0], **before[1]).arguments
+    for name, value in now.items():
+        leaves = zip(pytree.tree_leaves(value), pytree.tree_leaves(then[name]), strict=True)
+        if name not in said and any(_changed(one, other) for one, other in leaves):
+            yield f"writes to its argument `{name}`, and its schema does not say so"
+
+
+def _changed(one: Any, other: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or one.layout is not torch.strided:
+        return False
+    if one.shape != other.shape:
+        return True
+    same = one.detach() == other
+    if one.is_floating_point() or one.is_complex():
+        same |= (one.detach() != one.detach()) & (other != other)  # nan
+    return not bool(same.all())
+
+
+def _unsaid_views(target: OpOverload, result: Any, args: Any, kwargs: Any) -> Iterator[str]:
+    """Results that are the memory of an argument, though the schema does not say so."""
+    said = {*aliased(target), *written(target)}
+    given = op_signature(target).bind(*args, **kwargs).arguments
+    made = [each for each in pytree.tree_leaves(result) if _address(each)]
+    for name, value in given.items():
+        addresses = {_address(each) for each in pytree.tree_leaves(value)} - {0}
+        if name not in said and any(_address(each) in addresses for each in made):
+            yield f"returns memory of its argument `{name}`, and its schema does not say so"
+
+
+def _address(value: Any) -> int:
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return 0
+    return value.untyped_storage().data_ptr()

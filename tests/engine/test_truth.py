@@ -1,0 +1,129 @@
+"""What is said is true: of programs without values, of agreements by chance, of conditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Agreement, Exported, Failed, Fix, Request, Trial
+from export_engine.attempt import Kind as FailureKind
+from export_engine.capture import capture
+from export_engine.describe.eager_check import check_sentence
+from export_engine.diagnose import diagnose
+from export_engine.fixes import automatic, try_fixes
+from export_engine.fixes.automatic import Step
+from export_engine.shapes import Shapes
+from export_engine.shapes.trace_facts import size_facts
+from tests import planted
+
+
+class Gradient(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.func.grad(lambda y: (y * y).sum())(x)
+
+
+@pytest.mark.parametrize(
+    ("model", "strict", "kind"),
+    [
+        (Gradient(), False, FailureKind.TENSOR_LEAK),
+        (Gradient(), True, FailureKind.TENSOR_LEAK),
+        (planted.WritesData(), True, FailureKind.DATA_WRITE),
+    ],
+)
+def test_a_program_with_tensors_without_values_is_a_failure(
+    model: nn.Module, strict: bool, kind: FailureKind
+) -> None:
+    attempt = capture(Request(target=model, args=(torch.ones(3, 4),), strict=strict))
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.kind is kind
+    assert found.stack, "the line is named"
+
+
+@pytest.mark.parametrize("model", [planted.AddsId(), planted.AddsTime()])
+def test_an_agreement_by_chance_is_none(model: nn.Module) -> None:
+    attempt = try_fixes.try_request(Request(target=model, args=(torch.ones(3, 4),)))
+    assert isinstance(attempt, Exported)
+    assert attempt.agreement is not None
+    assert attempt.agreement.verdict == "differs"
+
+
+def test_a_fix_is_compared_on_the_users_own_example() -> None:
+    seen: list[tuple[torch.Tensor, bool]] = []
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        if type(x) is torch.Tensor:
+            seen.append((x, torch.is_grad_enabled()))
+        return x * 2
+
+    x = torch.randn(3, requires_grad=True)
+    attempt = capture(Request(target=model, args=(x,)))
+    assert isinstance(attempt, Exported)
+    seen.clear()
+    try_fixes._checked(attempt)
+    first, grad = seen[0]
+    assert torch.equal(first, x)
+    assert (first.requires_grad, grad) == (True, True)
+
+
+def test_what_was_not_compared_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Exported) -> Agreement:
+        raise TypeError("no fresh one can be made")
+
+    attempt = capture(Request(target=planted.Relu(), args=(torch.ones(3),)))
+    assert isinstance(attempt, Exported)
+    monkeypatch.setattr(try_fixes, "check", fails)
+    found = try_fixes._checked(attempt)
+    assert found.verdict == "not checked"
+    assert "no fresh one can be made" in check_sentence(found)
+    failed = Agreement((Trial({}, "eager-fails", detail="it is too large."),))
+    assert check_sentence(failed) == (
+        "Not compared with eager: the model itself fails for all that was tried: it is too large."
+    )
+
+
+def test_what_was_not_compared_is_kept_only_where_nothing_better_is() -> None:
+    exported = capture(Request(target=planted.Relu(), args=(torch.ones(3),)))
+    assert isinstance(exported, Exported)
+
+    def step(*outcomes: Any) -> Step:
+        trials = tuple(Trial({}, each) for each in outcomes)
+        made = Exported(
+            request=exported.request,
+            recording=exported.recording,
+            program=exported.program,
+            agreement=Agreement(trials),
+        )
+        better = automatic._is_better(made, Failed(error=ValueError(), request=None,
+                                                   recording=exported.recording))  # fmt: skip
+        return Step(Fix(kind="mode", title="", change=lambda request: request), made, better)
+
+    unsure, wrong, right = step(), step("differs"), step("agrees")
+    assert [each.kept for each in (unsure, wrong, right)] == [False, False, True]
+    assert [each.kept for each in automatic._with_unverified([wrong, unsure])] == [False, True]
+    report = automatic.AutofixReport(exported, (automatic._with_unverified([unsure])[0],))
+    assert "not verified" in report.sentence
+
+
+class Squares(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] == y.shape[0]:
+            return x.sum() + y.sum()
+        return x.sum()
+
+
+def test_a_condition_on_two_sizes_of_one_name_tells_them_apart() -> None:
+    request = Request(
+        target=Squares(),
+        args=(torch.ones(4, 2), torch.ones(4, 2)),
+        shapes=Shapes.parse("x: seq, _; y: *, _"),
+    )
+    facts = size_facts(capture(request))
+    assert facts is not None
+    facts.names.update(dict.fromkeys(facts.names, "seq"))  # as where both were named so
+    recorded = [facts.text(each.recorded) for each in facts.conditions]
+    assert "seq == seq" not in recorded
+    assert "x.shape[0] == y.shape[0]" in [text.replace("Eq", "") for text in recorded], recorded
