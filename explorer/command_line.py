@@ -14,11 +14,13 @@ from explorer.checked_ahead import check_ahead
 from explorer.comparison import diff
 from explorer.exploration import Exploration
 from explorer.exporting import explore, load
+from explorer.own_defects import OURS, own_defect
 from explorer.session import FixError
 
-OK, BAD, USAGE, UNCHECKED = 0, 1, 2, 3
+OK, BAD, USAGE, UNCHECKED, DEFECT = 0, 1, 2, 3, 4
 """Exit codes: all is well; an export or a run failed, programs differ or a guarantee is broken;
-misuse; nothing is wrong as far as was checked, and something that could be checked was not."""
+misuse; nothing is wrong as far as was checked, and something that could be checked was not;
+Export Explorer itself failed."""
 
 _EPILOG = """\
 examples:
@@ -36,7 +38,7 @@ exit codes: 0 all that was asked for was checked, and is well; 1 the export fail
 differ, a guarantee is broken or a run failed or gave other values; 2 the command could not be
 carried out; 3 nothing is wrong as far as was checked, but a check of --verify did not run though it
 could, or what --fix made was not compared with eager. What cannot be checked is no 3: a file has no
-eager model beside it.
+eager model beside it; 4 Export Explorer itself failed, with a report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
 program; making that of a hostile file runs code from it. They do so of files that you saved here
@@ -57,7 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("give a .pt2 file, or module:function; --help has examples")
     try:
         return _run(asked)
-    except (ImportError, AttributeError, TypeError, ValueError, OSError, FixError) as error:
+    except (*OURS, ImportError, ValueError, OSError, FixError) as error:
+        defect = own_defect(
+            error, f"carrying out `{' '.join(map(str, arguments or sys.argv[1:]))}`"
+        )
+        if defect is not None:
+            sys.stderr.write(f"export-explorer: {defect}\n\n{defect.report}\n")
+            return DEFECT
         sys.stderr.write(f"export-explorer: {error}\n")
         return USAGE
 

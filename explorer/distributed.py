@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from export_engine.defects import passed_over
+
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
     from export_engine.progress import Progress
@@ -95,6 +97,7 @@ def _row(task: _Task) -> RunRow:
         row: RunRow = task.answer.get()
         return msgspec.structs.replace(row, where=where)
     except Exception as error:  # noqa: BLE001 - any loss is one run's
+        passed_over(error, "running on an engine")
         return msgspec.structs.replace(
             task.row,
             outcome="failed",

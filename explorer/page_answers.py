@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from explorer.main_thread import in_main_thread
+from explorer.own_defects import OURS, own_defect
 from explorer.page import messages as m
 from explorer.session import FixError, Session
 from explorer.session_entry import Entry
@@ -32,8 +33,18 @@ class Answers:
         """Told how far an action is: done, total (0: not known), what it is at."""
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
-        """One answer. Raises Refusal with a sentence."""
-        return answered(self, m.ASKS, ask, request)
+        """One answer.
+
+        Raises:
+            Refusal: with a sentence; of a defect of ours, also with a report.
+        """
+        try:
+            return answered(self, m.ASKS, ask, request)
+        except (*OURS, RuntimeError) as error:
+            defect = own_defect(error, f"answering `{ask}`")
+            if defect is None:
+                raise
+            raise Refusal(str(defect), defect.report) from error
 
     def _record(self, asked: m.OfAttempt) -> bytes:
         return self._entry(asked.attempt).encoded

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.opened import OpenedFile
+from explorer.own_defects import own_defect
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
@@ -109,6 +110,9 @@ class Session:
             found = apply_fixes(attempt, chosen, progress)
         except Exception as error:
             titles = "; ".join(fix.title for fix in chosen)
+            defect = own_defect(error, f"applying {titles}")
+            if defect is not None:
+                raise defect from error
             raise FixError(f"This cannot be applied ({titles}): {error}") from error
         if isinstance(found, Failed):
             found = explain(found, progress)

@@ -1,17 +1,20 @@
 """Export Explorer's own defects: kept in a log, said as what they are, with a report to send.
 
-An exception of ours must not be shown as if the user had made it, nor vanish. `kept` logs one that
-is passed over; `report_of` makes what a person can send: versions and the traceback, without the
+An exception of ours must not be shown as if the user had made it, nor vanish. `passed_over` logs
+one that is; `report_of` makes what a person can send: versions and the traceback, without the
 values of anyone's tensors, and without the name of their home.
 """
 
 from __future__ import annotations
 
+import linecache
 import logging
 import platform
 import re
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,7 +32,7 @@ _PACKAGES = ("export-explorer", "torch", "msgspec", "anywidget", "ipywidgets", "
 _ROOMS = ("export_engine", "explorer", "kernel_ext", "widgets")
 
 
-def kept(error: BaseException, doing: str) -> None:
+def passed_over(error: BaseException, doing: str) -> None:
     """Logs an exception that is passed over.
 
     Args:
@@ -37,6 +40,15 @@ def kept(error: BaseException, doing: str) -> None:
         doing: what was being done, as a clause: `describing the program`.
     """
     LOGGER.debug("passed over while %s", doing, exc_info=error)
+
+
+@contextmanager
+def passing_over(doing: str) -> Iterator[None]:
+    """Passes over whatever is raised inside, and logs it; see `passed_over`."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - it is what this is for
+        passed_over(error, doing)
 
 
 def failed_itself(error: BaseException, doing: str) -> str:
@@ -66,14 +78,18 @@ def report_of(error: BaseException, doing: str) -> str:
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether an exception is a defect of ours: of such a class, and raised by a line of ours.
+    """Whether an exception is a defect of ours: of such a class, and from a line of ours.
 
-    One that passes through code of the user's or of torch's was raised for what that does.
+    One from code of the user's or of torch's was raised for what that does, and one that a line of
+    ours raises with `raise` says what is wrong with what was asked for.
     """
     if not isinstance(error, OURS) or error.__traceback__ is None:
         return False
-    *_, (innermost, _) = traceback.walk_tb(error.__traceback__)
-    return innermost.f_globals.get("__name__", "").partition(".")[0] in _ROOMS
+    *_, (innermost, line) = traceback.walk_tb(error.__traceback__)
+    if innermost.f_globals.get("__name__", "").partition(".")[0] not in _ROOMS:
+        return False
+    text = linecache.getline(innermost.f_code.co_filename, line, innermost.f_globals)
+    return not text.lstrip().startswith("raise ")
 
 
 def _said(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from IPython.core.magic import (
 )
 
 import explorer
+from explorer.own_defects import OURS, own_defect
 from kernel_ext.call import parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
@@ -124,8 +125,13 @@ class ExportMagics(Magics):
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
-        except (TypeError, ValueError, OSError, explorer.FixError) as error:
+        except (*OURS, ValueError, OSError, explorer.FixError) as error:
             shown.clear()
+            defect = own_defect(error, "carrying out %export")
+            if defect is not None:
+                raise defect from error
+            if not isinstance(error, TypeError | ValueError | OSError | explorer.FixError):
+                raise
             raise ExportUsageError(str(error)) from error
         finally:
             shown.stop()

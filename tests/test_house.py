@@ -321,6 +321,54 @@ def private(name: str) -> bool:
     )
 
 
+EVERY_SOURCE = [*SOURCES, *sorted(PRIVATE_NAMES_LIVE_IN.rglob("*.py"))]
+LOGS = {"passed_over", "exception", "debug", "OwnDefect"}
+HANDS_ON = {"set_exception"}
+"""What gives an exception to whoever waits for it."""
+
+
+def test_a_broad_except_logs_what_it_passes_over() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in EVERY_SOURCE
+        for line in silent_excepts(path.read_text(encoding="utf-8"))
+    ]
+
+    assert not found
+
+
+def test_a_silent_except_is_noticed() -> None:
+    code = (
+        "try:\n    f()\nexcept Exception:\n    pass\n"
+        "try:\n    f()\nexcept (ValueError, BaseException) as error:\n    g(error)\n"
+        "try:\n    f()\nexcept:\n    x = 1\n"
+        "try:\n    f()\nexcept Exception as error:\n    passed_over(error, 'it')\n"
+        "try:\n    f()\nexcept Exception as error:\n    raise Other from error\n"
+        "try:\n    f()\nexcept ValueError:\n    pass\n"
+        "with suppress(Exception):\n    f()\n"
+    )
+
+    assert list(silent_excepts(code)) == [3, 7, 11, 25]
+
+
+def silent_excepts(code: str) -> Iterator[int]:
+    """The lines at which any exception at all is let pass, and none is logged or raised again."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ExceptHandler) and is_broad(node.type):
+            inside = [each for statement in node.body for each in ast.walk(statement)]
+            called = {dotted(each.func)[-1] for each in inside if isinstance(each, ast.Call)}
+            if not called & (LOGS | HANDS_ON) and not any(isinstance(e, ast.Raise) for e in inside):
+                yield node.lineno
+        elif isinstance(node, ast.Call) and dotted(node.func)[-1] == "suppress":
+            yield from [node.lineno] if any(map(is_broad, node.args)) else []
+
+
+def is_broad(kind: ast.expr | None) -> bool:
+    """Whether it is any exception."""
+    names = {each.id for each in ast.walk(kind) if isinstance(each, ast.Name)} if kind else set()
+    return kind is None or bool(names & {"Exception", "BaseException"})
+
+
 MADE = {"tests/browser/screenshots"}
 """Paths that are there only after something has run."""
 

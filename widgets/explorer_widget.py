@@ -10,6 +10,7 @@ Record come by message alone.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,12 +23,23 @@ Answer = tuple[Any, list[bytes]]
 """A value that JSON can carry, and buffers."""
 
 
+_LOGGER = logging.getLogger("export_explorer")
 MOST_RECORD = 32_768
 """Bytes of a Record that a page is handed with the widget; a larger one is asked for."""
 
 
 class Refusal(Exception):
     """Why a question of the page cannot be answered. Its text is shown as it is."""
+
+    def __init__(self, reason: str, report: str = "") -> None:
+        """Make one.
+
+        Args:
+            reason: the text.
+            report: of a defect of Export Explorer's own: what to send.
+        """
+        super().__init__(reason)
+        self.report = report
 
 
 class ExplorerWidget(anywidget.AnyWidget):
@@ -115,8 +127,9 @@ class ExplorerWidget(anywidget.AnyWidget):
             value, found = self._answered(message["ask"], message)
             reply |= {"ok": True, "value": value}
         except Refusal as refusal:
-            reply |= {"ok": False, "error": str(refusal)}
-        except Exception as error:  # noqa: BLE001 - the page must hear of it, whatever it is
+            reply |= {"ok": False, "error": str(refusal), "report": refusal.report}
+        except Exception as error:  # the page must hear of it, whatever it is
+            _LOGGER.exception("no answer to %s", message["ask"])
             reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
         self.send(reply, found)
 

@@ -18,7 +18,9 @@ from explorer.exploration import Exploration
 from explorer.exporting import explore
 from explorer.feedback import Reply
 from explorer.guiding.steps import explained, exported, fixed, looked_over, varying, verified
+from explorer.own_defects import own_defect
 from explorer.report import GENERATOR, write_report
+from export_engine.defects import passed_over
 
 if TYPE_CHECKING:
     from export_engine.progress import Report
@@ -153,10 +155,14 @@ class _Walk:
             self.end(Reply(kind="open", title=heading, reason=stopped))
             return False
         except Exception as error:  # noqa: BLE001 - one step that stumbles does not end the walk
+            passed_over(error, "taking a step of the guide")
+            defect = own_defect(error, f"taking the step `{heading}` of the guide")
+            said = f"This step did not work: {type(error).__name__}: {error}"
             reply = Reply(
                 kind="wrong",
                 title=heading,
-                reason=f"This step did not work: {type(error).__name__}: {error}",
+                reason=str(defect) if defect else said,
+                code=defect.report if defect else "",
                 after="The other steps continue without it.",
             )
         self.end(reply)

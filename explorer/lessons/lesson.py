@@ -12,6 +12,7 @@ from explorer.feedback import Line, Reply
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
 from explorer.lessons.saved_progress import forget, keep, kept
+from export_engine.defects import passed_over
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)
@@ -116,6 +117,7 @@ class Lesson:
         except (Wrong, AssertionError) as error:
             return self._refused(exercise, str(error) or "Something is not as it should be.")
         except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
+            passed_over(error, "checking an answer")
             return self._refused(
                 exercise, f"This cannot be checked: {type(error).__name__}: {error}"
             )

@@ -27,6 +27,7 @@ from export_engine.capture.outside_reads import outside_reads_seen
 from export_engine.capture.sandbox.module_state import attributes_kept, in_eval_mode
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.reachable_state import surroundings_kept
+from export_engine.defects import passed_over
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, specs_by_input
@@ -87,6 +88,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
             record.graph = None  # the program has it whole
             record.raised.clear()
         except Exception as raised:  # noqa: BLE001 - any failure is an outcome
+            passed_over(raised, "exporting")
             error = raised
     found: dict[str, Any] = {
         "request": request,

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Attempt, as_module, signature_of
+from export_engine.defects import passed_over
 from export_engine.describe.graph import Graphs
 from export_engine.shapes import Leaf, leaves_of
 
@@ -34,7 +35,8 @@ def add_partial(graphs: Graphs, attempt: Attempt) -> None:
     before = len(graphs.entries)
     try:
         graphs.add(partial, "traced so far", names=_names(nodes, attempt))
-    except Exception:  # noqa: BLE001 - see above
+    except Exception as error:  # noqa: BLE001 - see above
+        passed_over(error, "describing a partial graph")
         del graphs.entries[before:]
 
 

@@ -16,6 +16,7 @@ from torch.export.graph_signature import (
 )
 
 from export_engine.attempt import Request, signature_of
+from export_engine.defects import passed_over
 from export_engine.describe.values import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Signature, join_path
 from export_engine.torch_internals import key_text, pytree
@@ -85,7 +86,8 @@ def output_paths(program: ExportedProgram) -> list[str]:
     try:
         tree = pytree.tree_unflatten(leaves, out_spec)
         keyed = pytree.tree_flatten_with_path(tree)[0]
-    except Exception:  # noqa: BLE001 - a class of the user's may ask anything of its parts
+    except Exception as error:  # noqa: BLE001 - a class of the user's may ask anything of its parts
+        passed_over(error, "reading the structure of the outputs")
         return [str(number) for number in range(out_spec.num_leaves)]
     return [join_path(map(key_text, keys)) for keys, _ in keyed]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from export_engine.defects import passed_over
 from export_engine.diagnose.failing_line import chain
 from export_engine.source import is_shown
 
@@ -52,7 +53,8 @@ def message(error: BaseException) -> str:
         return said.strip()
     try:
         return str(error).strip()
-    except Exception:  # noqa: BLE001 - the text of a model's own error is the model's code
+    except Exception as error:  # noqa: BLE001 - the text of a model's own error is the model's code
+        passed_over(error, "reading the text of an error")
         return ""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from export_engine.attempt import Diagnosis, Failed
+from export_engine.defects import passed_over
 from export_engine.diagnose.containers import not_a_module, unknown_input, unknown_result
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
@@ -48,7 +49,8 @@ def diagnose(attempt: Failed) -> Diagnosis:
     for family in FAMILIES:
         try:
             found = family(attempt)
-        except Exception:  # noqa: BLE001 - a diagnosis must not fail; the next family may know
+        except Exception as error:  # noqa: BLE001 - a diagnosis must not fail; the next family may know
+            passed_over(error, "diagnosing a failure")
             continue
         if found is not None:
             return found

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from export_engine.attempt import Exported, Failed, Request, as_module
 from export_engine.capture import capture, module_kept
+from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.exportdb.case_list import cases
 from export_engine.exportdb.case_source import other_args, request_of
@@ -83,6 +84,7 @@ def _differs(program: Any, request: Request) -> str:
             theirs = call(request.target, request, seed=0)
         ours = call(program, request, seed=0)
     except Exception as error:  # noqa: BLE001 - what a case raises is its outcome
+        passed_over(error, "running a case of the ExportDB")
         return " ".join(str(error).split())[:300]
     found = compare(ours.result, theirs.result)
     if found.same:

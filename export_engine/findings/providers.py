@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from export_engine.attempt import Exported
+from export_engine.defects import passed_over
 from export_engine.findings import (
     baked_values,
     constant_writes,
@@ -60,5 +61,6 @@ def _asked(provider: Provider, exported: Exported, record: Record) -> list[Findi
     """What one family finds; nothing from one that stumbles: the others may know something."""
     try:
         return list(provider(exported, record))
-    except Exception:  # noqa: BLE001 - whatever it is, the program and other findings stand
+    except Exception as error:  # noqa: BLE001 - whatever it is, the program and other findings stand
+        passed_over(error, "looking for findings")
         return []

@@ -16,6 +16,7 @@ import torch
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, as_module, signature_of
 from export_engine.capture import module_kept
+from export_engine.defects import passed_over
 from export_engine.fixes.pytree_containers import (
     Registered,
     Unfit,
@@ -111,6 +112,7 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
             reason = error
             continue
         except Exception as error:  # noqa: BLE001 - a class may refuse to be made in any way
+            passed_over(error, "taking a container apart")
             said = str(error).strip().partition("\n")[0]
             reason = Unfit(f"flattening one fails ({said})")
             continue

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -18,6 +17,7 @@ import torch
 
 from export_engine.attempt import Request, as_module
 from export_engine.capture import module_kept
+from export_engine.defects import passed_over, passing_over
 from export_engine.shapes import repeated
 from export_engine.torch_internals import calls_of_op
 from export_engine.verify import run
@@ -103,7 +103,7 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
     with (
         module_kept(as_module(request.target)),
         calls_of_op(name, overload) as found,
-        suppress(Exception),  # the model may fail by itself; the calls until then count
+        passing_over("running the model for calls of an op"),  # those until it fails count
     ):
         run(request.target, request, seed=0)
     if not found:
@@ -133,7 +133,8 @@ def _run(called: Any, given: Given) -> OpRun | None:
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             result = called(**own)
-    except Exception:  # noqa: BLE001 - the op may refuse its inputs by whatever it likes
+    except Exception as error:  # noqa: BLE001 - the op may refuse its inputs by whatever it likes
+        passed_over(error, "running a custom op")
         return None
     wrote = [slot for slot in tensor_slots(given) if not _same(slot.of(given), slot.of(own))]
     return OpRun(own, result, str(wrote[0]) if wrote else "")
@@ -212,7 +213,7 @@ def _revalued(given: Given) -> Iterator[Given]:
     )
     for change in changes:
         for only in [None, *tensor_slots(given)]:
-            with suppress(Exception):
+            with passing_over("changing the inputs of an op"):
                 yield _mapped(given, change, only)
 
 

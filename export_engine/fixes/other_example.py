@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from export_engine.attempt import Exported, Failed, Fix, Request, as_module
 from export_engine.capture import module_kept
+from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated, ZeroOrOne
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
@@ -88,6 +89,7 @@ def _runs(request: Request) -> bool:
     with module_kept(as_module(request.target)):
         try:
             run(request.target, request, seed=0)
-        except Exception:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+            passed_over(error, "running the model on another example")
             return False
     return True

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from export_engine.attempt import Failed, Fix, NoFix
+from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes import (
     containers,
@@ -86,5 +87,6 @@ def _ask(
     before = len(found)
     try:
         found.extend(provider(attempt, progress))
-    except Exception:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
+    except Exception as error:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
+        passed_over(error, "looking for fixes")
         found[before:] = [each for each in found[before:] if isinstance(each, NoFix)]

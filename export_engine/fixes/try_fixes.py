@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
 from export_engine.capture import capture
-from export_engine.defects import kept
+from export_engine.defects import passed_over
 from export_engine.findings import momentary_values
 from export_engine.progress import Progress
 from export_engine.verify import check
@@ -34,7 +34,7 @@ def _checked(attempt: Exported) -> Agreement:
         found = check(attempt)
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be made anew, for one
         doing = "comparing a fixed program with eager"
-        kept(error, doing)
+        passed_over(error, doing)
         text = " ".join(str(error).split())[:200] or type(error).__name__
         return Agreement((), reason=f"the comparison itself failed, {type(error).__name__}: {text}")
     baked = momentary_values(attempt)

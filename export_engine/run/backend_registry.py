@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.metadata import entry_points
 
+from export_engine.defects import passed_over
 from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.builtin_backends.aot_inductor import AOTInductor
 from export_engine.run.builtin_backends.eager import Eager
@@ -42,6 +43,7 @@ def backends() -> dict[str, Backend]:
             if not isinstance(added, Backend):
                 raise TypeError(f"{point.value} does not make a Backend")
         except Exception as error:  # noqa: BLE001 - someone else's package breaks nothing here
+            passed_over(error, "loading a backend")
             added = _Broken(point.name, f"{point.value} cannot be loaded: {error}")
         found.setdefault(added.name, added)
     return found

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 
 from export_engine.capture import module_kept
+from export_engine.defects import passed_over
 from export_engine.run.backend import Backend
 from export_engine.run.eager_baseline import LOOSE, SEED, Bench, to_cpu
 from export_engine.source import parse_stack_trace
@@ -37,7 +38,8 @@ def located(bench: Bench, backend: Backend, folder: Path) -> Located:
         if bench.program_parts:
             return _of_program(bench)
         return _bisected(bench, backend, folder)
-    except Exception:  # noqa: BLE001 - a help to the reader; the row stands without it
+    except Exception as error:  # noqa: BLE001 - a help to the reader; the row stands without it
+        passed_over(error, "looking for the op at which a backend parts")
         return Located(-1, "The first op that diverges could not be located.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
+from export_engine.defects import passed_over
 from export_engine.record import RunRow
 from export_engine.run.backend import Backend, Ready
 from export_engine.run.divergence import Located, located
@@ -61,6 +62,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
             sentence=" ".join(filter(None, [row.sentence, ready.note])),
         )
     except Exception as error:  # noqa: BLE001 - a failure of this run only
+        passed_over(error, "running by a backend")
         _give_back(bench.device)
         sentence = sentence_of(error, backend.title, bench.device, stage)
         return msgspec.structs.replace(

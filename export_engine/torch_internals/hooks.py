@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +13,7 @@ import torch
 from torch.export import _trace, dynamic_shapes
 from torch.fx.experimental import proxy_tensor
 
+from export_engine.defects import passing_over
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import shape_hooks
@@ -145,7 +146,9 @@ def _partial_graph(into: Recording) -> Iterator[None]:
             error = sys.exc_info()[1]
             again = "RestartAnalysis" in (each.__name__ for each in type(error).__mro__)
             if error is not None and not again and not into.traces:
-                with suppress(Exception):  # the error that ended the trace is the one to tell of
+                with passing_over(
+                    "copying the graph so far"
+                ):  # the error that ended the trace is the one to tell of
                     copied = torch.fx.Graph()
                     copied.graph_copy(self.tracers[0].graph, {})
                     into.graph = PartialGraph(copied, SimpleNamespace(**self.nn_modules))

@@ -22,6 +22,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions
 
+from export_engine.defects import passed_over
 from export_engine.process import undone
 from export_engine.torch_internals.patching import replaced
 
@@ -201,7 +202,8 @@ def _without_inputs(notes: list[str]) -> Callable[[Any], Any]:
             try:
                 if given:
                     serialize.deserialize_torch_artifact(given)
-            except Exception:  # noqa: BLE001 - what an unpickler raises is up to the file
+            except Exception as error:  # noqa: BLE001 - what an unpickler raises is up to the file
+                passed_over(error, "reading the example inputs of a file")
                 notes.append(NO_INPUTS)
                 call.arguments["example_inputs"] = None
             return original(*call.args, **call.kwargs)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch._ops import OpOverload
 
+from export_engine.defects import passed_over
 from export_engine.process import undone
 
 
@@ -127,4 +128,5 @@ def fake_result(overload: Any, args: Any, kwargs: Any) -> Any:
         with mode:
             return overload(*pytree.tree_map(faked, args), **pytree.tree_map(faked, kwargs))
     except Exception as error:  # noqa: BLE001 - handed on: a fake kernel is the user's code
+        passed_over(error, "running a fake kernel")
         return error

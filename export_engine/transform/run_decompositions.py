@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 
 from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced
 from export_engine.capture import quiet
+from export_engine.defects import passed_over
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.torch_internals import counted_nodes, origins
@@ -85,7 +86,8 @@ def kept_whole(
     try:
         with sandbox(), quiet():
             return kept, program.run_decompositions(kept.to_torch())
-    except Exception:  # noqa: BLE001 - then there is nothing to recommend
+    except Exception as error:  # noqa: BLE001 - then there is nothing to recommend
+        passed_over(error, "decomposing with attention kept whole")
         return None
 
 

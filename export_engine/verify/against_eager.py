@@ -13,6 +13,7 @@ import torch
 
 from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
 from export_engine.capture import in_eval_mode, module_kept
+from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.verify.compare_outputs import compare
@@ -84,12 +85,14 @@ def _trial(
     try:
         eager = run(request.target, request, seed, grad)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+        passed_over(error, "comparing with eager")
         return Trial(sizes, "eager-fails", detail=refusal(error))
     finally:
         restore()
     try:
         ours = run(program, request, seed, grad)
     except Exception as error:  # noqa: BLE001 - so may the program
+        passed_over(error, "comparing with eager")
         return Trial(sizes, "refused", detail=refusal(error))
     finally:
         restore()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from export_engine.defects import passed_over
 from export_engine.torch_internals import pytree
 
 _LOOSE = {torch.float16: 2e-2, torch.bfloat16: 4e-2, torch.float64: 1e-6, torch.complex128: 1e-6}
@@ -77,7 +78,8 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         try:
             same = bool(one == other)
-        except Exception:  # noqa: BLE001 - an object of the user's own decides what == means
+        except Exception as error:  # noqa: BLE001 - an object of the user's own decides what == means
+            passed_over(error, "comparing two outputs")
             same = type(one) is type(other)
         return Difference(0.0, same, "" if same else f"{one!r:.60} instead of {other!r:.60}")
     if one.shape != other.shape:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine.defects import passed_over
 from export_engine.record import SizeInput, probe_sizes
 from export_engine.torch_internals import asserted, implied_by
 from export_engine.trace import RecordedGuard
@@ -38,11 +39,13 @@ def sound(subject: Subject) -> Guarantee:
         try:
             theirs = subject.run(subject.eager, request, seed)
         except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+            passed_over(error, "calling at sizes of the contract")
             evidence.append(f"{shown}: eager itself fails: {refusal(error)}")
             continue
         try:
             ours = subject.run(subject.module, request, seed)
         except Exception as error:  # noqa: BLE001 - so may the program
+            passed_over(error, "calling at sizes of the contract")
             failing.append((request, seed))
             evidence.insert(0, f"{shown}: the program rejects it: {refusal(error)}")
             continue
@@ -92,6 +95,7 @@ def refuses(subject: Subject) -> Guarantee:
         try:
             subject.run(subject.module, subject.at(sizes, 0))
         except Exception as error:  # noqa: BLE001 - that is what is wanted
+            passed_over(error, "calling at sizes of the contract")
             refused += 1
             text = str(error)
             stated = "" if any(each in text for each in _SAYING) else " (an op failed, no check)"
@@ -169,11 +173,13 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
         request = subject.at(sizes, 0)
         try:
             theirs = subject.run(subject.eager, request)
-        except Exception:  # noqa: BLE001 - eager does not take it either
+        except Exception as error:  # noqa: BLE001 - eager does not take it either
+            passed_over(error, "calling at sizes of the contract")
             continue
         try:
             ours = subject.run(subject.module, request)
         except Exception as error:  # noqa: BLE001 - an op refuses it
+            passed_over(error, "calling at sizes of the contract")
             evidence.append(f"{shown}: {refusal(error)}")
             continue
         found = subject.compared(ours, theirs)

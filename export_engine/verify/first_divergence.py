@@ -14,6 +14,7 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
+from export_engine.defects import passed_over
 from export_engine.source import parse_stack_trace
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.isolated_run import call
@@ -35,7 +36,8 @@ def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
     """The first op with another value, or that eager does not run; with its line."""
     try:
         return _found(subject, request, seed)
-    except Exception:  # noqa: BLE001 - a help to the reader; what is broken stands without it
+    except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
+        passed_over(error, "looking for the op at which values part")
         return _UNKNOWN
     finally:
         subject.restore()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from export_engine.attempt import DecompositionTable
-from export_engine.defects import kept
+from export_engine.defects import passed_over
 from export_engine.findings import Op, ops_of
 from export_engine.record import OPS
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, writes_to_arguments
@@ -193,7 +193,7 @@ def _left_when_decomposed(subject: Subject) -> list[Op]:
     try:
         program = subject.program.run_decompositions()
     except Exception as error:
-        kept(error, "decomposing for the guarantee `functional`")
+        passed_over(error, "decomposing for the guarantee `functional`")
         way_out = kept_whole(subject.program, DecompositionTable("core"))
         if way_out is None:
             raise _NotDecomposed from error

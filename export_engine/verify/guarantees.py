@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from export_engine.attempt import Exported
-from export_engine.defects import failed_itself, kept, report_of
+from export_engine.defects import failed_itself, passed_over, report_of
 from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
@@ -81,7 +81,7 @@ def _checked(check: Check, subject: Subject) -> Guarantee:
         return check.run(subject)
     except Exception as error:  # noqa: BLE001 - kept; the other guarantees can still be checked
         doing = f"checking the guarantee `{check.name}`"
-        kept(error, doing)
+        passed_over(error, doing)
         return Guarantee(
             name=check.name,
             claim=check.claim,

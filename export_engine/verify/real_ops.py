@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request
-from export_engine.defects import kept
+from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted
 from export_engine.source import parse_stack_trace
 from export_engine.torch_internals import (
@@ -64,7 +64,7 @@ def real_ops(subject: Subject) -> Guarantee:
         try:
             watching = _run(subject, request, seed)
         except Exception as error:  # noqa: BLE001 - the program may refuse sizes; `sound` says so
-            kept(error, "running a program op by op")
+            passed_over(error, "running a program op by op")
             failed.append(" ".join(str(error).split())[:200] or type(error).__name__)
             continue
         seen |= watching.seen

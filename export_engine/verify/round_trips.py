@@ -8,6 +8,7 @@ import torch
 
 from export_engine.attempt import DecompositionTable, Exported, Failed
 from export_engine.capture import capture
+from export_engine.defects import passed_over
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
 from export_engine.transform import kept_whole
@@ -29,6 +30,7 @@ def saved(subject: Subject) -> Guarantee:
     try:
         torch.export.save(subject.program, file)
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        passed_over(error, "taking the program there and back")
         return _guarantee("saved", SAVED, "", [f"torch cannot save it: {_reason(error)}"])
     size = file.getbuffer().nbytes
     file.seek(0)
@@ -54,6 +56,7 @@ def unflattened(subject: Subject) -> Guarantee:
     try:
         module = torch.export.unflatten(copied_program(subject.program))
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        passed_over(error, "taking the program there and back")
         problem = f"torch cannot unflatten it: {_reason(error)}"
         return _guarantee("unflattened", UNFLATTENED, "", [problem])
     problems = _runs_alike(subject, module)
@@ -100,6 +103,7 @@ def decomposed(subject: Subject) -> Guarantee:
     try:
         program = subject.program.run_decompositions()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        passed_over(error, "taking the program there and back")
         way_out = kept_whole(subject.program, DecompositionTable("core"))
         if way_out is None:
             problem = f"torch cannot decompose it: {_reason(error)}"

@@ -9,6 +9,7 @@ import torch
 
 from export_engine.attempt import Attempt, Request, as_module, signature_of
 from export_engine.capture import in_eval_mode, module_kept
+from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.record import CompiledCall, CompileReport, Record
@@ -108,6 +109,7 @@ def _run(
             try:
                 call(compiled, each, seed=0)
             except Exception as error:  # noqa: BLE001 - what a call raises is its outcome
+                passed_over(error, "calling what torch.compile made")
                 said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             failures.append(said)
             restore()

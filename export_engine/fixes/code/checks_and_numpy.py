@@ -20,6 +20,7 @@ from export_engine.attempt import (
     unedited,
 )
 from export_engine.capture import module_kept
+from export_engine.defects import passed_over
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.rewrite import Rewritten
@@ -115,6 +116,7 @@ def _runs(request: Request) -> bool:
         try:
             with edited(request.edits):
                 run(request.target, request, seed=0)
-        except Exception:  # noqa: BLE001 - what a check raises, or the model by itself
+        except Exception as error:  # noqa: BLE001 - what a check raises, or the model by itself
+            passed_over(error, "running the model with a code fix")
             return False
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from export_engine.capture import descriptors_quiet
+from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import on_cpu, packages
 from export_engine.torch_internals import copied_program, flat_leaves
@@ -32,7 +33,8 @@ class ExecuTorch:
             program, note = _with_reshapes(job.program), ""
             try:
                 edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
-            except Exception:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
+            except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
+                passed_over(error, "lowering for XNNPACK")
                 edge = to_edge_transform_and_lower(_with_reshapes(job.program))
                 note = "Portable kernels only: XNNPACK cannot take parts of this program."
             lowered = edge.to_executorch()

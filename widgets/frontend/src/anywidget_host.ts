@@ -1,6 +1,6 @@
 /** The Host of a live notebook: traits and messages of an anywidget model. */
 
-import { reasonOf } from "./format";
+import { Refused, reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Layout, Progress } from "./host";
 import { type Kernel, KernelWatch } from "./kernel_watch";
 import type { Notebook } from "./saved_state";
@@ -21,6 +21,8 @@ interface Reply {
   ok?: boolean;
   value?: unknown;
   error?: string;
+  /** Of a defect of Export Explorer's own: what to send. */
+  report?: string;
 }
 
 interface Waiting {
@@ -136,6 +138,6 @@ export class AnywidgetHost implements Host {
     if (!waiting) return; // another view of the same model asked
     this.waiting.delete(reply.id as string);
     if (reply.ok) waiting.resolve((buffers[0] ?? reply.value) as never);
-    else waiting.reject(new Error(reply.error ?? "The kernel could not answer."));
+    else waiting.reject(new Refused(reply.error ?? "The kernel could not answer.", reply.report));
   };
 }

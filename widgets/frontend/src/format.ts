@@ -53,6 +53,16 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Why something that was asked for was not done; of a defect of ours, with what to send. */
+export class Refused extends Error {
+  readonly report: string;
+
+  constructor(reason: string, report = "") {
+    super(reason);
+    this.report = report;
+  }
+}
+
 /** A text short enough for a tooltip. */
 export function capped(text: string, most = 400): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;

@@ -5,7 +5,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
-import { reasonOf } from "./format";
+import { Refused, reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { Looking } from "./looking";
 import { Program } from "./program";
@@ -38,6 +38,8 @@ export class Store extends Looking {
   readonly ended: Signal<string> = signal("");
   /** Whether the last action came to nothing; `ended` says why. */
   readonly refused: Signal<boolean> = signal(false);
+  /** Where Export Explorer itself failed: what to send; else empty. */
+  readonly report: Signal<string> = signal("");
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
@@ -200,12 +202,14 @@ export class Store extends Looking {
       this.working.value = { what, since: performance.now(), progress: null };
       this.ended.value = "";
       this.refused.value = false;
+      this.report.value = "";
     });
     try {
       await action();
     } catch (error) {
       this.ended.value = reasonOf(error);
       this.refused.value = true;
+      this.report.value = error instanceof Refused ? error.report : "";
     } finally {
       this.working.value = null;
     }

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
+import { CopyButton } from "../panes/CopyButton";
 import { Diff } from "../panes/Diff";
 import { Prose } from "../panes/parts";
 import type { Program } from "../program";
@@ -20,6 +21,9 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
       {ended && (
         <Line mark={store.refused.value ? "bad" : "note"}>
           <span>{capped(ended, 1000)}</span>
+          {store.report.value && (
+            <CopyButton text={() => store.report.value} label="Copy the report" />
+          )}
           <button
             type="button"
             class="tx-more"

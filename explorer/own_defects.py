@@ -1,0 +1,33 @@
+"""A defect of Export Explorer's own, as a person sees it: a sentence, and a report to send."""
+
+from __future__ import annotations
+
+from export_engine.defects import OURS, failed_itself, is_ours, passed_over, report_of
+
+__all__ = ["OURS", "OwnDefect", "own_defect"]
+
+
+class OwnDefect(RuntimeError):
+    """Export Explorer itself failed. Its text is the sentence; `report` is what to send."""
+
+    def __init__(self, error: BaseException, doing: str) -> None:
+        """Make one, and log what happened.
+
+        Args:
+            error: what was raised in our code.
+            doing: what was being done, as a clause.
+        """
+        passed_over(error, doing)
+        self.report = report_of(error, doing)
+        super().__init__(failed_itself(error, doing))
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the sentence, and the report to be copied."""
+        return [str(self), "", "To report it, send this:", "", self.report]
+
+
+def own_defect(error: BaseException, doing: str) -> OwnDefect | None:
+    """The defect that an exception is; None where it is about what was asked for."""
+    if isinstance(error, OwnDefect):
+        return error
+    return OwnDefect(error, doing) if is_ours(error) else None
