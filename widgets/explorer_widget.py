@@ -127,7 +127,8 @@ class ExplorerWidget(anywidget.AnyWidget):
             value, found = self._answered(message["ask"], message)
             reply |= {"ok": True, "value": value}
         except Refusal as refusal:
-            reply |= {"ok": False, "error": str(refusal), "report": refusal.report}
+            reply |= {"ok": False, "error": str(refusal)}
+            reply |= {"report": refusal.report} if refusal.report else {}
         except Exception as error:  # the page must hear of it, whatever it is
             _LOGGER.exception("no answer to %s", message["ask"])
             reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
