@@ -49,6 +49,8 @@ export class Program {
   private readonly linesIndex = new Map<number, Map<number, NodeId[]>>();
   private readonly inputAt = new Map<number, InputEntry>();
   private readonly nestedIn = new Map<number, { node: NodeId; argument: string }>();
+  /** Stacks that were asked for: many ops share one. */
+  private readonly stacks: Frame[][] = [];
   private readonly symbolsOf = new Map<string, readonly number[]>();
 
   constructor(readonly record: Record) {
@@ -184,12 +186,16 @@ export class Program {
 
   stackAt(stack: number): Frame[] {
     if (stack < 0) return [];
+    const known = this.stacks[stack];
+    if (known) return known;
     const { file, line, function: fn } = this.record.frames;
-    return Array.from(list(this.record.stacks, stack), (frame) => ({
+    const made = Array.from(list(this.record.stacks, stack), (frame) => ({
       file: file[frame] ?? -1,
       line: line[frame] ?? 0,
       function: this.string(fn[frame]),
     }));
+    this.stacks[stack] = made;
+    return made;
   }
 
   /** Nodes whose stack goes through a line, in execution order. */

@@ -24,6 +24,8 @@ export function buildForest(program: Program, options: Options): Forest {
 class Builder {
   readonly forest: Forest;
   private readonly scopes = new Map<string, Item>();
+  /** Per scope of the main graph, its item. */
+  private readonly homes = new Map<number, Item>();
 
   constructor(
     private readonly program: Program,
@@ -143,7 +145,10 @@ class Builder {
 
   /** The scope item that a node's box goes into, made on first use. */
   private home(id: NodeId, into: Item): Item {
-    const base = graphOf(id) === 0 ? -1 : this.outerScope(id);
+    const main = graphOf(id) === 0; // where nothing depends on who runs it
+    const known = main ? this.homes.get(this.program.scope(id)) : undefined;
+    if (known) return known;
+    const base = main ? -1 : this.outerScope(id);
     const path: number[] = [];
     const { scopes } = this.program.record;
     for (let scope = this.program.scope(id); scope >= 0; scope = scopes[scope]?.parent ?? -1) {
@@ -164,6 +169,7 @@ class Builder {
       }
       home = next;
     }
+    if (main) this.homes.set(this.program.scope(id), home);
     return home;
   }
 

@@ -190,3 +190,18 @@ test("a point is in a box and in all that hold it", () => {
     "matmul",
   ]);
 });
+
+test("what was written in boxes and at edges is not measured again when others are opened", () => {
+  const drawing = drawingOf(layeredProgram(4), PLAIN);
+  let measured = 0;
+  const counting = (text: string): number => {
+    measured += 1;
+    return measure(text);
+  };
+  const all = new Set(drawing.forest.byKey.keys());
+  const first = sketch(drawing, all, counting);
+  const once = measured;
+  const again = sketch(drawing, all, counting);
+  expect([once > 0, measured]).toEqual([true, once]);
+  expect(again).toEqual(first);
+});

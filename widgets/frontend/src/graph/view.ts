@@ -141,7 +141,7 @@ export class GraphView {
   tip(item: Item | null): string {
     if (!item || !this.drawing) return "";
     const { program } = this.drawing;
-    const cost = costText(program, nodesBelow(item));
+    const cost = program.record.profile ? costText(program, nodesBelow(item)) : "";
     return [tipOf(program, item), cost].filter(Boolean).join("\n");
   }
 

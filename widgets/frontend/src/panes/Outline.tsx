@@ -25,10 +25,38 @@ import { treeKeys } from "./tree_keys";
 import { isDrawn, useVirtual } from "./virtual";
 
 const ROW = 22;
+const LATER_MS = 300;
 /** A larger selection, made elsewhere, opens nothing here. */
 const FEW = 20;
 
-export function Outline({ store, program }: { store: Store; program: Program }) {
+/** A program with more ops than this is outlined once its graph has been painted. */
+const MANY = 5000;
+
+interface OutlineProps {
+  store: Store;
+  program: Program;
+}
+
+export function Outline({ store, program }: OutlineProps) {
+  const [ready, setReady] = useState<Program | null>(null);
+  const nodes = program.record.graphs.reduce((sum, { name }) => sum + name.length, 0);
+  useEffect(() => {
+    if (nodes <= MANY) return;
+    // Counted from when the page is free again: until then the graph is being worked out.
+    let timer = setTimeout(() => {
+      timer = setTimeout(() => setReady(program), LATER_MS);
+    });
+    return () => clearTimeout(timer);
+  }, [program, nodes]);
+  if (nodes <= MANY || ready === program) return <Tree store={store} program={program} />;
+  return (
+    <section class="tx-panel" aria-label="Outline" data-pane>
+      <Empty>Reading {nodes.toLocaleString("en")} ops…</Empty>
+    </section>
+  );
+}
+
+function Tree({ store, program }: OutlineProps) {
   const housekeeping = store.housekeeping.value;
   const forest = useMemo(
     () => buildForest(program, { housekeeping, parameters: false }),
