@@ -33,17 +33,16 @@ def read(union: schema.Union, kind: str) -> Any:
     return _DECODERS[kind].decode(union[kind])
 
 
-_FLOAT = float | str
 _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
     name: msgspec.json.Decoder(kind)
     for name, kind in {
         "as_none": bool,
         "as_tensor": schema.Named,
         "as_tensors": list[schema.Named],
-        "as_int": int,
-        "as_ints": list[int],
-        "as_float": _FLOAT,
-        "as_floats": list[_FLOAT],
+        "as_int": schema.Int,
+        "as_ints": list[schema.Int],
+        "as_float": schema.Float,
+        "as_floats": list[schema.Float],
         "as_string": str,
         "as_strings": list[str],
         "as_sym_int": schema.SymArgument,
@@ -52,9 +51,9 @@ _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
         "as_sym_bools": list[schema.SymArgument],
         "as_sym_float": schema.SymArgument,
         "as_sym_floats": list[schema.SymArgument],
-        "as_scalar_type": int,
-        "as_memory_format": int,
-        "as_layout": int,
+        "as_scalar_type": schema.Int,
+        "as_memory_format": schema.Int,
+        "as_layout": schema.Int,
         "as_device": schema.Device,
         "as_bool": bool,
         "as_bools": list[bool],
@@ -65,8 +64,8 @@ _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
         "as_operator": str,
         "as_complex": schema.Complex,
         "as_nested_tensors": list[list[schema.Named]],
-        "as_int_lists": list[list[int]],
-        "as_float_lists": list[list[_FLOAT]],
+        "as_int_lists": list[list[schema.Int]],
+        "as_float_lists": list[list[schema.Float]],
         "as_string_to_argument": dict[str, schema.Union],
     }.items()
 }

@@ -35,8 +35,8 @@ def decoded(data: bytes, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
         return decoder.decode(data)
     except msgspec.MsgspecError as error:
         raise ArchiveError(
-            f"{what} is not what torch writes: {error}. It is damaged, or of a version of torch "
-            "that writes it otherwise: open it with that version."
+            f"{what} is not what torch writes: {str(error)[:300]}. It is damaged, or of a "
+            "version of torch that writes it otherwise: open it with that version."
         ) from error
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         raise ArchiveError(f"{what} is damaged: {str(error)[:200]}. Get the file anew.") from error

@@ -6,6 +6,7 @@ not read, and no path that the file names is opened.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ from export_engine.record import Record, Symbol, count_ops
 
 _SHOWN = 5
 """Texts that one note names."""
+_LOG = logging.getLogger("export_explorer")
 _PROGRAM = msgspec.json.Decoder(schema.ExportedProgram)
 
 
@@ -75,8 +77,14 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
             raise
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ArchiveError(
-                f"{file.name} is not what torch writes: {error}. It is damaged, or of a version of "
-                "torch that writes it otherwise: open it with that version."
+                f"{file.name} is not what torch writes: {str(error)[:300]}. It is damaged, or of a "
+                "version of torch that writes it otherwise: open it with that version."
+            ) from error
+        except Exception as error:  # a file may say anything; what nobody thought of is logged
+            _LOG.exception("reading %s", file.name)
+            raise ArchiveError(
+                f"{file.name} cannot be read: it is not what torch writes "
+                f"({type(error).__name__}). If torch can open it, please report this."
             ) from error
 
 

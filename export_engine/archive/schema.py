@@ -7,11 +7,19 @@ it is known what it is: so that one of a later torch is kept as text.
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import msgspec
+
+from export_engine.archive import bounds
 
 SCHEMA_VERSION = (8, 20)
 """The newest that is known here: of torch 2.13 to 2.15."""
 
+Int = Annotated[int, msgspec.Meta(ge=-bounds.INTEGER - 1, le=bounds.INTEGER)]
+"""A number of 64 bits."""
+Float = float | Literal["Infinity", "-Infinity", "NaN"]
+"""torch writes numbers that JSON lacks as text."""
 Union = dict[str, msgspec.Raw]
 """`{"as_tensor": {"name": "x"}}`."""
 
@@ -27,42 +35,42 @@ class Device(msgspec.Struct):
     """A device."""
 
     type: str
-    index: int | None = None
+    index: Int | None = None
 
 
 class SymExpr(msgspec.Struct):
     """A symbolic size."""
 
     expr_str: str
-    hint: dict[str, int | float | bool | str] | None = None
+    hint: dict[str, Int | Float | bool] | None = None
 
 
 class Size(msgspec.Struct):
     """A SymInt, SymFloat or SymBool: one of these is given."""
 
     as_expr: SymExpr | None = None
-    as_int: int | None = None
-    as_float: float | str | None = None
+    as_int: Int | None = None
+    as_float: Float | None = None
     as_bool: bool | None = None
 
 
 class TensorMeta(msgspec.Struct):
     """What is known of a tensor."""
 
-    dtype: int
+    dtype: Int
     sizes: list[Size]
     requires_grad: bool
     device: Device
     strides: list[Size]
-    layout: int
+    layout: Int
 
 
 class SymArgument(msgspec.Struct):
     """A SymIntArgument, SymFloatArgument or SymBoolArgument: a node's name, or a value."""
 
     as_name: str | None = None
-    as_int: int | None = None
-    as_float: float | str | None = None
+    as_int: Int | None = None
+    as_float: Float | None = None
     as_bool: bool | None = None
 
 
@@ -75,8 +83,8 @@ class OptionalTensor(msgspec.Struct):
 class Complex(msgspec.Struct):
     """A complex number."""
 
-    real: float | str
-    imag: float | str
+    real: Float
+    imag: Float
 
 
 class GraphArgument(msgspec.Struct):
@@ -91,7 +99,7 @@ class NamedArgument(msgspec.Struct):
 
     arg: Union
     name: str = ""
-    kind: int | None = None
+    kind: Int | None = None
 
 
 class Metadata(msgspec.Struct):
@@ -175,15 +183,15 @@ class GraphModule(msgspec.Struct):
 class Range(msgspec.Struct):
     """The range of a symbol; None for an end that is open."""
 
-    min_val: int | None = None
-    max_val: int | None = None
+    min_val: Int | None = None
+    max_val: Int | None = None
 
 
 class Version(msgspec.Struct):
     """Of the schema."""
 
-    major: int
-    minor: int
+    major: Int
+    minor: Int
 
 
 class ExportedProgram(msgspec.Struct):

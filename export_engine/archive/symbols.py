@@ -58,18 +58,24 @@ class Symbols:
             for value in (size.as_int, size.as_bool):
                 if value is not None:
                     return value
-            return float(size.as_float) if size.as_float is not None else "?"
+            if size.as_float is not None:
+                return float(size.as_float)
+            return self._unreadable("", "it has no value")
         text = size.as_expr.expr_str
         try:
             expression = parsed(text)
         except UnreadableError as error:
-            shown = f"unreadable size {text[:80]!r}"
-            if shown not in self._entries:
-                self._entries[shown] = Entry(shown, [])
-                self.unreadable.append(f"{text[:80]!r}: {error}")
-            return shown
+            return self._unreadable(text, str(error))
         self._learn(expression, size.as_expr.hint)
         return expression
+
+    def _unreadable(self, text: str, why: str) -> str:
+        """What is shown for a text that should be a size and is none."""
+        shown = f"unreadable size {text[:80]!r}"
+        if shown not in self._entries:
+            self._entries[shown] = Entry(shown, [])
+            self.unreadable.append(f"{text[:80]!r}: {why}")
+        return shown
 
     def size(self, size: schema.Size) -> Size:
         """A size as it stands in the Record: a number, or the text of an expression."""
@@ -78,9 +84,11 @@ class Symbols:
             if found.is_number and isinstance(found.value, int):
                 return found.value
             return self.text(found)
-        if isinstance(found, int) and not isinstance(found, bool) and abs(found) > bounds.INTEGER:
-            raise ArchiveError(f"It declares a size of {len(str(found))} digits.")
-        return int(found) if isinstance(found, bool | int) else str(found)
+        if isinstance(found, bool | int):
+            return int(found)
+        shown = str(found)
+        self._entries.setdefault(shown, Entry(shown, []))
+        return shown
 
     def text(self, expression: Expression) -> str:
         """An expression in the user's terms; its symbols are numbered on the way."""

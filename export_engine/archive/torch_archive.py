@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from export_engine.archive.errors import ArchiveError
+from export_engine.archive.kept import PLAIN
 from export_engine.attempt import Exported
 from export_engine.capture import quiet
 from export_engine.process import sandbox
@@ -37,10 +38,6 @@ _MOST_TIMES = 100
 """How many times its own size a larger one may."""
 RECORD = "export_explorer/record.json"
 """The member that holds the Record, under torch's folder for extra files."""
-_PLAIN = (
-    "The file holds the program alone: guards have no lines, and source text is shown only where "
-    "the files are on this machine. `ex.save(path)` keeps them."
-)
 _UNREADABLE = "What Export Explorer kept in the file cannot be read"
 _OTHER = "What Export Explorer kept in the file is about another program."
 
@@ -72,7 +69,8 @@ def load(path: str | os.PathLike[str], *, name: str = "", known: Record | None =
             f"it: {reason} If another version of torch saved it, open it with that version."
         ) from error
     missing: list[str] = []
-    kept = known if known is not None and _is_about(known, program) else None
+    rich = known is not None and not any(each.endswith(PLAIN) for each in known.warnings)
+    kept = known if known is not None and rich and _is_about(known, program) else None
     if kept is None:
         kept, missing = _kept(program, extra.get(RECORD))
     return Exported(
@@ -139,14 +137,14 @@ class _Heard(io.BufferedWriter):
 def _kept(program: torch.export.ExportedProgram, text: Any) -> tuple[Record | None, list[str]]:
     """The Record in a file, if it is one of this program; else what is missing, as a sentence."""
     if not text or not isinstance(text, str):
-        return None, [_PLAIN]
+        return None, [PLAIN]
     try:
         record = from_json(text)
         check_record(record)
     except ValueError as error:
-        return None, [f"{_UNREADABLE} ({error}). {_PLAIN}"]
+        return None, [f"{_UNREADABLE} ({error}). {PLAIN}"]
     if not _is_about(record, program):
-        return None, [f"{_OTHER} {_PLAIN}"]
+        return None, [f"{_OTHER} {PLAIN}"]
     return record, []
 
 

@@ -5,6 +5,7 @@ What the list at the end of the file says of sizes is not believed: a read stops
 
 from __future__ import annotations
 
+import encodings.cp437  # noqa: F401 - names of members are in it; reading one imports nothing
 import stat
 import struct
 import zipfile
