@@ -140,10 +140,10 @@ def _leaf_spec(shapes: Said, leaf: Leaf, variables: Mapping[str, Any]) -> Any:
         raise Misfit(f"{path} is {kind} and has no dims; leave it out of the spec", path)
     if len(specs) != 1:
         raise Misfit(f"{path} is an int: write `{path}: int`", path)
-    if isinstance(specs[0], Int):
+    if isinstance(specs[0], Int | Dynamic):
         low, high = specs[0].low, specs[0].high
         known = path in variables
-        return variables[path] if known else spec_variable(_plain(path), low, high, size=False)
+        return variables[path] if known else spec_variable(plain_name(path), low, high, size=False)
     return _dim(specs[0], path, 0, variables)
 
 
@@ -160,7 +160,7 @@ def _dim(spec: Spec, path: str, position: int, variables: Mapping[str, Any]) -> 
         case Computed(expression):
             return value_of(expression, variables)
         case Dynamic(low, high):
-            return spec_variable(_plain(f"{path}_{position}"), low, high, size=True)
+            return spec_variable(plain_name(f"{path}_{position}"), low, high, size=True)
         case Auto():
             raise Misfit(
                 "`*` leaves it to torch whether a size varies, which a ShapesSpec cannot; write "
@@ -275,7 +275,7 @@ class _Reading:
         for path, each, _ in variables:
             if each.symbol in self._names:
                 continue
-            name = self._fresh(_plain(each.name if each.name != "anon" else f"{path}_size"))
+            name = self._fresh(plain_name(each.name if each.name != "anon" else f"{path}_size"))
             self._names[each.symbol] = name
             low = 0 if each.low is None and each.size else each.low
             if low is None or low < 0:
@@ -358,7 +358,7 @@ def _bare(by_path: Mapping[str, Any]) -> Iterator[tuple[str, Variable, bool]]:
                 yield path, each, isinstance(given, list)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A text as a name that the language takes."""
     found = re.sub(r"\W", "_", name)
     if not found.isidentifier():

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from export_engine.record import split_path
+from export_engine.shapes.conversion import as_dims, as_spec
 from export_engine.shapes.dims import (
     Bounds,
     Computed,
@@ -161,6 +162,41 @@ class Shapes:
             return to_torch(self.leaves, self.bounds, target, args, kwargs)
         except Misfit as misfit:
             raise self._pointed(misfit) from misfit.__cause__
+
+    def to_spec(self) -> Shapes:
+        """The same Shapes with unbacked sizes, as a ShapesSpec says them; `*` becomes `!`.
+
+        A multiple such as `16*_rows` becomes a size of its own with an assumption about it.
+        """
+        if self.unbacked:
+            return self
+        return Shapes(*as_spec(self.leaves, self.bounds, self.assumptions), unbacked=True)
+
+    def to_dims(self) -> Shapes:
+        """The same Shapes as Dims say them, with assumptions in the form of Dims.
+
+        Raises:
+            ShapesError: no Dim can say an assumption, or a size that is computed from others.
+        """
+        try:
+            return Shapes(*as_dims(self.leaves, self.bounds, self.assumptions))
+        except Misfit as misfit:
+            raise self._pointed(misfit) from None
+
+    def python(self, target: Any, args: Any, kwargs: Any) -> str:
+        """The Python that makes the `dynamic_shapes` of a call, to be pasted.
+
+        Raises:
+            ShapesError: they do not fit the call.
+        """
+        from export_engine.shapes.python_text import python_text
+        from export_engine.shapes.shapes_specs import Said
+
+        said = Said(self.leaves, self.bounds, self.assumptions)
+        try:
+            return python_text(said, self.unbacked, target, args, kwargs)
+        except Misfit as misfit:
+            raise self._pointed(misfit) from None
 
     def dims(self) -> dict[str, Bounds]:
         """Every Dim by name, with its bounds, in order of first mention."""

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -34,6 +36,7 @@ from export_engine.shapes import (
     Spec,
     Static,
     changes,
+    value_of,
 )
 
 LARGEST = 2**63 - 1
@@ -394,3 +397,86 @@ def test_a_dim_that_stays_takes_all_of_its_name_along() -> None:
     assert str(shapes.static({("x", 1)})) == "x: batch, _; y: _, *, batch"
     assert str(shapes.static({("y", 1)})) == "x: batch, seq[2..64]; y: 2*seq, _, batch"
     assert shapes.static(()) == shapes
+
+
+def allowed(shapes: Shapes, most: int) -> set[tuple[int, ...]]:
+    """The sizes of all dims, up to a limit, that a Shapes allows."""
+    found = set()
+    dims = shapes.dims()
+    for values in product(range(2 * most + 8), repeat=len(dims)):
+        sizes = dict(zip(dims, values, strict=True))
+        inside = all(
+            (low or 0) <= sizes[name] and (high is None or sizes[name] <= high)
+            for name, (low, high) in dims.items()
+        )
+        if not inside or not all(each.holds(sizes) for each in shapes.assumptions):
+            continue
+        made = tuple(
+            each.size
+            if isinstance(each, Pinned)
+            else sizes[each.name] * each.scale + each.offset
+            if isinstance(each, Named)
+            else value_of(each.expression, sizes)
+            for each in shapes.leaves["x"]
+            if isinstance(each, Named | Computed | Pinned)
+        )
+        if all(0 <= size <= most for size in made):
+            found.add(made)
+    return found
+
+
+lines = st.builds(Named, st.sampled_from(["a", "b"]), st.integers(1, 3), st.integers(-3, 3))
+said_by_dims = st.sampled_from(
+    ["a % 2 == 0", "a % 3 == 1", "(2*a + 1) % 4 == 3", "b <= 7", "3 < b", "a == 2*b + 1", "b == a"]
+)
+
+
+@given(
+    st.lists(lines, min_size=1, max_size=3),
+    st.dictionaries(st.sampled_from("ab"), bounds(least_width=2).filter(lambda b: (b[0] or 0) < 5)),
+)
+@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+def test_a_spec_allows_what_the_dims_do(dims: list[Spec], limits: dict[str, Any]) -> None:
+    shapes = Shapes({"x": tuple(dims)}, limits)
+    spec = shapes.to_spec()
+    assert spec.unbacked
+    assert allowed(spec, 9) == allowed(shapes, 9)
+    assert spec.to_spec() is spec
+
+
+@given(st.lists(said_by_dims, max_size=3))
+@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+def test_dims_allow_what_the_assumptions_do(assumptions: list[str]) -> None:
+    shapes = Shapes.parse("; ".join(["x: a, b, 2*a + 3, (b + 2)", *assumptions, "unbacked"]))
+    possible = allowed(shapes, 30)
+    if not possible:
+        return
+    dims = shapes.to_dims()
+    assert not dims.unbacked
+    assert allowed(dims, 30) == possible
+
+
+def test_multiples_are_assumptions_of_a_spec_and_the_other_way_round() -> None:
+    dims = Shapes.parse("x: batch, 16*_seq[1..32], *; y: 32*_seq + 1; n: !")
+    spec = dims.to_spec()
+    assert str(spec) == "x: batch, seq[16..512], !; y: 2*seq + 1; n: !; seq % 16 == 0"
+    assert str(spec.to_dims()) == "x: batch, 16*_seq[1..32], !; y: 32*_seq + 1; n: !"
+    plain = Shapes.parse("x: batch, seq[2..]; y: 2*seq")
+    assert str(plain.to_spec()) == "x: batch, seq[2..]; y: 2*seq; unbacked"
+    assert plain.to_spec().to_dims() == plain
+    assert str(Shapes.parse("x: a, b; n: int[-2..]; n <= 9; a == 4; b < a").to_dims()) == (
+        "x: 4, b[..3]; n: ![..9]"
+    )
+
+
+@pytest.mark.parametrize(
+    "assumption", ["a + b <= 512", "a != 3", "a*b % 4 == 0", "2*a == 3*b", "a // 2 == b", "n <= b"]
+)
+def test_what_no_dim_can_say_is_an_error_at_its_place(assumption: str) -> None:
+    text = f"x: a, b; n: int; {assumption}; a <= 512"
+    with pytest.raises(ShapesError) as caught:
+        Shapes.parse(text).to_dims()
+    assert caught.value.message.startswith(f"no Dim can say `{assumption}`")
+    assert caught.value.column == text.index(assumption)

@@ -220,3 +220,54 @@ def test_an_older_torch_says_what_is_missing(text: str) -> None:
     assert caught.value.message.startswith(
         f"ShapesSpec needs torch 2.14 or newer; this is torch {torch.__version__}"
     )
+
+
+PASTED: dict[str, Call] = {
+    "x: batch[2..64], 2*batch - 1, *[2..], 3": ((t(4, 7, 5, 3),), {}),
+    "rest.0: a, !; n: *; p.left: a": ((t(2), t(4, 3)), {"n": 2, "p": Pair(t(4), t(2))}),
+    "x.0: a, _; x.1.k: a": (((t(4, 2), {"k": t(4)}),), {}),
+}
+
+
+def pasted(text: str) -> Any:
+    """What a user gets who pastes the text into a cell."""
+    cell: dict[str, Any] = {}
+    exec(text, cell)
+    return cell["dynamic_shapes"]
+
+
+@pytest.mark.parametrize("text", PASTED)
+def test_the_python_to_paste_makes_the_same_dims(text: str) -> None:
+    args, kwargs = PASTED[text]
+    shapes = Shapes.parse(text)
+    given = pasted(shapes.python(Summed(), args, kwargs))
+    assert Shapes.from_torch(given, Summed(), args, kwargs) == shapes
+
+
+@needs_spec
+@pytest.mark.parametrize("name", CALLS)
+def test_the_python_to_paste_makes_the_same_spec(name: str) -> None:
+    text, (args, kwargs) = CALLS[name]
+    shapes = Shapes.parse(text)
+    given = pasted(shapes.python(Summed(), args, kwargs))
+    made = shapes.to_torch(Summed(), args, kwargs)
+    read, wanted = (Shapes.from_torch(each, Summed(), args, kwargs) for each in (given, made))
+    assert (read.leaves, read.bounds) == (wanted.leaves, wanted.bounds)
+    assert sorted(map(str, read.assumptions)) == sorted(map(str, wanted.assumptions))
+
+
+def test_the_python_to_paste_reads_as_one_would_write_it() -> None:
+    shapes = Shapes.parse("x: batch, seq[16..]; seq % 16 == 0; batch + seq <= 512")
+    assert shapes.python(Scaled(), (t(4, 16),), {}) == (
+        "from torch.fx.experimental.dynamic_spec import "
+        "ParamsSpec, ShapesSpec, ShapeVar, TensorSpec\n"
+        "\n"
+        'batch = ShapeVar("batch")\n'
+        'seq = ShapeVar("seq", min=16)\n'
+        "dynamic_shapes = ShapesSpec(\n"
+        "    ParamsSpec({\n"
+        '        "x": TensorSpec([batch, seq]),\n'
+        "    }),\n"
+        "    assumptions=[seq % 16 == 0, batch + seq <= 512],\n"
+        ")"
+    )
