@@ -62,7 +62,7 @@ def _lesson_on(kind: str) -> str:
             Kind.COND_ALIASES,
         ),
         "static_and_dynamic_dims": (Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE),
-        "relations_and_derived_dims": (Kind.SHAPES_VIOLATED,),
+        "relations_and_derived_dims": (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE),
         "data_dependent_shapes": (
             Kind.BRANCH_ON_UNBACKED,
             Kind.LOOP_ON_DATA,

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     EXAMPLE_OUT_OF_RANGE = "The example is outside the range"
     SHAPES_VIOLATED = "The requested dynamic shapes do not hold"
     ZERO_ONE = "A size of 0 or 1 is specialized"
+    UNBACKED_SIZE = "A decision on an unbacked size"
     SHAPES_MISMATCH = "The shapes do not fit the call"
     # Values
     BRANCH_ON_DATA = "A branch on data"

@@ -11,11 +11,11 @@ from typing import Any
 from export_engine.attempt import Diagnosis, Failed, Kind, Link
 from export_engine.diagnose.errors import break_type, cause, find, message, operator_of
 from export_engine.diagnose.explanations import exportdb, graph_break_page
-from export_engine.diagnose.facts import DataDependent
+from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.torch_messages import ITEM_IN_VMAP
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
-from export_engine.shapes import symbol_names
+from export_engine.shapes import symbol_names, unbacked_places
 from export_engine.source import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
 
@@ -24,6 +24,11 @@ _WHY = (
     "torch.export traces the model once, with fake tensors, which have shapes but no values. The "
     "program must be correct for all values, so it cannot follow only the path that the example "
     "takes."
+)
+_WHY_SIZE = (
+    "The program must be right for every size that the ShapesSpec allows, 0 and 1 among them, so "
+    "tracing does not look at the example's. Assume which way it goes, or put both ways into the "
+    "program with torch.cond."
 )
 _WHY_NUMBER = (
     "While tracing, a number computed from tensor data is an unbacked symbol: it has no value "
@@ -52,6 +57,10 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
         return _about_tensor(attempt, place)
     names = symbol_names(attempt)
     text = symbol_printer(names)(condition)
+    if condition.free_symbols and {*map(str, condition.free_symbols)} <= {
+        *unbacked_places(attempt)
+    }:
+        return _about_sizes(attempt, condition, text, place)
     question = place.question
     origin = origin_of_symbol(attempt, condition, names, place)
     asked = place.text_of(question.asked) if question else place.text
@@ -66,6 +75,29 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
         related=origin,
         links=_links(attempt, kind),
         facts=DataDependent(text),
+    )
+
+
+def _about_sizes(attempt: Failed, condition: Any, text: str, place: Place) -> Diagnosis:
+    """A decision on sizes of inputs that a ShapesSpec made unbacked."""
+    question = place.question
+    asked = place.text_of(question.asked) if question else place.text
+    names = symbol_names(attempt)
+    sizes = sorted({names.get(str(symbol), str(symbol)) for symbol in condition.free_symbols})
+    listed = " and ".join(f"`{name}`" for name in sizes)
+    unbacked = f"{listed} {'is' if len(sizes) == 1 else 'are'} unbacked: any size that the "
+    said = f"`{asked}`" if asked else "This line"
+    if is_relation(condition):
+        sentence = f"{said} must know whether `{text}`, and {unbacked}ShapesSpec allows."
+    else:
+        sentence = f"{said} must know the number `{text}`, and {unbacked}ShapesSpec allows."
+    return Diagnosis(
+        kind=Kind.UNBACKED_SIZE,
+        sentence=sentence,
+        why=_WHY_SIZE,
+        stack=place.stack,
+        span=_span(place),
+        facts=UnbackedSize(condition),
     )
 
 

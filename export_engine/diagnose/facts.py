@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from export_engine.attempt import Facts
 from export_engine.shapes import Bounds, InputDim, InputPlace, Problem
@@ -14,6 +15,14 @@ class DataDependent(Facts):
 
     condition: str
     """What torch wanted to know, in the user's terms; empty where it asked for a plain value."""
+
+
+@dataclass(frozen=True)
+class UnbackedSize(Facts):
+    """A decision on sizes of inputs that a ShapesSpec made unbacked."""
+
+    asked: Any
+    """What torch wanted to know of them, as a sympy expression of their symbols."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from export_engine.attempt import Failed, Fix, NoFix
 from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes import (
+    assumptions,
     containers,
     export_options,
     fake_kernels,
@@ -20,7 +21,7 @@ from export_engine.fixes import (
     shapes,
     specs,
 )
-from export_engine.fixes.code import checks_and_numpy, data_dependent
+from export_engine.fixes.code import checks_and_numpy, data_dependent, size_guards
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Report
 
@@ -32,11 +33,13 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
     shapes.offered,
+    assumptions.offered,
     other_example.offered,
     containers.offered,
     fake_kernels.offered,
     data_dependent.offered,
     checks_and_numpy.offered,
+    size_guards.offered,
 )
 """Asked for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (other_mode.offered, export_options.offered)

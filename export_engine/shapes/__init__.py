@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from export_engine.shapes.expressions import value_of as value_of
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
+    from export_engine.shapes.size_answers import assumable as assumable
+    from export_engine.shapes.size_answers import assuming as assuming
+    from export_engine.shapes.size_answers import unbacked_places as unbacked_places
     from export_engine.shapes.spec import Shapes as Shapes
     from export_engine.shapes.symbol_naming import symbol_names as symbol_names
     from export_engine.shapes.symbol_sources import InputPlace as InputPlace

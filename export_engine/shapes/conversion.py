@@ -113,9 +113,9 @@ def _quotient(size: Size, base: Named) -> Expression:
 def _in_terms_of(root: Expression, scale: int, offset: int) -> Spec:
     """`scale * root + offset`, where the root is a quotient of a size that is divisible."""
     divisor = 1
-    if isinstance(root, Operation) and root.operator == "//":
-        assert isinstance(root.right, int)
-        root, divisor = root.left, root.right
+    match root:
+        case Operation("//", left, int() as right):
+            root, divisor = left, right
     whole = scale % divisor == 0
     inner = root if whole else Operation("//", root, divisor)
     scaled = Operation("*", scale // divisor if whole else scale, inner)

@@ -254,7 +254,7 @@ def from_shapes_spec(
     reading = _Reading(by_path)
     read = {path: reading.leaf(path, each) for path, each in by_path.items()}
     varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
-    relations = [each for given in assumed(spec) for each in reading.relations(given)]
+    relations = [each for given in assumed(spec) for each in relations_of(given, reading.sizes)]
     return Said(varying, reading.bounds, tuple(relations))
 
 
@@ -285,6 +285,11 @@ class _Reading:
                 )
             self.bounds[name] = Bounds(low, each.high)
 
+    @property
+    def sizes(self) -> dict[Any, Expression]:
+        """What to call each variable's symbol."""
+        return {symbol: Size(name) for symbol, name in self._names.items()}
+
     def leaf(self, path: str, given: Any) -> tuple[Spec, ...]:
         if isinstance(given, list):
             return tuple(self._spec(each) for each in given)
@@ -300,36 +305,7 @@ class _Reading:
         if isinstance(given, Variable):
             name = self._names[given.symbol]
             return Computed(Size(name)) if name in self._int_paths else Named(name)
-        return Computed(self._expression(given))
-
-    def relations(self, given: Any) -> Iterator[Relation]:
-        sign, parts = taken_apart(given)
-        if sign == "and":
-            for part in parts:
-                yield from self.relations(part)
-        elif sign in COMPARISONS:
-            yield Relation(sign, *(self._expression(part) for part in parts))
-        elif given is not True and str(given) != "True":
-            raise ShapesError(f"the assumption {given} is no comparison of sizes")
-
-    def _expression(self, given: Any) -> Expression:
-        sign, parts = taken_apart(given)
-        if sign == "number":
-            return int(parts[0])
-        if sign == "symbol":
-            name = self._names.get(parts[0])
-            if name is None:
-                said = str(parts[0]).partition("#")[0]
-                raise ShapesError(
-                    f"no dim or int is {said} itself, so torch cannot know it; give it one"
-                )
-            return Size(name)
-        if sign not in ("+", "*", "//", "%"):
-            raise ShapesError(f"the size {given} cannot be written as + - * // %")
-        first, *others = [self._expression(part) for part in parts]
-        for each in others:
-            first = _joined(sign, first, each)
-        return first
+        return Computed(expression_of_sizes(given, self.sizes))
 
     def _fresh(self, name: str) -> str:
         taken, number = {*self._names.values()}, 2
@@ -337,6 +313,51 @@ class _Reading:
         while found in taken:
             found, number = f"{name}_{number}", number + 1
         return found
+
+
+def relations_of(given: Any, names: Mapping[Any, Expression]) -> Iterator[Relation]:
+    """A sympy boolean as relations, all of which hold.
+
+    Args:
+        given: a comparison, or several joined by `and`.
+        names: what to call each of its symbols.
+
+    Raises:
+        ShapesError: it is something else, or has a symbol without a name.
+    """
+    sign, parts = taken_apart(given)
+    if sign == "and":
+        for part in parts:
+            yield from relations_of(part, names)
+    elif sign in COMPARISONS:
+        yield Relation(sign, *(expression_of_sizes(part, names) for part in parts))
+    elif str(given) != "True":
+        raise ShapesError(f"the assumption {given} is no comparison of sizes")
+
+
+def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expression:
+    """A sympy expression as one of named sizes.
+
+    Raises:
+        ShapesError: it has an operator that the language has not, or a symbol without a name.
+    """
+    sign, parts = taken_apart(given)
+    if sign == "number":
+        return int(parts[0])
+    if sign == "symbol":
+        known = names.get(parts[0])
+        if known is None:
+            said = str(parts[0]).partition("#")[0]
+            raise ShapesError(
+                f"no dim or int is {said} itself, so torch cannot know it; give it one"
+            )
+        return known
+    if sign not in ("+", "*", "//", "%"):
+        raise ShapesError(f"the size {given} cannot be written as + - * // %")
+    first, *others = [expression_of_sizes(part, names) for part in parts]
+    for each in others:
+        first = _joined(sign, first, each)
+    return first
 
 
 def _joined(sign: str, left: Expression, right: Expression) -> Expression:

@@ -46,7 +46,7 @@ def offered(
     if diagnosis.kind is Kind.LOOP_ON_DATA:
         yield NoFix(_LOOP)
     try:
-        if diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
+        if diagnosis.kind in (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE):
             yield from _taken_for_granted(request, diagnosis, progress)
         elif diagnosis.kind is Kind.NUMPY:
             yield from _without_numpy(request, diagnosis, progress)

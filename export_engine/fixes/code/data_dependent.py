@@ -48,6 +48,7 @@ for _kind in (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED):
             without_bool,
         ),
     ]
+_REWRITES[Kind.UNBACKED_SIZE] = _REWRITES[Kind.BRANCH_ON_UNBACKED][:1]
 _REWRITES[Kind.ASSERT_ON_DATA] = [
     (
         "Make the assert in line {line} a runtime assertion",

@@ -1,0 +1,136 @@
+"""Fixes of a ShapesSpec: assumptions by which what tracing asks of unbacked sizes has an answer.
+
+One failed trace tells one condition. So the assumption is tried, and what is asked next is assumed
+as well, until the call exports or fails for another reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
+from export_engine.diagnose import UnbackedSize, diagnose
+from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Progress, Report
+from export_engine.shapes import (
+    Shapes,
+    ShapesError,
+    assumable,
+    assuming,
+    shapes_of,
+    unbacked_places,
+)
+from export_engine.source import Stack
+
+_MOST_ROUNDS = 24
+_SHOWN = 3
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """Assumptions for an attempt that has its diagnosis."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    before = shapes_of(request) if request else None
+    facts = diagnosis.facts if diagnosis else None
+    if diagnosis is None or not isinstance(facts, UnbackedSize):
+        return
+    if request is None or before is None or not before.unbacked:
+        return
+    shapes, found = _search(attempt, request, before, progress)
+    if shapes != before:
+        yield _assumed(before, shapes, found, diagnosis.stack)
+    if not isinstance(found, Exported):
+        yield from _kept(before, attempt, facts)
+
+
+def _search(
+    attempt: Failed, request: Request, shapes: Shapes, progress: Report | None
+) -> tuple[Shapes, Attempt]:
+    """The shapes with all that had to be assumed, and what came of them."""
+    found: Attempt = attempt
+    for _ in range(_MOST_ROUNDS):
+        wider = _with_answer(found, shapes)
+        if wider is None or wider == shapes:
+            break
+        shapes = wider
+        if progress:
+            progress(Progress(0, 0, f"trying {shapes}", "fix"))
+        found = try_request(request.with_changes(shapes=shapes))
+    return shapes, found
+
+
+def _with_answer(found: Attempt, shapes: Shapes) -> Shapes | None:
+    """The shapes with what a failed attempt asked of sizes assumed; None where nothing can be."""
+    if not isinstance(found, Failed):
+        return None
+    facts = diagnose(found).facts
+    if not isinstance(facts, UnbackedSize):
+        return None
+    relations = assumable(found, facts.asked)
+    try:
+        for relation in relations:
+            shapes = assuming(shapes, relation)
+    except ShapesError:
+        return None
+    return shapes if relations else None
+
+
+def _assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix:
+    texts = _texts(before, after)
+    exported = found if isinstance(found, Exported) else None
+    agreement = exported.agreement if exported else None
+    alone = agreement is not None and not any(trial.sizes for trial in agreement.trials)
+    shown = texts[:_SHOWN] + ([f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else [])
+    return Fix(
+        kind="shapes",
+        title="Assume " + (f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]),
+        why="The code asks this of the sizes; with an assumption tracing knows the answer, and the "
+        "program asserts it.",
+        lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
+        gives_up="The program refuses sizes for which it does not hold: " + "; ".join(texts) + ".",
+        change=lambda request: request.with_changes(shapes=after),
+        before=str(before),
+        after=str(after),
+        stack=stack,
+        leads_to=exported,
+    )
+
+
+def _texts(before: Shapes, after: Shapes) -> list[str]:
+    """What is assumed that was not before."""
+    said = [str(each) for each in after.assumptions if each not in before.assumptions]
+    old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
+    new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
+    bounds = []
+    for name, (low, high) in new.items():
+        if low != old[name][0] and low is not None:
+            bounds.append(f"{name} >= {low}")
+        if high != old[name][1] and high is not None:
+            bounds.append(f"{name} <= {high}")
+    return bounds + said
+
+
+def _kept(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]:
+    """The sizes that a number is needed of, as they are in the example."""
+    assert attempt.diagnosis is not None
+    places = unbacked_places(attempt)
+    about = {
+        (place.path, max(place.position, 0))
+        for symbol in facts.asked.free_symbols
+        if (place := places.get(str(symbol)))
+    }
+    after = before.static(about)
+    if not about or after == before:
+        return
+    names = [before.size_name(*place) or f"{place[0]}.shape[{place[1]}]" for place in sorted(about)]
+    listed = ", ".join(dict.fromkeys(names))
+    yield Fix(
+        kind="shapes",
+        title=f"Keep {listed} at the size of the example",
+        why="Then the code knows the number.",
+        lossy=True,
+        gives_up=f"The program takes no other {listed}.",
+        change=lambda request: request.with_changes(shapes=after),
+        before=str(before),
+        after=str(after),
+        stack=attempt.diagnosis.stack,
+    )

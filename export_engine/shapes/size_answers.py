@@ -1,0 +1,163 @@
+"""What tracing asked of unbacked sizes, as an assumption that answers it.
+
+Tracing fails where the code asks something of a ShapeVar, since it has no value. The answer that
+the example gives can be assumed: `seq > 1`. As a bound where it is one, so that it reads well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Attempt, signature_of
+from export_engine.shapes.dims import Bounds, Int, Named, Spec
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.example_inputs import leaf_values
+from export_engine.shapes.expressions import Expression, Operation, Relation, Size, linear
+from export_engine.shapes.leaves import leaves_of
+from export_engine.shapes.shapes_specs import relations_of
+from export_engine.shapes.spec import Shapes
+from export_engine.shapes.symbol_sources import InputPlace, birth_dims
+from export_engine.shapes.trace_facts import shapes_of
+from export_engine.torch_internals import is_unbacked
+
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
+
+
+def unbacked_places(attempt: Attempt) -> dict[str, InputPlace]:
+    """The input dims that have an unbacked symbol, by torch's name of it."""
+    request = attempt.request
+    if request is None:
+        return {}
+    leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    births = [birth for birth in attempt.recording.births if birth.source]
+    found = birth_dims(births, [leaf.path for leaf in leaves])
+    return {symbol: place for symbol, place in found.items() if is_unbacked(symbol)}
+
+
+def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
+    """The assumptions by which a condition on unbacked sizes is answered as for the example.
+
+    Args:
+        attempt: a failed one.
+        condition: a sympy boolean.
+
+    Returns:
+        Mostly one; none where the condition is about other things than sizes with a name, or where
+        its answer would leave a size no choice.
+    """
+    request = attempt.request
+    shapes = shapes_of(request) if request else None
+    places = unbacked_places(attempt)
+    symbols = {symbol: places.get(str(symbol)) for symbol in condition.free_symbols}
+    if request is None or shapes is None or not symbols:
+        return []
+    names: dict[Any, Expression] = {}
+    for symbol, place in symbols.items():
+        known = _expression(shapes, place) if place is not None else None
+        if known is None:
+            return []
+        names[symbol] = known
+    try:
+        asked = list(relations_of(condition, names))
+    except ShapesError:
+        return []
+    sizes = example_sizes(shapes, leaf_values(request))
+    if not all(each.names.keys() <= sizes.keys() for each in asked):
+        return []
+    if len(asked) > 1 and not all(each.holds(sizes) for each in asked):
+        return []  # which of them does not hold elsewhere, the example does not tell
+    return [each if each.holds(sizes) else _opposite(each) for each in asked]
+
+
+def _expression(shapes: Shapes, place: InputPlace) -> Expression | None:
+    position = max(place.position, 0)
+    name = shapes.size_name(place.path, position)
+    made = shapes.made_from(place.path, position)
+    return made or (Size(name) if name else None)
+
+
+def _opposite(relation: Relation) -> Relation:
+    return replace(relation, operator=_OPPOSITE[relation.operator])
+
+
+def example_sizes(shapes: Shapes, values: dict[str, Any]) -> dict[str, int]:
+    """What each name is in the example, where a dim or an int is that name by itself."""
+    found: dict[str, int] = {}
+    for path, specs in shapes.leaves.items():
+        value = values.get(path)
+        given = list(value.shape) if isinstance(value, torch.Tensor) else [value]
+        for position, size in enumerate(given[: len(specs)]):
+            spec = specs[position]
+            named = isinstance(spec, Int) or (isinstance(spec, Named) and not spec.derived)
+            name = shapes.size_name(path, position) if named else None
+            if name is not None and isinstance(size, int):
+                found.setdefault(name, size)
+    return found
+
+
+def assuming(shapes: Shapes, relation: Relation) -> Shapes:
+    """The shapes with one more assumption, as a bound where it says one.
+
+    Raises:
+        ShapesError: that leaves a size no choice.
+    """
+    found = linear(Operation("-", relation.left, relation.right))
+    if found is None or len(found[0]) != 1:
+        return replace(shapes, assumptions=(*shapes.assumptions, relation))
+    ((name, scale),), offset = found[0].items(), found[1]
+    low, high = _bounds(shapes, name)
+    excluded, rest = divmod(-offset, scale)
+    sign = relation.operator
+    if scale < 0:
+        sign = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(sign, sign)
+    match sign:
+        case "==":
+            raise ShapesError(f"{name} could only be {excluded}")
+        case "!=" if rest or excluded < (low if low is not None else excluded):
+            return shapes
+        case "!=" if excluded == low:
+            low = excluded + 1
+        case "!=" if excluded == high:
+            high = excluded - 1
+        case "!=":
+            said = Relation("!=", Size(name), excluded)
+            return replace(shapes, assumptions=(*shapes.assumptions, said))
+        case "<=" | "<":
+            most = excluded - 1 if sign == "<" and not rest else excluded
+            high = most if high is None else min(high, most)
+        case _:
+            least = excluded + 1 if rest or sign == ">" else excluded
+            low = least if low is None else max(low, least)
+    if low is not None and high is not None and low >= high:
+        raise ShapesError(f"{name} could only be {high}")
+    return _without_excluded(_bounded(shapes, name, Bounds(low, high)), name)
+
+
+def _bounds(shapes: Shapes, name: str) -> Bounds:
+    number = shapes.ints().get(name)
+    if number is not None:
+        return Bounds(number.low, number.high)
+    low, high = shapes.dims()[name]
+    return Bounds(low or 0, high)
+
+
+def _bounded(shapes: Shapes, name: str, bounds: Bounds) -> Shapes:
+    if name in shapes.ints():
+        specs: tuple[Spec, ...] = (Int(*bounds),)
+        return replace(shapes, leaves={**shapes.leaves, name: specs})
+    return replace(shapes, bounds={**shapes.bounds, name: bounds})
+
+
+def _without_excluded(shapes: Shapes, name: str) -> Shapes:
+    """The shapes without `name != 1` where 1 is at an end of the bounds now, or beyond."""
+    for each in shapes.assumptions:
+        if each.operator == "!=" and each.left == Size(name) and isinstance(each.right, int):
+            low, high = _bounds(shapes, name)
+            within = (low is None or low < each.right) and (high is None or each.right < high)
+            if not within:
+                kept = tuple(other for other in shapes.assumptions if other != each)
+                return assuming(replace(shapes, assumptions=kept), each)
+    return shapes

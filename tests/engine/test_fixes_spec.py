@@ -1,0 +1,241 @@
+"""Failures under a ShapesSpec: questions about unbacked sizes, told at their line and cured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Exported, Failed, Fix, Kind, Request
+from export_engine.capture import capture
+from export_engine.fixes import apply_fixes, autofix, explain
+from export_engine.fixes.code.size_guards import guarded
+from export_engine.shapes import Relation, Shapes, ShapesError, assuming
+from export_engine.torch_internals import missing_shapes_spec
+
+needs_spec = pytest.mark.skipif(
+    bool(missing_shapes_spec()), reason="torch exports a ShapesSpec from 2.14 on"
+)
+
+
+class Branch(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] > 2:  # asked
+            return x.sum(0)
+        return x.sum(0) + 1
+
+
+class Quicker(nn.Module):
+    """Its quick way gives what the other does."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x
+        if x.shape[1] == 1:  # asked
+            y = y.squeeze(1).unsqueeze(1)
+        return y * 2
+
+
+class Divided(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, seq = x.shape
+        if seq % 16 != 0:  # asked
+            raise ValueError("a multiple of 16 is needed")
+        return x.view(batch, 16, seq // 16).sum(1)
+
+
+class Unrolled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        total = x[0]
+        for row in range(x.shape[0]):  # asked
+            total = total + x[row]
+        return total
+
+
+class Chained(nn.Module):
+    """Asks one thing after the other."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor, n: int) -> torch.Tensor:
+        if x.shape[0] + y.shape[0] > 100:  # asked
+            return x.sum() + y.sum()
+        if n > 3:
+            return x.sum() * n
+        return x.sum() if y.shape[0] >= 4 else y.sum()
+
+
+class Case(NamedTuple):
+    module: Callable[[], nn.Module]
+    args: tuple[Any, ...]
+    shapes: str
+    sentence: str
+    assumed: str
+    """The shapes of the fix that assumes the answer."""
+    code: tuple[str, ...] = ()
+    """What the titles of lossless fixes of the code hold."""
+
+
+def t(*sizes: int) -> torch.Tensor:
+    return torch.randn(*sizes)
+
+
+CASES = {
+    "branch": Case(
+        Branch, (t(5, 3),), "x: batch, _; unbacked",
+        "`x.shape[0] > 2` must know whether `batch > 2`, and `batch` is unbacked",
+        "x: batch[3..], _; unbacked", ("torch.cond",),
+    ),
+    "quick way": Case(
+        Quicker, (t(5, 3),), "x: batch, c; unbacked",
+        "`x.shape[1] == 1` must know whether `c == 1`, and `c` is unbacked",
+        "x: batch, c; c != 1", ("guard_or_false",),
+    ),
+    "divisor": Case(
+        Divided, (t(5, 32),), "x: batch, seq; unbacked",
+        "`seq % 16 != 0` must know whether `(seq % 16) != 0`, and `seq` is unbacked",
+        "x: batch, seq; seq % 16 == 0",
+    ),
+    "one after the other": Case(
+        Chained, (t(5, 3), t(4, 3), 2), "x: a, _; y: b, _; n: int",
+        "`x.shape[0] + y.shape[0] > 100` must know whether `a + b > 100`, and `a` and `b` are",
+        "x: a, _; y: b[4..], _; n: int[..3]; a + b <= 100",
+    ),
+}  # fmt: skip
+
+
+def failed(case: Case, strict: bool = False) -> Failed:
+    shapes = Shapes.parse(case.shapes)
+    attempt = capture(Request(target=case.module(), args=case.args, shapes=shapes, strict=strict))
+    assert isinstance(attempt, Failed)
+    return explain(attempt)
+
+
+@needs_spec
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_a_question_about_an_unbacked_size_is_told_and_cured(name: str, strict: bool) -> None:
+    case = CASES[name]
+    attempt = failed(case, strict)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.UNBACKED_SIZE
+    assert attempt.diagnosis.sentence.startswith(case.sentence)
+    assert _line(attempt).endswith("# asked")
+    assumption = next(fix for fix in attempt.fixes if fix.title.startswith("Assume"))
+    assert assumption.after == case.assumed
+    assert not assumption.lossy
+    assert _agrees(attempt, assumption)
+    lossless = [fix for fix in attempt.fixes if fix.kind == "code" and not fix.lossy]
+    for text in case.code:
+        (fix,) = (fix for fix in lossless if text in fix.title)
+        assert _agrees(attempt, fix)
+
+
+@needs_spec
+@pytest.mark.slow
+def test_a_way_that_differs_is_never_called_lossless() -> None:
+    attempt = failed(CASES["branch"])
+    open_left = [fix for fix in attempt.fixes if "guard_or_false" in fix.title]
+    assert all(fix.lossy for fix in open_left)
+    checked = next(fix for fix in attempt.fixes if fix.title == "Take `x.shape[0] > 2` for granted")
+    assert checked.lossy
+    assert _agrees(attempt, checked)
+
+
+@needs_spec
+@pytest.mark.slow
+def test_a_loop_over_an_unbacked_size_can_only_keep_it() -> None:
+    attempt = failed(Case(Unrolled, (t(5, 3),), "x: n, m; unbacked", "", ""))
+    assert attempt.diagnosis is not None
+    assert "must know the number `n`" in attempt.diagnosis.sentence
+    assert _line(attempt).endswith("# asked")
+    (fix,) = attempt.fixes
+    assert (fix.title, fix.lossy, fix.after) == (
+        "Keep n at the size of the example", True, "x: _, m; unbacked"
+    )  # fmt: skip
+    assert _agrees(attempt, fix)
+
+
+@needs_spec
+@pytest.mark.slow
+def test_fix_makes_a_program_that_is_right_at_other_sizes() -> None:
+    case = CASES["one after the other"]
+    request = Request(target=Chained(), args=case.args, shapes=Shapes.parse(case.shapes))
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported)
+    run = report.attempt.program.module()
+    for args in ((t(90, 3), t(4, 3), -1), (t(1, 3), t(9, 3), 3)):
+        torch.testing.assert_close(run(*args), Chained()(*args))
+    for refused in ((t(97, 3), t(4, 3), 2), (t(5, 3), t(3, 3), 2), (t(5, 3), t(4, 3), 4)):
+        with pytest.raises((RuntimeError, AssertionError)):
+            run(*refused)
+
+
+def _line(attempt: Failed) -> str:
+    assert attempt.diagnosis is not None
+    place = attempt.diagnosis.stack[-1]
+    return Path(place.file).read_text(encoding="utf-8").splitlines()[place.line - 1]
+
+
+def _agrees(attempt: Failed, fix: Fix) -> bool:
+    found = apply_fixes(attempt, [fix])
+    return (
+        isinstance(found, Exported)
+        and found.agreement is not None
+        and found.agreement.verdict == "agrees"
+    )
+
+
+ASSUMED = {
+    "a > 1": "x: a[2..], b; unbacked",
+    "2*a + 1 < 9": "x: a[..3], b; unbacked",
+    "2*a < 9": "x: a[..4], b; unbacked",
+    "9 >= a": "x: a[..9], b; unbacked",
+    "3 - a <= 0": "x: a[3..], b; unbacked",
+    "32*a != 0": "x: a[1..], b; unbacked",
+    "2*a != 3": "x: a, b; unbacked",
+    "a != 1": "x: a, b; a != 1",
+    "a % 16 == 0": "x: a, b; a % 16 == 0",
+    "a + b <= 9": "x: a, b; a + b <= 9",
+    "a == b": "x: a, b; a == b",
+}
+
+
+def relation(text: str) -> Relation:
+    return Shapes.parse(f"x: a, b; {text}").assumptions[0]
+
+
+@pytest.mark.parametrize("text", ASSUMED)
+def test_an_assumption_is_a_bound_where_it_says_one(text: str) -> None:
+    shapes = Shapes.parse("x: a, b; unbacked")
+    assert str(assuming(shapes, relation(text))) == ASSUMED[text]
+
+
+def test_an_excluded_size_at_an_end_of_the_bounds_is_a_bound() -> None:
+    shapes = Shapes.parse("x: a, b; unbacked")
+    for text in ("a != 1", "a != 7", "a != 0", "a < 8"):
+        shapes = assuming(shapes, relation(text))
+    assert str(shapes) == "x: a[2..6], b; unbacked"
+
+
+@pytest.mark.parametrize("text", ["a == 4", "a < 1", "a <= 0"])
+def test_no_size_is_left_without_a_choice(text: str) -> None:
+    with pytest.raises(ShapesError):
+        assuming(Shapes.parse("x: a, b; unbacked"), relation(text))
+
+
+def test_only_comparisons_that_decide_are_left_open() -> None:
+    text = (
+        "def f(x, mask):\n"
+        "    n = x.shape[0]\n"
+        "    causal = n > 1 and mask is None  # both\n"
+        "    return x if not n == 2 else -x\n"
+    )
+    whole = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n    "
+    assert guarded(text, 3).text.splitlines()[2:4] == [
+        "    from torch.fx.experimental.symbolic_shapes import guard_or_false",
+        "    causal = guard_or_false(n > 1) and mask is None  # both",
+    ]
+    assert f"{whole}return x if not guard_or_false(n == 2) else -x" in guarded(text, 4).text
