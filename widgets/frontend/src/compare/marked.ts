@@ -1,6 +1,6 @@
 /** Where in a tree of items two programs differ. Pure. */
 
-import type { Forest, Item } from "../graph/items";
+import type { Forest, Item } from "../forest/items";
 import type { NodeId } from "../program";
 import type { Kind, Merged } from "./merged";
 

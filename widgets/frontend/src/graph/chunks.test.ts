@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { buildForest } from "../forest/forest";
+import type { Forest, Item } from "../forest/items";
 import { Program } from "../program";
 import { type Place, RecordBuilder } from "../testing/records";
 import { cutLarge } from "./chunks";
 import { drawingOf } from "./drawing";
-import { buildForest } from "./forest";
-import type { Forest, Item } from "./items";
 
 const PLAIN = { housekeeping: false, parameters: false };
 

@@ -3,9 +3,9 @@
  * a function of a thousand lines, is one flat group otherwise.
  */
 
+import type { Forest, Item } from "../forest/items";
 import { counted } from "../format";
 import type { Frame, Program } from "../program";
-import type { Forest, Item } from "./items";
 
 /** A group with more boxes than this is cut. */
 const MOST = 150;

@@ -2,15 +2,15 @@
 
 import { type Marked, markItems } from "../compare/marked";
 import type { Merged } from "../compare/merged";
+import { buildForest, type Options } from "../forest/forest";
+import type { Forest, Item } from "../forest/items";
+import { stackRepeats } from "../forest/repeats";
 import { counted } from "../format";
 import type { Program } from "../program";
 import { cutLarge } from "./chunks";
-import { buildForest, type Options } from "./forest";
-import type { Forest, Item } from "./items";
 import { findLinks, type Links } from "./links";
 import { type Neighbours, neighboursOf } from "./neighbours";
 import { commonDtype } from "./pieces";
-import { stackRepeats } from "./repeats";
 
 export interface Drawing {
   program: Program;

@@ -1,10 +1,10 @@
 /** Layouts that come late, and what is done to a graph before they do. */
 
 import { beforeEach, expect, test } from "vitest";
+import type { Item } from "../forest/items";
 import { layeredProgram, smallProgram } from "../testing/models";
 import { type Drawing, drawingOf } from "./drawing";
 import { Folding } from "./folding";
-import type { Item } from "./items";
 import type { LayoutBox, Placed } from "./layout_types";
 import { Placer } from "./place";
 import type { Scene, SceneBox } from "./scene";

@@ -4,10 +4,10 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
+import { type Item, openAbove } from "../forest/items";
 import { reasonOf } from "../format";
 import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
-import { type Item, openAbove } from "./items";
 import type { Layouter } from "./layout";
 import { shownFor } from "./marks";
 import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";

@@ -1,7 +1,7 @@
 /** How dear each box of a scene is, beside the dearest. Pure. */
 
+import { type Item, nodesBelow } from "../forest/items";
 import { type Costs, costOf } from "../profile";
-import { type Item, nodesBelow } from "./items";
 import type { Scene } from "./scene";
 
 /** Of the boxes that are closed, 0 to 1. An open box shows what is in it instead. */

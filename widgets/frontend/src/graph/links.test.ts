@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { buildForest } from "../forest/forest";
+import type { Forest } from "../forest/items";
 import { Program } from "../program";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
 import { RecordBuilder } from "../testing/records";
-import { buildForest } from "./forest";
-import type { Forest } from "./items";
 import { findLinks, type Links } from "./links";
 
 function linked(program: Program): { forest: Forest; links: Links } {

@@ -3,9 +3,9 @@
  * value that comes from outside a container enters it through a port, a small item of its own.
  */
 
+import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { NodeId, Program } from "../program";
-import type { Forest, Item } from "./items";
 
 /** An edge between two children of one container. */
 export interface Link {

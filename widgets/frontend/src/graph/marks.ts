@@ -2,12 +2,12 @@
 
 import type { Marked } from "../compare/marked";
 import { BOTH } from "../compare/merged";
+import type { Item } from "../forest/items";
 import type { Costs } from "../profile";
 import type { NodeId } from "../program";
 import type { Selection } from "../selection";
 import type { Drawing } from "./drawing";
 import { heatOf } from "./heat";
-import type { Item } from "./items";
 import { pathThrough } from "./neighbours";
 import type { Scene } from "./scene";
 

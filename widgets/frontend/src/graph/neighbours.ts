@@ -1,8 +1,8 @@
 /** Who is next to whom in the graph: by one edge, or by any number of them. */
 
+import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { NodeId, Program } from "../program";
-import type { Forest, Item } from "./items";
 import type { Links } from "./links";
 
 export interface Neighbours {

@@ -3,8 +3,8 @@
  */
 
 import { AFTER, BEFORE, type Kind } from "../compare/merged";
+import type { Item } from "../forest/items";
 import type { Rect } from "./camera";
-import type { Item } from "./items";
 import type { Marks } from "./marks";
 import { type Accent, heatAccent, mix, type Palette } from "./palette";
 import {

@@ -2,10 +2,10 @@
  * Short texts in which each symbol has its own colour: what stands on an edge and in a box. Pure.
  */
 
+import type { Item } from "../forest/items";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
 import type { ValueType } from "../record.gen";
-import type { Item } from "./items";
 import type { Link } from "./links";
 
 /** A part of a text that has one colour. */

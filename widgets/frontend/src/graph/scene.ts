@@ -4,10 +4,10 @@
  * at zoom 1.
  */
 
+import type { Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { Rect } from "./camera";
 import type { Drawing } from "./drawing";
-import type { Item } from "./items";
 import type { LayoutBox, LayoutLink, Placed } from "./layout_types";
 import type { Link } from "./links";
 import { boxLines, edgePieces, type Piece } from "./pieces";

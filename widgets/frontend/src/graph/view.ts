@@ -13,14 +13,14 @@ import {
 } from "@preact/signals";
 import { surroundings } from "../compare/marked";
 import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
+import type { Options } from "../forest/forest";
+import { type Item, nodesBelow } from "../forest/items";
 import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { reveal } from "./camera";
 import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
-import type { Options } from "./forest";
-import { type Item, nodesBelow } from "./items";
 import { layouter } from "./layout";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import { tipOf } from "./pieces";

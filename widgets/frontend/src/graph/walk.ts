@@ -1,6 +1,6 @@
 /** Where the arrow keys lead from a box of the scene. Pure. */
 
-import type { Item } from "./items";
+import type { Item } from "../forest/items";
 import type { Neighbours } from "./neighbours";
 import type { Scene, SceneBox } from "./scene";
 

@@ -1,8 +1,8 @@
 /** The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { buildForest } from "../graph/forest";
-import type { Forest, Item } from "../graph/items";
+import { buildForest } from "../forest/forest";
+import type { Forest, Item } from "../forest/items";
 import type { Program } from "../program";
 import { search } from "../search";
 import type { Store } from "../store";

@@ -1,7 +1,7 @@
 /** One row of the outline. */
 
+import type { Item } from "../forest/items";
 import { capped } from "../format";
-import type { Item } from "../graph/items";
 import type { Store } from "../store";
 import type { Row } from "./outline_rows";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildForest } from "../graph/forest";
+import { buildForest } from "../forest/forest";
 import type { Program } from "../program";
 import { search } from "../search";
 import { branchingProgram, layeredProgram } from "../testing/models";

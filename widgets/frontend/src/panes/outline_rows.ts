@@ -1,7 +1,7 @@
 /** The outline as rows: the tree of the graph, as far as it is open, or the results of a search. */
 
-import type { Forest, Item } from "../graph/items";
-import { shaper } from "../graph/repeats";
+import type { Forest, Item } from "../forest/items";
+import { shaper } from "../forest/repeats";
 import { ensure } from "../maps";
 import type { NodeId, Program } from "../program";
 import type { Found } from "../search";

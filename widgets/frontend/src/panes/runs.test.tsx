@@ -1,8 +1,8 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, test } from "vitest";
+import type { Item } from "../forest/items";
 import { heatOf } from "../graph/heat";
-import type { Item } from "../graph/items";
 import type { Scene } from "../graph/scene";
 import type { Setups } from "../host";
 import { costsOf, costText, totalsBy } from "../profile";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { buildForest } from "../graph/forest";
+import { buildForest } from "../forest/forest";
 import { layeredProgram } from "../testing/models";
 import { outlineRows, type Row } from "./outline_rows";
 import { treeKeys } from "./tree_keys";

@@ -1,6 +1,6 @@
 /** The keys of a tree, after the ARIA practices: arrows, Home, End, Enter, and typing a name. */
 
-import type { Item } from "../graph/items";
+import type { Item } from "../forest/items";
 import type { Row } from "./outline_rows";
 
 interface Tree {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { drawingOfBoth } from "../graph/drawing";
-import type { Item } from "../graph/items";
+import { entriesOf } from "../compare/entries";
+import { surroundings } from "../compare/marked";
+import { AFTER, BEFORE, BOTH, merge } from "../compare/merged";
+import type { Item } from "../forest/items";
 import { Program } from "../program";
 import type { GraphDiff, ProgramDiff } from "../record.gen";
 import { RecordBuilder } from "../testing/records";
-import { entriesOf } from "./entries";
-import { surroundings } from "./marked";
-import { AFTER, BEFORE, BOTH, merge } from "./merged";
+import { drawingOfBoth } from "./drawing";
 
 const PLAIN = { housekeeping: false, parameters: false };
 
