@@ -108,9 +108,24 @@ function typePieces(program: Program, type: ValueType): Piece[] {
 function joined(program: Program, sizes: readonly (number | string)[], between: string): Piece[] {
   return sizes.flatMap((size, at): Piece[] => {
     const symbol = typeof size === "string" ? (program.symbolsIn(size)[0] ?? -1) : -1;
-    const piece = { text: capped(String(size), MOST_SIZE), symbol };
+    const text = capped(String(size), MOST_SIZE);
+    const piece = { text: between === "×" && isSum(String(size)) ? `(${text})` : text, symbol };
     return at > 0 ? [plain(between), piece] : [piece];
   });
+}
+
+/**
+ * Whether a size must be bracketed to be a factor: `h - 1`, `h // 2`, but not `2*h` or `max(h, 2)`.
+ */
+export function isSum(size: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < size.length; at++) {
+    const each = size[at] as string;
+    if ("([".includes(each)) depth += 1;
+    else if (")]".includes(each)) depth -= 1;
+    else if (depth === 0 && at > 0 && "+-/%".includes(each)) return true;
+  }
+  return size.startsWith("-");
 }
 
 function shortDtype(type: ValueType | undefined): string {
