@@ -100,7 +100,6 @@ export class GraphBuilder {
     const column = (read: (node: Node) => number): Int32Array => Int32Array.from(this.nodes, read);
     return {
       title: this.title,
-      sources_inside: false,
       name: column((node) => strings(node.name)),
       op: column((node) => OPS.indexOf(node.op)),
       target: column((node) => node.target),
@@ -255,6 +254,7 @@ export class RecordBuilder {
     return {
       schema: SCHEMA_VERSION,
       title: this.title,
+      sources_inside: false,
       outcome: "exported",
       mode: "non-strict",
       verdict: "exported",
