@@ -126,12 +126,14 @@ def _sum(expression: Expression, names: Mapping[str, str]) -> str:
 
 def _power(expression: Expression, names: Mapping[str, str]) -> str:
     base, exponent = expression.args
-    text = _bracketed(base, _MUL, names)
+    plain_text = printed(base, names)  # once: printing it twice would double at each level
+    text = f"({plain_text})" if _level(base) <= _MUL else plain_text
     times = exponent.value
     plain = exponent.is_number and isinstance(times, int) and times >= 0
     if plain and len(text) * times <= bounds.FORMULA_CHARACTERS:
         return "*".join([text] * int(times)) or "1"
-    return _joined(expression, " ** ", _POW, names)
+    raised = f"({plain_text})" if _level(base) <= _POW else plain_text
+    return f"{raised} ** {_bracketed(exponent, _POW, names)}"
 
 
 def _modular(expression: Expression, names: Mapping[str, str]) -> str:

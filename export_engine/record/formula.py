@@ -98,7 +98,7 @@ def evaluate(formula: Formula, sizes: Sequence[int]) -> Any:
             count, function = OPERATORS[token]
             values = stack[-count:]
             del stack[-count:]
-            if token == "**" and abs(values[1]) > _LARGEST_POWER:
+            if token == "**" and (abs(values[1]) > _LARGEST_POWER or abs(values[0]) > 2**64):
                 raise OverflowError("a power too large to compute")
             stack.append(function(*values))
         else:
