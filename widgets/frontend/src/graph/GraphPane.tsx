@@ -64,7 +64,7 @@ export function GraphPane({ store }: { store: Store }) {
           {view && !beside && <Where view={view} />}
           <canvas
             ref={map}
-            class="tx-minimap"
+            class={`tx-minimap${view?.stage.aside.value ? " tx-minimap-aside" : ""}`}
             role="img"
             aria-label="The whole graph in small, with the part in view marked"
             hidden={!view?.stage.crowded.value}

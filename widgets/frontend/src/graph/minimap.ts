@@ -35,6 +35,16 @@ export function needsMinimap(scene: Size, seen: Rect): boolean {
   return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
 }
 
+/** Between a minimap and what it gives way to, in CSS pixels. */
+const ROOM = 16;
+
+/** Whether a minimap at the lower right covers a box of the view that it would not at the left. */
+export function isInTheWay(map: Size, box: Rect, view: Size): boolean {
+  const low = box.y + box.height > view.height - map.height - ROOM && box.y < view.height;
+  const right = box.x + box.width > view.width - map.width - ROOM && box.x < view.width;
+  return low && right && box.x > map.width + ROOM;
+}
+
 /** What a minimap shows, apart from the part in view. */
 export interface MinimapPicture {
   scene: Scene;

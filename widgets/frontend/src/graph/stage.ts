@@ -16,7 +16,7 @@ import {
   zoomAt,
 } from "./camera";
 import type { Marks } from "./marks";
-import { Minimap, minimapScale, needsMinimap } from "./minimap";
+import { isInTheWay, Minimap, minimapScale, needsMinimap } from "./minimap";
 import { LEAST_HEADER, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
@@ -35,6 +35,8 @@ interface Glide {
 export class Stage {
   /** Whether the scene is larger than the view. */
   readonly crowded: Signal<boolean> = signal(false);
+  /** Whether the minimap stands at the left, since what is selected is where it would be. */
+  readonly aside: Signal<boolean> = signal(false);
   /** The open boxes that the middle of the view is in and whose headers are not in view. */
   readonly where: Signal<readonly SceneBox[]> = signal([]);
   camera: Camera = { x: 0, y: 0, zoom: 1 };
@@ -223,8 +225,17 @@ export class Stage {
       Object.assign(this.map, { width: deviceWidth, height: deviceHeight });
       Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
     }
-    const { marked } = this.marks();
-    const { palette } = this;
+    const { lit, marked } = this.marks();
+    const { camera, palette, size } = this;
+    const [selected] = lit;
+    const box = selected && scene.boxOf.get(selected);
+    const zoomed = box && {
+      x: (box.x - camera.x) * camera.zoom,
+      y: (box.y - camera.y) * camera.zoom,
+      width: box.width * camera.zoom,
+      height: box.height * camera.zoom,
+    };
+    this.aside.value = zoomed !== undefined && isInTheWay(shrunk, zoomed, size);
     this.minimap.paint({ scene, scale: shrunk, palette, marked, ratio }, seen);
   }
 
