@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from export_engine.attempt import Exported, Failed, Fix, Request, as_module
-from export_engine.capture import module_kept
-from export_engine.defects import passed_over
+from export_engine.attempt import Exported, Failed, Fix, Request
 from export_engine.diagnose import SizesViolated, ZeroOrOne
+from export_engine.fixes.tested_conditions import eager_takes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 from export_engine.shapes import InputPlace, Problem, name_of, with_size
-from export_engine.verify import run
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
@@ -61,7 +59,7 @@ def _elsewhere(
         return with_size(request, [dim.place], size)
 
     other = change(request)
-    if not _runs(other):
+    if not eager_takes(other):
         return
     if progress:
         progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))
@@ -82,14 +80,3 @@ def _elsewhere(
         stack=problem.stack,
         leads_to=found,
     )
-
-
-def _runs(request: Request) -> bool:
-    """Whether the eager model takes a request's inputs."""
-    with module_kept(as_module(request.target)):
-        try:
-            run(request.target, request, seed=0)
-        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-            passed_over(error, "running the model on another example")
-            return False
-    return True

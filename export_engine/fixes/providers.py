@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from export_engine.attempt import Failed, Fix, NoFix
-from export_engine.defects import passed_over
+from export_engine.defects import passed_over, passing_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes import (
     assumptions,
@@ -22,6 +22,7 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import checks_and_numpy, data_dependent, size_guards
+from export_engine.fixes.tested_conditions import tested
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Report
 
@@ -58,6 +59,8 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     explained = replace(attempt, diagnosis=diagnose(attempt))
     found: list[Fix | NoFix] = []
     try:
+        with passing_over("trying a condition on the model"):
+            explained = replace(explained, diagnosis=tested(explained))
         _search(explained, progress, found)
         fixes = sorted((each for each in found if isinstance(each, Fix)), key=lambda fix: fix.lossy)
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ import torch
 
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.diagnose import ExampleOutside, chain
+from export_engine.fixes.tested_conditions import taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
@@ -77,7 +78,7 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     yield Fix(
         kind="shapes",
         title=_title(answer, lost),
-        why=_why(answer),
+        why=_why(answer, attempt.request),
         lossy=bool(lost) or verdict in ("differs", "refused"),
         gives_up=_given_up(answer, lost),
         change=lambda request: request.with_changes(shapes=shapes),
@@ -227,8 +228,13 @@ _FORMULAS = (
 )
 
 
-def _why(answer: _Answer) -> str:
-    texts = dict.fromkeys(each.text for each in answer.problems if each.kind != "tied")
+def _why(answer: _Answer, request: Request | None) -> str:
+    """What the model requires: not what only the path of the example does."""
+    texts = dict.fromkeys(
+        each.text
+        for each in answer.problems
+        if each.kind != "tied" and (request is None or taken_all_the_same(each, request) is None)
+    )
     said = "; ".join(texts)
     return f"The model requires: {said}." if said else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any, Literal
 
@@ -35,6 +35,8 @@ class Problem:
     """The line that makes it so."""
     condition: str = ""
     """What that line asks, in the user's terms."""
+    excluded: tuple[int, ...] = ()
+    """Of a size that has to be a multiple: some that are none, for whoever wants to try them."""
 
     @property
     def lossy(self) -> bool:
@@ -179,15 +181,17 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
         text += ", as far as sizes near the example were tried"
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     beyond = _just_outside(sizes, low, asked.high)
+    whole = all(dim.value == root for dim in dims)
+    excluded = tuple(beyond) if kind == "multiple" and whole else ()
     seen: set[Stack] = set()
     for each in alone(facts, root):
         holds = function_of(each.condition, root)
         line = outside_torch(each.stack)
         if line not in seen and not all(holds(size) for size in beyond):
             seen.add(line)
-            yield _with_cause(facts, kind, text, dims, each)
+            yield replace(_with_cause(facts, kind, text, dims, each), excluded=excluded)
     if not seen:
-        yield _with_cause(facts, kind, text, dims, None)
+        yield replace(_with_cause(facts, kind, text, dims, None), excluded=excluded)
 
 
 def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:

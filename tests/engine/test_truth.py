@@ -13,7 +13,7 @@ from export_engine.attempt import Kind as FailureKind
 from export_engine.capture import capture
 from export_engine.describe.eager_check import check_sentence
 from export_engine.diagnose import diagnose
-from export_engine.fixes import automatic, try_fixes
+from export_engine.fixes import automatic, explain, try_fixes
 from export_engine.fixes.automatic import Step
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
@@ -106,6 +106,34 @@ def test_what_was_not_compared_is_kept_only_where_nothing_better_is() -> None:
     assert [each.kept for each in automatic._with_unverified([wrong, unsure])] == [False, True]
     report = automatic.AutofixReport(exported, (automatic._with_unverified([unsure])[0],))
     assert "not verified" in report.sentence
+
+
+class Pads(nn.Module):
+    """Runs at every height, and pads those that are no multiple of 4 plus 2."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if (x.shape[0] - 2) % 4 == 0:
+            return x.sin()
+        return x.cos()
+
+
+class Halves(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.view(2, x.shape[0] // 2)
+
+
+def test_a_condition_that_the_model_does_not_have_is_not_said_to_be_its() -> None:
+    for model, sizes, required in ((Pads(), 70, False), (Halves(), 70, True)):
+        request = Request(target=model, args=(torch.ones(sizes),), shapes=Shapes.parse("x: height"))
+        attempt = capture(request)
+        assert isinstance(attempt, Failed)
+        found = explain(attempt)
+        assert found.diagnosis is not None
+        said = found.diagnosis.sentence
+        assert ("must be" in said) == required, said
+        assert ("the model itself also runs at 3" in said) != required, said
+        why = [fix.why for fix in found.fixes if fix.kind == "shapes"]
+        assert any("multiple" in each for each in why) == required, why
 
 
 class Squares(nn.Module):

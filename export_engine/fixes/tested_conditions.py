@@ -1,0 +1,59 @@
+"""A condition on a size, tried on the model before it is said: does eager refuse what it excludes?
+
+A trace follows the path of the example, and what it needs of a size holds for that path alone. If
+the model runs at a size that the condition excludes, the model does not require it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from export_engine.attempt import Diagnosis, Failed, Request, as_module
+from export_engine.capture import module_kept
+from export_engine.defects import passed_over
+from export_engine.diagnose import SizesViolated
+from export_engine.shapes import Problem, with_size
+from export_engine.verify import run
+
+_MOST = 3
+_WHY = (
+    "The code takes another path for other sizes. The trace follows the path of the example, and "
+    "the program is right for the sizes of that path only."
+)
+
+
+def tested(attempt: Failed) -> Diagnosis | None:
+    """Its diagnosis, which says of no condition that the model requires it where it does not."""
+    diagnosis, request = attempt.diagnosis, attempt.request
+    facts = diagnosis.facts if diagnosis is not None else None
+    if diagnosis is None or request is None or not isinstance(facts, SizesViolated):
+        return diagnosis
+    for problem in facts.problems[:_MOST]:
+        size = taken_all_the_same(problem, request)
+        if size is not None:
+            said = problem.text.replace(" must be ", " is ", 1)
+            holds = f"the program is right only where {said}: the model itself also runs at {size}"
+            diagnosis = replace(
+                diagnosis, sentence=diagnosis.sentence.replace(problem.text, holds), why=_WHY
+            )
+    return diagnosis
+
+
+def taken_all_the_same(problem: Problem, request: Request) -> int | None:
+    """A size that a problem's condition excludes and the eager model takes; None if none is."""
+    places = [dim.place for dim in problem.dims]
+    for size in problem.excluded[:_MOST]:
+        if eager_takes(with_size(request, places, size)):
+            return size
+    return None
+
+
+def eager_takes(request: Request) -> bool:
+    """Whether the eager model runs on a request's inputs; it is as before."""
+    with module_kept(as_module(request.target)):
+        try:
+            run(request.target, request, seed=0)
+        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+            passed_over(error, "running the model on another example")
+            return False
+    return True
