@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
     parser.add_argument("--fix", action="store_true", help="apply lossless fixes if it fails")
+    parser.add_argument("--spec", action="store_true", help="ShapesSpec in place of Dims")
     parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
     parser.add_argument(
         "--trusted", action="store_true", help="you know who made the .pt2 file: make its program"
@@ -188,5 +189,6 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
         dynamic_shapes=asked.dynamic,
         strict=asked.strict,
         fix=asked.fix,
+        spec=asked.spec,
         title=f"{program}()",
     )

@@ -25,6 +25,7 @@ def explore(
     strict: bool = False,
     both: bool = False,
     fix: bool = False,
+    spec: bool = False,
     title: str = "",
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -40,6 +41,8 @@ def explore(
         strict: trace the bytecode instead of running the Python.
         both: try both modes.
         fix: if it does not export, apply lossless fixes until it does or none is left.
+        spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
+            on 0 and 1. Needs torch 2.14.
         title: how to call the call; `model(...)` by default.
         cells: Python's file name of each notebook cell, and the name to show for it.
         progress: called on each module that tracing enters, and as fixes are tried.
@@ -50,7 +53,8 @@ def explore(
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.attempt import Request
-    from export_engine.shapes import Shapes
+    from export_engine.shapes import Shapes, ShapesError
+    from export_engine.torch_internals import attached_spec
 
     if not isinstance(args, tuple | list):
         raise TypeError(
@@ -58,6 +62,16 @@ def explore(
             "explore(model, (x,))"
         )
     given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
+    attached = attached_spec(model)
+    if attached is not None and given is not None and given is not attached:
+        raise ShapesError(
+            "@dynamic_spec says already what is dynamic in this call; leave out dynamic_shapes"
+        )
+    if spec and given is not None:
+        shapes = given
+        if not isinstance(given, Shapes):
+            shapes = Shapes.from_torch(given, model, tuple(args), dict(kwargs or {}))
+        given = shapes.to_spec()
     name = getattr(model, "__name__", type(model).__name__)
     request = Request(
         target=model,

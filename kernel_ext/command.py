@@ -17,6 +17,7 @@ OPTIONS = {
     "--strict": "trace the bytecode; refuse what cannot be proved",
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes; click one to see it",
+    "--spec": "with torch's ShapesSpec in place of Dims: sizes are unbacked (torch 2.14)",
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--guide": "go step by step: export, explain, fix, verify, write a report",
     "--verify": "check the guarantees that torch.export claims, on this program",
@@ -57,6 +58,7 @@ FLAGS = {
     "--non-strict",
     "--both",
     "--fix",
+    "--spec",
     "--guide",
     "--verify",
     "--profile",
@@ -93,6 +95,8 @@ class Command:
     decompose: str | None = None
     display: bool = True
     fix: bool = False
+    spec: bool = False
+    """Whether the shapes are a ShapesSpec."""
     guide: bool = False
     verify: bool = False
     vs_compile: bool = False
@@ -154,6 +158,13 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         raise ExportUsageError("--sizes needs --vs-compile: the sizes to call both sides at.")
     if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
         raise ExportUsageError("--vs-compile shows one export: leave out --both and --fix.")
+    if "--spec" in flags and {"--vs-compile", "--guide"} & set(flags):
+        raise ExportUsageError(
+            "--spec goes with a plain export; with --vs-compile and --guide write `; unbacked` "
+            'at the end of the shapes: -d "x: batch, _; unbacked".'
+        )
+    if "--spec" in flags and not {"dynamic", "expression"} & given.keys():
+        raise ExportUsageError('--spec needs to know what is dynamic: --spec -d "x: batch, _".')
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
@@ -175,6 +186,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         mode=modes[0].removeprefix("--") if modes else "non-strict",
         display="--no-display" not in flags,
         fix="--fix" in flags,
+        spec="--spec" in flags,
         guide="--guide" in flags,
         trusted="--trusted" in flags,
         verify="--verify" in flags,

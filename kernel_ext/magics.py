@@ -54,6 +54,8 @@ class ExportMagics(Magics):
         --strict                 trace the bytecode; refuse what cannot be proved
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes; click one to see it
+        --spec                   with torch's ShapesSpec in place of Dims (torch 2.14): sizes are
+                                 unbacked, and not specialized on 0 and 1
         --fix                    if it does not export, apply lossless fixes until it does
         --guide                  go through it step by step: export, explain a failure, fix what
                                  can be fixed, verify, and leave a report; says what to do next
@@ -90,6 +92,11 @@ class ExportMagics(Magics):
         y: batch, 2*seq + 1, *       the same batch; a size made from seq; `*`: torch decides
         cache.0.key: batch, _, !     inside a container; `!`: must vary, or it is an error
         x: 8, _                      pinned to 8
+        x: a, b; a % 16 == 0; a + b <= 512  assumptions: the program asserts them
+        n: int[1..]                  an int argument that varies
+        x: a, b, (a + b), (a // 2)   sizes made of others in any way
+        x: a, b; unbacked            the sizes are unbacked (ShapesSpec), not Dims; the three lines
+                                     before say as much, and all four need torch 2.14
 
         `;` or a line end stands between inputs. Inputs that are not named stay fixed.
         """

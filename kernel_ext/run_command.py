@@ -47,7 +47,8 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
     command, target = asked.command, asked.target
     common = _common(asked, shell, progress)
     if not command.guide:
-        return explorer.explore(*target, **common, both=command.mode == "both", fix=command.fix)
+        both, fix, spec = command.mode == "both", command.fix, command.spec
+        return explorer.explore(*target, **common, both=both, fix=fix, spec=spec)
     guided = explorer.guide(
         *target,
         **common,

@@ -72,8 +72,8 @@ def to_shapes_spec(
     missing = missing_shapes_spec()
     if missing:
         raise ShapesError(
-            f"{missing}. Dims can say part of it: leave out `unbacked`, assumptions, `int` and "
-            "sizes in parentheses"
+            f"{missing}. Dims can say part of it: leave out `--spec`, `unbacked`, assumptions, "
+            "`int` and sizes in parentheses"
         )
     signature = signature_of(target)
     leaves = leaves_of(signature, args, kwargs)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from explorer import explore
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
@@ -271,3 +272,32 @@ def test_the_python_to_paste_reads_as_one_would_write_it() -> None:
         "    assumptions=[seq % 16 == 0, batch + seq <= 512],\n"
         ")"
     )
+
+
+@needs_spec
+def test_explore_exports_with_a_spec_whatever_the_shapes_were_given_as() -> None:
+    from torch.export import Dim
+
+    for given in ("x: batch, _", {"x": {0: Dim("batch")}, "n": None}):
+        found = explore(Scaled(), (t(4, 2), 3), dynamic_shapes=given, spec=True)
+        assert found.ok
+        assert found.record.shapes == "x: batch, _; unbacked"
+        assert found.program.module()(t(1, 2), 3).shape == (1, 2)
+
+
+@needs_spec
+def test_shapes_are_not_said_twice() -> None:
+    from torch.fx.experimental.dynamic_spec import ShapeVar, TensorSpec, dynamic_spec
+
+    @dynamic_spec({"x": TensorSpec([ShapeVar("batch")])})
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    with pytest.raises(ShapesError, match="@dynamic_spec says already"):
+        explore(function, (t(4),), dynamic_shapes="x: a")
+
+
+@pytest.mark.skipif(not missing_shapes_spec(), reason="this torch exports a ShapesSpec")
+def test_a_spec_asked_of_an_older_torch_says_what_is_missing() -> None:
+    with pytest.raises(ShapesError, match="ShapesSpec needs torch 2"):
+        explore(Scaled(), (t(4, 2), 3), dynamic_shapes="x: batch, _", spec=True)

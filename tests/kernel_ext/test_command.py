@@ -70,3 +70,15 @@ def test_run_takes_a_device_or_none(line: str, device: str, call: str) -> None:
     command = parse_command(line)
 
     assert (command.run, command.call) == (device, call)
+
+
+def test_a_spec_is_asked_for_with_the_shapes() -> None:
+    assert parse_command('--spec -d "x: a" f(x)').spec
+    assert not parse_command('-d "x: a" f(x)').spec
+    for line in (
+        "--spec f(x)",
+        '--spec --vs-compile -d "x: a" f(x)',
+        '--spec --guide -d "x: a" f(x)',
+    ):
+        with pytest.raises(ExportUsageError, match="--spec"):
+            parse_command(line)

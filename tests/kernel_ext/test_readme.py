@@ -326,7 +326,7 @@ def test_the_short_language_takes_what_is_shown() -> None:
     section = README.partition("The short language gives")[2].partition("\n## ")[0]
     specs = [each for each in re.findall(r"`([^`]+)`", section) if ":" in each]
 
-    assert len(specs) == 2
+    assert len(specs) == 5
     for spec in specs:
         assert str(Shapes.parse(spec)) == spec
 
@@ -384,7 +384,7 @@ def test_the_help_of_the_magic_says_what_holds(shell: InteractiveShell) -> None:
         each.name for each in backend_registry.BUILT_IN
     }
     specs = re.findall(r"^(\w.*?)  ", language, re.MULTILINE)
-    assert len(specs) == 4
+    assert len(specs) == 8
     for spec in specs:
         assert str(Shapes.parse(spec)) == spec
     for line in re.findall(r"^%export .*?(?=  )|^%export -d .*?\)", text, re.MULTILINE)[:2]:
