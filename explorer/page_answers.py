@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -202,7 +203,8 @@ def printed(record: Any, graph: int) -> m.Code:
     from export_engine.source import printed_graph, python_lines
 
     text = printed_graph(record, graph)
-    return m.Code(python_lines("\n".join(text.lines)), list(text.nodes))
+    seconds = 1.0 if record.sources_inside else math.inf  # its texts are whoever's who made it
+    return m.Code(python_lines("\n".join(text.lines), seconds), list(text.nodes))
 
 
 def _check(key: str, value: int, count: int) -> None:

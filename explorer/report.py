@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import gzip
+import math
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,6 +33,8 @@ _POLICY = (
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
 """The browser itself keeps the page from the network."""
+_ALL_COLOURED = 2.0
+"""Seconds of the processor that colours for the files of an archive may take."""
 _MOST_COMPARED = 4
 """Attempts: each is compared with each other one."""
 _START = """
@@ -147,9 +151,12 @@ def _sources(entry: Entry) -> list[list[list[Token]] | None]:
     from export_engine.source import SourceMissing, source_lines
 
     found: list[list[list[Token]] | None] = []
+    inside = entry.record.sources_inside  # the text is whoever's who made the archive
+    until = time.thread_time() + (_ALL_COLOURED if inside else math.inf)
     for number in range(len(entry.record.files)):
         try:
-            found.append(source_lines(entry.record, number))
+            left = min(max(until - time.thread_time(), 0.0), 1.0)
+            found.append(source_lines(entry.record, number, left))
         except SourceMissing:
             found.append(None)
     return found

@@ -38,8 +38,8 @@ class Symbols:
         return list(self._entries.values())
 
     def entry(self, text: str) -> Entry:
-        """The expression of a text that `text` returned."""
-        return self._entries[text]
+        """The expression of a text that `text` returned; of any other, one without symbols."""
+        return self._entries.get(text) or Entry(text, [])
 
     def name(self, symbol: str) -> str:
         """A symbol's name in the user's terms."""

@@ -72,7 +72,10 @@ class Values:
         return [] if entry.value is None else [entry.value]
 
     def _tensor(self, meta: schema.TensorMeta) -> int:
-        key = msgspec.msgpack.encode(meta)
+        try:
+            key = msgspec.msgpack.encode(meta)
+        except OverflowError as error:
+            raise ArchiveError("It has a tensor with a number of more than 64 bits.") from error
         known = self._tensors.get(key)
         if known is not None:
             return known

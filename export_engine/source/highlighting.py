@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import ast
+import math
+import re
+import time
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -11,6 +13,11 @@ from pygments.token import STANDARD_TYPES, _TokenType
 
 LONG_TEXT = 30_000
 """Characters. Pygments takes about a second for 150,000, and files of libraries have more."""
+LONG_LINE = 2_000
+"""Characters. Of a longer line, one of Pygments' patterns may take minutes."""
+LONGEST = 1.0
+"""Seconds of the processor for one text: there are texts for which Pygments takes hours."""
+_DEF = re.compile(r"(\s*)(?:async )?def ")
 
 
 class Token(NamedTuple):
@@ -21,58 +28,101 @@ class Token(NamedTuple):
     text: str
 
 
-def python_lines(text: str) -> list[list[Token]]:
-    """Python source as lines of tokens, without the line ends."""
+def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
+    """Python source as lines of tokens, without the line ends.
+
+    Args:
+        text: the source.
+        seconds: of the processor; what is not coloured by then is plain.
+    """
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    long = {number: row for number, row in enumerate(rows) if len(row) > LONG_LINE}
+    text = "\n".join("#" if number in long else row for number, row in enumerate(rows))
     lines: list[list[Token]] = [[]]
-    for kind, value in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
-        cls = _short_class(kind)
+    for cls, value in _pieces(text, time.thread_time() + seconds):
         first, *others = value.split("\n")
         if first:
             lines[-1].append(Token(cls, first))
         for other in others:
             lines.append([Token(cls, other)] if other else [])
+    for number, row in long.items():
+        lines[number] = [Token("", row)]
     if lines and not lines[-1]:
         lines.pop()
     return lines
 
 
-def python_lines_around(text: str, lines: Collection[int]) -> list[list[Token]]:
+def _pieces(text: str, until: float) -> Iterator[tuple[str, str]]:
+    """Pieces of a text, each with its class; in the order of the text, which they are together."""
+    done = 0
+    # The text is as it was given: no line end is changed, so that pieces can be counted.
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    for _, kind, value in lexer.get_tokens_unprocessed(text):
+        yield _short_class(kind), value
+        done += len(value)
+        if time.thread_time() > until:
+            break
+    if done < len(text):
+        yield "", text[done:]
+
+
+def python_lines_around(
+    text: str, lines: Collection[int], seconds: float = LONGEST
+) -> list[list[Token]]:
     """Python source as lines of tokens; of a long text, only functions with these lines in colour.
 
     Args:
         text: the source of a file.
         lines: numbers of lines that matter, from 1.
+        seconds: of the processor; what is not coloured by then is plain.
     """
+    until = time.thread_time() + seconds
     if len(text) <= LONG_TEXT:
-        return python_lines(text)
-    try:
-        spans = list(_functions(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a cell with magics in it
-        return python_lines(text)
+        return python_lines(text, seconds)
     plain = text.split("\n")
     found = [[Token("", line)] if line else [] for line in plain]
-    for first, last in spans:
-        if any(first <= line <= last for line in lines):
-            found[first - 1 : last] = _padded("\n".join(plain[first - 1 : last]))
+    for first, last in _functions(plain):
+        left = until - time.thread_time()
+        if left > 0 and any(first <= line <= last for line in lines):
+            found[first - 1 : last] = _padded("\n".join(plain[first - 1 : last]), left)
     if found and not found[-1]:
         found.pop()
     return found
 
 
-def _padded(text: str) -> list[list[Token]]:
+def _padded(text: str, seconds: float) -> list[list[Token]]:
     """The lines of a piece of a text, as many as it has; `python_lines` drops an empty last one."""
-    lines = python_lines(text)
+    lines = python_lines(text, seconds)
     return lines + [[]] * (text.count("\n") + 1 - len(lines))
 
 
-def _functions(tree: ast.AST) -> Iterator[tuple[int, int]]:
-    """First and last line of each function that is in no other, its decorators included."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            yield first, node.end_lineno or node.lineno
-        elif isinstance(node, ast.stmt):
-            yield from _functions(node)
+def _functions(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """First and last line of each function that is in no other, its decorators included.
+
+    Told by how far lines are indented: the text may be anybody's, and Python's parser is not made
+    for that.
+    """
+    begun: tuple[int, int] | None = None
+    """The line that the function begins at, and how far it is indented."""
+    decorated = 0
+    for number, line in enumerate(lines, 1):
+        bare = line.lstrip()
+        if not bare or bare[0] in "#)]}":
+            continue
+        indent = len(line) - len(bare)
+        if begun and indent <= begun[1]:
+            yield begun[0], number - 1
+            begun = None
+        if begun:
+            continue
+        if bare[0] == "@":
+            decorated = decorated or number
+        elif _DEF.match(line):
+            begun, decorated = (decorated or number, indent), 0
+        elif not decorated or not line[0].isspace():
+            decorated = 0
+    if begun:
+        yield begun[0], len(lines)
 
 
 def _short_class(kind: _TokenType) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.record import Record, SourceFile
-from export_engine.source.highlighting import Token, python_lines_around
+from export_engine.source.highlighting import LONGEST, Token, python_lines_around
 from export_engine.source.notebook_cells import as_typed
 
 LONGEST_FILE = 5_000_000
@@ -41,8 +41,13 @@ def innermost(record: Record, stack: int) -> Frame | None:
     return Frame(file, record.files[file].name, record.frames.line[frame], function)
 
 
-def source_lines(record: Record, file: int) -> list[list[Token]]:
+def source_lines(record: Record, file: int, seconds: float = LONGEST) -> list[list[Token]]:
     """A file of the Record, coloured, line by line; of a long one, the functions that were traced.
+
+    Args:
+        record: whose file.
+        file: its number.
+        seconds: of the processor; what is not coloured by then is plain.
 
     Raises:
         SourceMissing: the text is not on this machine, or is no Python source.
@@ -51,7 +56,7 @@ def source_lines(record: Record, file: int) -> list[list[Token]]:
         raise SourceMissing(f"The record has no file {file}.")
     frames = record.frames
     traced = {line for line, each in zip(frames.line, frames.file, strict=True) if each == file}
-    return python_lines_around(source_text(record, file), traced)
+    return python_lines_around(source_text(record, file), traced, seconds)
 
 
 def source_text(record: Record, file: int) -> str:

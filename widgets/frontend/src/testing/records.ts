@@ -260,6 +260,7 @@ export class RecordBuilder {
       verdict: "exported",
       shapes: "",
       torch_version: "2.13.0",
+      sources_inside: false,
       timing: null,
       warnings: [],
       timeline: [],
