@@ -53,7 +53,7 @@ def _describe(target: Any) -> Target:
     if isinstance(target, OpOverload):
         return _overload(target)
     if isinstance(target, HigherOrderOperator):
-        name = str(target.name())  # type: ignore[no-untyped-call]
+        name = str(target.name())
         return Target(f"higher_order.{name}", name, "higher_order")
     name = getattr(target, "__name__", str(target))
     module = (getattr(target, "__module__", "") or "").lstrip("_")
@@ -64,13 +64,14 @@ def _overload(target: Any) -> Target:
     schema = op_schema(target)
     namespace, _, rest = str(target).partition(".")
     label = rest.rpartition(".")[0]
-    writes = [a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write]
-    shares = [a.name for a in schema.arguments if a.alias_info and not a.alias_info.is_write]
+    arguments = schema.arguments if schema is not None else ()
+    writes = [a.name for a in arguments if a.alias_info and a.alias_info.is_write]
+    shares = [a.name for a in arguments if a.alias_info and not a.alias_info.is_write]
     return Target(
         str(target),
         label,
         _kind(namespace),
-        schema=str(schema),
+        schema=str(schema or ""),
         overload=overload_name(target),
         mutates=writes,
         aliases=shares,

@@ -78,7 +78,8 @@ def device_mismatch(attempt: Failed) -> Diagnosis | None:
 def refused(attempt: Failed) -> Diagnosis | None:
     """A diagnosis of an operator that raised an error about its inputs."""
     error = cause(attempt.error)
-    fake_call = break_type(attempt.error) in _BREAKS
+    observed = find(attempt.error, "FakeTensorObservedException") is not None
+    fake_call = observed or break_type(attempt.error) in _BREAKS
     if not fake_call and not passed_through(error, "__torch_dispatch__", "__torch_function__"):
         return None
     place = failing_place(attempt.error)

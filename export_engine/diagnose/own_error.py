@@ -72,6 +72,8 @@ def own_error(attempt: Failed) -> Diagnosis | None:
 def _interpreted(error: BaseException) -> tuple[str, str] | None:
     """What Dynamo saw the model raise."""
     for each in chain(error):
+        if is_a(each, "FakeTensorObservedException"):
+            return None  # an operator's refusal, raised as Python would raise it
         if is_a(each, "ObservedException") and type(each).__name__ != "ObservedException":
             return observed(type(each).__name__, message(each))
     name = _BREAKS.get(break_type(error))

@@ -84,7 +84,7 @@ def observed(cls: str, message: str) -> tuple[str, str]:
     """
     raised = _RAISED.match(message)
     if raised is not None:
-        return raised["cls"], _unquoted(raised["said"])
+        return raised["cls"], _said(raised["cls"], raised["said"])
     name = _OBSERVED.fullmatch(cls)
     kind = name["cls"] if name else "an exception"
     if name and not kind.endswith(("Error", "Exception", "Iteration", "Exit")):
@@ -92,7 +92,12 @@ def observed(cls: str, message: str) -> tuple[str, str]:
     said = _CONSTANT.fullmatch(message)
     if said is None:
         return kind, ""
-    return kind, said["said"] if kind == "KeyError" else _unquoted(said["said"])
+    return kind, _said(kind, said["said"])
+
+
+def _said(kind: str, text: str) -> str:
+    """An exception's text, from its argument as code: Python prints the key of a KeyError so."""
+    return text.strip().removesuffix(",") if kind == "KeyError" else _unquoted(text)
 
 
 def _unquoted(text: str) -> str:

@@ -1,7 +1,7 @@
 """All use of torch's private names. Nothing else in the project may know them.
 
-Each part says what happens where a name is missing: a hook that cannot be installed is left out,
-and the export goes on with what torch itself records. Checked on torch 2.13.0.
+`capabilities.py` lists each name, with what goes without it; it is looked for when it is first
+needed. Where it is missing, what depends on it is left out, and the view says so.
 """
 
 from typing import TYPE_CHECKING
@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.torch_internals.capability import (
+        MissingCapabilityError as MissingCapabilityError,
+    )
+    from export_engine.torch_internals.capability import left_out as left_out
     from export_engine.torch_internals.compiling import compile_watched as compile_watched
     from export_engine.torch_internals.dynamic_spec import Container as Container
     from export_engine.torch_internals.dynamic_spec import Variable as Variable
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import key_text as key_text
     from export_engine.torch_internals.inputs import keywords_apart as keywords_apart
     from export_engine.torch_internals.inputs import map_call_leaves as map_call_leaves
+    from export_engine.torch_internals.inputs import pytree as pytree
     from export_engine.torch_internals.inputs import register_container as register_container
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
     from export_engine.torch_internals.library import LibraryCase as LibraryCase
@@ -90,6 +95,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import guards_code as guards_code
     from export_engine.torch_internals.symbols import implied_by as implied_by
     from export_engine.torch_internals.symbols import int_bound as int_bound
+    from export_engine.torch_internals.symbols import is_fake as is_fake
     from export_engine.torch_internals.symbols import is_relation as is_relation
     from export_engine.torch_internals.symbols import is_truth_value as is_truth_value
     from export_engine.torch_internals.symbols import is_unbacked as is_unbacked
@@ -106,9 +112,5 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
     from export_engine.torch_internals.tensors import is_fake as is_fake
     from export_engine.torch_internals.tensors import times_written as times_written
-    from export_engine.torch_internals.torch_names import FakeTensor as FakeTensor
-    from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator
-    from export_engine.torch_internals.torch_names import OpOverload as OpOverload
-    from export_engine.torch_internals.torch_names import pytree as pytree
 else:
     __getattr__, __dir__ = lazy_names(__name__)

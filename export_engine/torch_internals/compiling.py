@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
-from torch._dynamo import config as dynamo_config
-from torch._dynamo import convert_frame, pgo, symbolic_convert, utils
-from torch._guards import CompileContext, TracingContext
 
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown
-from export_engine.torch_internals.patching import replaced
-from export_engine.torch_internals.symbols import int_bound, short_dtype
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals.capability import Capability, replaced
+from export_engine.torch_internals.symbols import expression_of, int_bound, short_dtype
 from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile
 
 _UNBOUNDED = 2**62
@@ -29,33 +27,38 @@ def compile_watched(target: Callable[..., Any], into: Seen) -> Iterator[Callable
     A copy of the target's own function is compiled, so that what the user compiled stays, and the
     copy meets no graph of theirs. What torch notes about functions that were called is taken back,
     but for those that the user has compiled themselves: these keep both.
+
+    Raises:
+        MissingCapabilityError: this torch lacks what keeps its state as it is.
     """
+    for each in (*torch_has.OF_COMPARISON, torch_has.COUNTERS):
+        _ = each.value
     backend = _backend(into)
     with ExitStack() as stack:
-        stack.enter_context(dynamo_config.patch(**_NO_FILES))
+        stack.enter_context(_no_files())
         stack.enter_context(_state_kept(backend))
         stack.enter_context(_breaks(into))
         stack.enter_context(_recompiles(into))
         stack.enter_context(_limits(into))
-        handle = convert_frame.register_bytecode_hook(lambda code, _: _frame(code, into))
+        handle = torch_has.BYTECODE_HOOK.value(lambda code, _: _frame(code, into))
         stack.callback(handle.remove)
         yield torch.compile(_fresh(target), backend=backend)
 
 
-_NO_FILES: dict[str, Any] = {
-    name: False
-    for name in ("automatic_dynamic_local_pgo", "automatic_dynamic_remote_pgo")
-    if hasattr(dynamo_config, name)
-}
-"""What torch would write down for the next process."""
+def _no_files() -> AbstractContextManager[Any]:
+    """Keeps torch from writing down what it learns for the next process."""
+    patch = torch_has.DYNAMO_CONFIG
+    names = ("automatic_dynamic_local_pgo", "automatic_dynamic_remote_pgo")
+    known = {name: False for name in names if patch and hasattr(patch.owner, name)}
+    return patch.value(**known) if known else nullcontext()
 
 
 def _fresh(target: Callable[..., Any]) -> Callable[..., Any]:
     """The target with a code object of its own: torch.compile keeps its graphs by code object."""
     called: Any = target
     if isinstance(target, torch.nn.Module):
-        hooks = (target._forward_hooks, target._forward_pre_hooks)
-        if any(hooks):
+        hooks = (torch_has.FORWARD_HOOKS, torch_has.FORWARD_PRE_HOOKS)
+        if not all(hooks) or any(each.of(target) for each in hooks):
             return target
         called = target.forward
     if isinstance(called, MethodType) and isinstance(called.__func__, FunctionType):
@@ -89,32 +92,39 @@ def _state_kept(backend: Any) -> Iterator[None]:
     A name that this torch lacks is passed over: what it would hold stays as the calls left it.
     """
     held = [
-        (owner, name, copy.copy(getattr(owner, name)))
-        for owner, name in _HELD
-        if hasattr(owner, name)
+        (each, _copied_value(each))
+        for each in (torch_has.FRAME_COUNTER, torch_has.FRAME_COMPILE_COUNTER)
+        if each
     ]
-    memory = [(pgo, name, getattr(pgo, name)) for name in _MEMORY if hasattr(pgo, name)]
-    counters = copy.deepcopy(dict(utils.counters))
-    reasons = len(utils.graph_break_reasons)
-    known = set(convert_frame.input_codes.seen_ids)
-    pgo.reset_code_state()
+    # what torch knows of the sizes of earlier calls is set aside for a while, so not copied
+    memory = [
+        (each, getattr(each.owner, each.name))
+        for each in (torch_has.SIZES_SEEN, torch_has.FIRST_SIZES_SEEN)
+        if each
+    ]
+    counters = torch_has.COUNTERS.value
+    counted = copy.deepcopy(dict(counters))
+    reasons = torch_has.BREAK_REASONS.value if torch_has.BREAK_REASONS else []
+    reasons_before = len(reasons)
+    codes = torch_has.INPUT_CODES.value
+    known = set(codes.seen_ids)
+    torch_has.RESET_SIZES.value()
     try:
         yield
     finally:
-        for reference in list(convert_frame.input_codes.seen):
+        for reference in list(codes.seen):
             code = reference()
             if code is not None:
                 _forget(code, backend, new=id(code) not in known)
-        for owner, name, value in (*held, *memory):
-            setattr(owner, name, value)
-        del utils.graph_break_reasons[reasons:]
-        utils.counters.clear()
-        utils.counters.update(counters)
+        for each, value in (*held, *memory):
+            setattr(each.owner, each.name, value)
+        del reasons[reasons_before:]
+        counters.clear()
+        counters.update(counted)
 
 
-_HELD = ((convert_frame, "FRAME_COUNTER"), (convert_frame, "FRAME_COMPILE_COUNTER"))
-_MEMORY = ("_CODE_STATE", "_INIT_CODE_STATE")
-"""What torch knows of the sizes of earlier calls; set aside for a while, so not copied."""
+def _copied_value(capability: Capability) -> Any:
+    return copy.copy(getattr(capability.owner, capability.name))
 
 
 def _forget(code: CodeType, backend: Any, new: bool) -> None:
@@ -125,9 +135,9 @@ def _forget(code: CodeType, backend: Any, new: bool) -> None:
         backend: ours.
         new: whether torch had not met the function before; then its marks are taken away too.
     """
-    entries = torch._C._dynamo.eval_frame._debug_get_cache_entry_list(code)
+    entries = torch_has.CACHE_ENTRIES.value(code)
     if (entries or new) and all(_innermost(entry.backend) is backend for entry in entries):
-        torch._C._dynamo.eval_frame.reset_code(code)
+        torch_has.RESET_CODE.value(code)
 
 
 def _innermost(backend: Any) -> Any:
@@ -142,7 +152,7 @@ def _backend(into: Seen) -> Callable[..., Any]:
 
     def keep(graph: torch.fx.GraphModule, _: Any) -> Callable[..., Any]:
         number = len(into.graphs)
-        frame = str(CompileContext.current_compile_id())
+        frame = str(torch_has.COMPILE_ID.value())
         into.graphs.append(_graph(graph, frame, into))
         into.call.made.append(number)
 
@@ -158,7 +168,7 @@ def _backend(into: Seen) -> Callable[..., Any]:
 def _graph(graph: torch.fx.GraphModule, frame: str, into: Seen) -> SeenGraph:
     inputs: list[tuple[str, str]] = []
     sizes: dict[str, tuple[str, int | None, int | None]] = {}
-    context = TracingContext.try_get()
+    context = torch_has.TRACING_CONTEXT.value() if torch_has.TRACING_CONTEXT else None
     env = context.fake_mode.shape_env if context and context.fake_mode else None
     for node in graph.graph.find_nodes(op="placeholder"):
         source = _source(node)
@@ -169,7 +179,9 @@ def _graph(graph: torch.fx.GraphModule, frame: str, into: Seen) -> SeenGraph:
         shape: tuple[Any, ...] = tuple(value.shape)
         for position, size in enumerate(shape):
             if isinstance(size, torch.SymInt):
-                _note_size(str(size), size.node.expr, f"{source}.size()[{position}]", env, sizes)
+                _note_size(
+                    str(size), expression_of(size), f"{source}.size()[{position}]", env, sizes
+                )
     reason: Any = graph.compile_subgraph_reason
     ended = _matching(reason, into) if reason is not None and reason.graph_break else None
     ops = [_op(node) for node in _calls(graph)]
@@ -177,7 +189,7 @@ def _graph(graph: torch.fx.GraphModule, frame: str, into: Seen) -> SeenGraph:
 
 
 def _note_size(name: str, symbol: Any, source: str, env: Any, sizes: dict[str, Any]) -> None:
-    found = env.var_to_range.get(symbol) if env is not None else None
+    found = torch_has.VAR_TO_RANGE.of(env, {}).get(symbol) if env is not None else None
     if name not in sizes and found is not None:
         sizes[name] = (source, int_bound(found.lower), int_bound(found.upper))
 
@@ -216,17 +228,18 @@ def _breaks(into: Seen) -> Iterator[None]:
             self: Any, code_options: Any, reason: str, exc: Any, *args: Any, **kwargs: Any
         ) -> Any:
             if not getattr(exc, "logged", False):
-                stack = _stack(getattr(exc, "real_stack", ()) or TracingContext.extract_stack())
+                now = torch_has.EXTRACT_STACK.value() if torch_has.EXTRACT_STACK else ()
+                stack = _stack(getattr(exc, "real_stack", ()) or now)
                 kind = getattr(exc, "gb_type", None) or str(exc).splitlines()[0]
                 found = SeenBreak(str(kind), str(exc), stack)
                 into.breaks.append(found)
                 into.call.breaks.append(found)
-                into.between.setdefault(str(CompileContext.current_compile_id()), []).append(found)
+                into.between.setdefault(str(torch_has.COMPILE_ID.value()), []).append(found)
             return original(self, code_options, reason, exc, *args, **kwargs)
 
         return log_graph_break
 
-    with replaced(symbolic_convert.InstructionTranslatorBase, "log_graph_break", make):
+    with replaced(torch_has.LOG_BREAK, make):
         yield
 
 
@@ -243,7 +256,7 @@ def _recompiles(into: Seen) -> Iterator[None]:
 
         return reasons_of
 
-    with replaced(convert_frame, "get_and_maybe_log_recompilation_reasons", make):
+    with replaced(torch_has.RECOMPILE_REASONS, make):
         yield
 
 
@@ -253,17 +266,17 @@ def _limits(into: Seen) -> Iterator[None]:
         def exceeds(*args: Any, **kwargs: Any) -> Any:
             found = original(*args, **kwargs)
             if found[0]:
-                into.call.limit = int(getattr(dynamo_config, str(found[1]), 0))
+                into.call.limit = int(getattr(torch_has.DYNAMO_CONFIG.owner, str(found[1]), 0))
             return found
 
         return exceeds
 
-    with replaced(convert_frame, "exceeds_recompile_limit", make):
+    with replaced(torch_has.RECOMPILE_LIMIT, make):
         yield
 
 
 def _frame(code: CodeType, into: Seen) -> None:
-    frame = str(CompileContext.current_compile_id())
+    frame = str(torch_has.COMPILE_ID.value())
     into.frames[frame] = Location(code.co_filename, code.co_firstlineno, code.co_name)
 
 

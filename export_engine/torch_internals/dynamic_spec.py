@@ -13,12 +13,11 @@ from typing import Any, Literal, NamedTuple
 
 import sympy
 import torch
-from torch.export import _trace
-from torch.utils import _pytree as pytree
-from torch.utils._sympy import functions
 
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.inputs import key_text
-from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals.capability import replaced
 
 try:
     dynamic_spec: Any = importlib.import_module("torch.fx.experimental.dynamic_spec")
@@ -28,7 +27,7 @@ except ImportError:  # before 2.13
 
 def missing_shapes_spec() -> str:
     """Why this torch exports no ShapesSpec, as a sentence; empty where it does."""
-    if dynamic_spec is not None and hasattr(_trace, "ShapesSpec"):
+    if dynamic_spec is not None and torch_has.TAKES_SPECS:
         return ""
     return f"ShapesSpec needs torch 2.14 or newer; this is torch {torch.__version__}"
 
@@ -50,7 +49,7 @@ def attached_aside() -> AbstractContextManager[None]:
     """Makes torch.export go by `dynamic_shapes` alone, whatever is attached to the module."""
     if missing_shapes_spec():
         return nullcontext()
-    return replaced(dynamic_spec, "_resolve_dynamic_shapes", lambda _: lambda _target, given: given)
+    return replaced(torch_has.ATTACHED_SPECS, lambda _: lambda _target, given: given)
 
 
 class Container(NamedTuple):
@@ -64,18 +63,18 @@ class Container(NamedTuple):
 
 def container_of(value: Any) -> Container | None:
     """What is in a value that pytree takes apart; None for a leaf."""
-    if value is None or pytree.tree_is_leaf(value):
+    if value is None or pytree.is_leaf(value):
         return None
     if isinstance(value, dict):
         return Container("dict", list(value.items()))
     if isinstance(value, tuple | list):
         return Container("list", list(enumerate(value)))
-    node = pytree.SUPPORTED_NODES.get(pytree._get_node_type(value))
-    flatten = node.flatten_with_keys_fn if node is not None else None
-    if flatten is None:
+    registered = torch_has.SUPPORTED_NODES.value if torch_has.SUPPORTED_NODES else {}
+    flatten = getattr(registered.get(type(value)), "flatten_with_keys_fn", None)
+    if flatten is None or not torch_has.ATTRIBUTE_KEY:
         return Container("keys", [])
     parts, _ = flatten(value)
-    named = all(isinstance(key, pytree.GetAttrKey) for key, _ in parts)
+    named = all(isinstance(key, torch_has.ATTRIBUTE_KEY.value) for key, _ in parts)
     return Container("object" if named else "keys", [(key_text(key), part) for key, part in parts])
 
 
@@ -187,9 +186,10 @@ def known_truth(condition: Any) -> bool | None:
     return bool(expression) if expression in (sympy.true, sympy.false) else None
 
 
-_MODULO = tuple(
-    getattr(functions, name) for name in ("Mod", "PythonMod") if hasattr(functions, name)
-)
+def _functions(*names: str) -> tuple[Any, ...]:
+    """torch's own sympy functions of these names, as far as this torch has them."""
+    module = torch_has.SIZE_FUNCTIONS.value if torch_has.SIZE_FUNCTIONS else None
+    return tuple(getattr(module, name) for name in names if hasattr(module, name))
 
 
 def taken_apart(expression: Any) -> tuple[str, list[Any]]:
@@ -205,9 +205,9 @@ def taken_apart(expression: Any) -> tuple[str, list[Any]]:
         return "number", [int(expression)]
     if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp > 0:
         return "*", [expression.base] * int(expression.exp)
-    if isinstance(expression, functions.FloorDiv):
+    if isinstance(expression, _functions("FloorDiv")):
         return "//", list(expression.args)
-    if isinstance(expression, _MODULO):
+    if isinstance(expression, _functions("Mod", "PythonMod")):
         return "%", list(expression.args)
     sign = next((sign for kind, sign in _SIGNS.items() if isinstance(expression, kind)), "")
     return sign, list(expression.args)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._library.custom_ops import CustomOpDef
-from torch._ops import OpOverload
-from torch.fx.experimental import symbolic_shapes
-from torch.utils import _pytree as pytree
+
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import pytree
+from export_engine.torch_internals.operators import OpOverload, operator_name, overload_name
 
 
 def is_constraint_violation(error: BaseException) -> bool:
@@ -20,7 +20,7 @@ def is_constraint_violation(error: BaseException) -> bool:
 
     A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone.
     """
-    if isinstance(error, symbolic_shapes.ConstraintViolationError):
+    if "ConstraintViolationError" in (each.__name__ for each in type(error).__mro__):
         return True
     if isinstance(error, AssertionError):  # torch stumbles while it words a violation
         frames = traceback.walk_tb(error.__traceback__)
@@ -47,12 +47,15 @@ def operator_without_fake(error: BaseException) -> tuple[str, str] | None:
     """
     operator = getattr(error, "func", None)
     if isinstance(operator, OpOverload) and "UnsupportedOperator" in type(error).__name__:
-        overload = operator._overloadname
-        return operator._schema.name, "" if overload == "default" else overload
+        overload = overload_name(operator)
+        return operator_name(operator), "" if overload == "default" else overload
+    if not (torch_has.CUSTOM_OP and torch_has.CUSTOM_OP_FAKE and torch_has.CUSTOM_OP_NAME):
+        return None
     for frame, _ in traceback.walk_tb(error.__traceback__):
         definition = frame.f_locals.get("self")
-        if isinstance(definition, CustomOpDef) and definition._abstract_fn is None:
-            return str(definition._qualname), ""
+        made_here = isinstance(definition, torch_has.CUSTOM_OP.value)
+        if made_here and torch_has.CUSTOM_OP_FAKE.of(definition) is None:
+            return str(torch_has.CUSTOM_OP_NAME.of(definition)), ""
     return None
 
 
@@ -139,7 +142,9 @@ def returned_views(errors: Iterable[BaseException]) -> list[str]:
 def _storage(node: torch.fx.Node) -> Any:
     """What tells the memory of a traced tensor from others; None for other values."""
     value = node.meta.get("example_value")
-    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+    return (
+        torch_has.STORAGE.of(value.untyped_storage()) if isinstance(value, torch.Tensor) else None
+    )
 
 
 def _writes(node: torch.fx.Node) -> bool:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from types import SimpleNamespace
 from typing import Any
 
 import torch
-from torch.export import _trace, dynamic_shapes
-from torch.fx.experimental import proxy_tensor
 
 from export_engine.defects import passing_over
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.source import format_stack, user_stack
+from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import shape_hooks
+from export_engine.torch_internals.capability import replaced
 from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.inputs import keywords_apart
-from export_engine.torch_internals.patching import replaced
 from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import PartialGraph, Raised, Recording
 
@@ -28,7 +27,7 @@ from export_engine.trace import PartialGraph, Raised, Recording
 def recording(into: Recording) -> Iterator[None]:
     """Records into `into` while an export runs inside; all hooks come off, whatever happens."""
     with ExitStack() as hooks:
-        hooks.enter_context(_full_stacks())
+        hooks.enter_context(_full_stacks(into))
         hooks.enter_context(shape_hooks.guards(into))
         hooks.enter_context(shape_hooks.births(into))
         hooks.enter_context(shape_hooks.consequences(into))
@@ -43,18 +42,15 @@ def recording(into: Recording) -> Iterator[None]:
 @undone
 def torch_options(names: Iterable[str]) -> Iterator[None]:
     """Turns switches of torch on for a while; one that this torch lacks is passed over."""
-    from torch._dynamo import config as dynamo_config
-    from torch.fx.experimental import _config as fx_config
-
     with ExitStack() as switches:
         for name in names:
-            for config in (fx_config, dynamo_config):
-                if hasattr(config, name):
-                    switches.enter_context(config.patch(**{name: True}))
+            for patch in (torch_has.FX_CONFIG, torch_has.DYNAMO_CONFIG):
+                if patch and hasattr(patch.owner, name):
+                    switches.enter_context(patch.value(**{name: True}))
         yield
 
 
-def _full_stacks() -> AbstractContextManager[None]:
+def _full_stacks(into: Recording) -> AbstractContextManager[None]:
     """Gives nodes the whole user stack, where torch keeps only frames named `forward`.
 
     torch walks the stack in C++, makes text of all of it, then filters (`TracerBase.create_node`).
@@ -64,21 +60,24 @@ def _full_stacks() -> AbstractContextManager[None]:
     def make(original: Any) -> Any:
         def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
             raise_if_interrupted()
-            wanted = self.record_stack_traces
+            wanted = torch_has.STACK_TRACES.of(self, False)
+            if not wanted:
+                return original(self, *args, **kwargs)
             self.record_stack_traces = False
             try:
                 node = original(self, *args, **kwargs)
             finally:
                 self.record_stack_traces = wanted
-            if wanted and not node.stack_trace and node.op not in ("placeholder", "output"):
-                stack = user_stack(sys._getframe(1), lines_behind)
-                if stack:
-                    node.stack_trace = format_stack(stack)
+            with torch_has.CREATE_NODE.tolerated(into):
+                if not node.stack_trace and node.op not in ("placeholder", "output"):
+                    stack = user_stack(sys._getframe(1), lines_behind)
+                    if stack:
+                        node.stack_trace = format_stack(stack)
             return node
 
         return create_node
 
-    return replaced(proxy_tensor.PythonKeyTracer, "create_node", make)
+    return replaced(torch_has.CREATE_NODE, make)
 
 
 @undone
@@ -88,7 +87,6 @@ def _modules(into: Recording) -> Iterator[None]:
     Non-strict tracing calls modules; strict tracing interprets their bytecode.
     """
     told = into.on_module or (lambda _: None)
-    from torch._dynamo.variables import nn_module
 
     def called(original: Any) -> Any:
         def call_module(self: Any, m: Any, forward: Any, args: Any, kwargs: Any) -> Any:
@@ -105,15 +103,14 @@ def _modules(into: Recording) -> Iterator[None]:
     def interpreted(original: Any) -> Any:
         def call_function(self: Any, *args: Any, **kwargs: Any) -> Any:
             raise_if_interrupted()
-            told(self.value)
+            told(getattr(self, "value", None))
             return original(self, *args, **kwargs)
 
         return call_function
 
-    variable = getattr(nn_module, "UnspecializedNNModuleVariable", None)
     with (
-        replaced(proxy_tensor._ModuleStackTracer, "call_module", called),
-        replaced(variable, "call_function", interpreted),
+        replaced(torch_has.CALL_MODULE, called),
+        replaced(torch_has.STRICT_MODULES, interpreted),
     ):
         yield
 
@@ -125,7 +122,6 @@ def _partial_graph(into: Recording) -> Iterator[None]:
     Strict mode traces twice: Dynamo interprets Python, and clears its graph when that fails; what
     it made is then traced again as non-strict mode traces the module.
     """
-    from torch._dynamo import output_graph
 
     def traced(original: Any) -> Any:
         def dispatch_trace(root: Any, tracer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -157,8 +153,8 @@ def _partial_graph(into: Recording) -> Iterator[None]:
         return cleanup
 
     with (
-        replaced(proxy_tensor, "dispatch_trace", traced),
-        replaced(output_graph.OutputGraph, "cleanup", interpreted),
+        replaced(torch_has.DISPATCH_TRACE, traced),
+        replaced(torch_has.CLEANUP, interpreted),
     ):
         yield
 
@@ -168,40 +164,53 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
 
     One that passes a `finally` or a context manager is raised again there, and has lost its line.
     """
-    from torch._dynamo import exc
 
     def make(original: Any) -> Any:
         def init(self: Any, *args: Any, **kwargs: Any) -> None:
             original(self, *args, **kwargs)
-            frames = tuple(getattr(self, "real_stack", None) or ())
-            into.raised.append(Raised(type(self).__name__, str(self), frames))
+            with torch_has.OBSERVED.tolerated(into):
+                frames = tuple(getattr(self, "real_stack", None) or ())
+                into.raised.append(Raised(type(self).__name__, str(self), frames))
 
         return init
 
-    seen = getattr(exc, "ObservedException", None)
-    return replaced(seen, "__init__", make) if seen is not None else nullcontext()
+    return replaced(torch_has.OBSERVED, make)
 
 
 @undone
 def _keywords_apart() -> Iterator[None]:
     """Makes torch see each input of `**kwargs` as one of its own, under its keyword.
 
-    torch takes them for one dict in some steps of an export and for several inputs in others, so
-    that no spec of them is accepted (issues 150022 and 150371), and guards on them lead nowhere.
-    Where the name is missing, torch's own error stands.
+    Up to 2.13, torch takes them for one dict in some steps of an export and for several inputs in
+    others, so that no spec of them is accepted (issues 150022 and 150371). Since then it takes
+    specs, but in non-strict mode guards on such an input are about a dict that is not there.
     """
-    from torch._dynamo import eval_frame
-    from torch._export import non_strict_utils
-
-    def make(original: Any) -> Any:
-        def combine_args(f: Any, args: Any, kwargs: Any) -> Any:
-            combined = original(f, args, kwargs)
-            called = f.forward if isinstance(f, torch.nn.Module) else f
-            return keywords_apart(inspect.signature(called), combined)
-
-        return combine_args
-
     with ExitStack() as hooks:
-        for module in (dynamic_shapes, _trace, non_strict_utils, eval_frame):
-            hooks.enter_context(replaced(module, "_combine_args", make))
+        if torch_has.TRACING_KEYWORDS:
+            hooks.enter_context(replaced(torch_has.SOURCED_PREFIXES, _with_keywords_apart))
+        else:
+            for each in (
+                torch_has.COMBINE_ARGS,
+                torch_has.COMBINE_IN_TRACE,
+                torch_has.COMBINE_NON_STRICT,
+                torch_has.COMBINE_STRICT,
+            ):
+                hooks.enter_context(replaced(each, _apart))
         yield
+
+
+def _with_keywords_apart(original: Any) -> Any:
+    def make_sourced_prefixes(*args: Any, **kwargs: Any) -> Any:
+        with replaced(torch_has.COMBINE_NON_STRICT, _apart):
+            return original(*args, **kwargs)
+
+    return make_sourced_prefixes
+
+
+def _apart(original: Any) -> Any:
+    def combine_args(f: Any, args: Any, kwargs: Any) -> Any:
+        combined = original(f, args, kwargs)
+        called = f.forward if isinstance(f, torch.nn.Module) else f
+        return keywords_apart(inspect.signature(called), combined)
+
+    return combine_args

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 import torch
-from torch.export import dynamic_shapes
-from torch.fx import _pytree as fx_pytree
-from torch.utils import _pytree as pytree
 
 from export_engine.record import join_path
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import pytree as pytree
 from export_engine.torch_internals.symbols import int_bound
 
 
@@ -77,10 +77,25 @@ def dynamic_shapes_tree(
 ) -> dict[str, Any]:
     """The tree of `dynamic_shapes` for a call, from one spec per leaf of `call_leaves`."""
     following = iter(specs)
-    tree: dict[str, Any] = dynamic_shapes._tree_map_with_path(
-        lambda path, leaf: next(following), dict(signature.bind(*args, **kwargs).arguments)
+    arguments = dict(signature.bind(*args, **kwargs).arguments)
+    if not torch_has.SPECS_WITH_PATH:
+        return {name: _spec_tree(value, following) for name, value in arguments.items()}
+    tree: dict[str, Any] = torch_has.SPECS_WITH_PATH.value(
+        lambda path, leaf: next(following), arguments
     )
     return tree
+
+
+def _spec_tree(tree: Any, following: Iterator[Any]) -> Any:
+    """The specs of a tree's leaves in its build; those of a registered class as a list."""
+    if isinstance(tree, Mapping):
+        return {key: _spec_tree(value, following) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_spec_tree(value, following) for value in tree]
+    leaves = pytree.tree_leaves(tree)
+    if len(leaves) == 1 and leaves[0] is tree:
+        return next(following)
+    return [next(following) for _ in leaves]
 
 
 def specs_of_leaves(
@@ -92,7 +107,9 @@ def specs_of_leaves(
     """The spec of each leaf of `call_leaves`, from a whole `dynamic_shapes`: the way back."""
     arguments = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
     found: list[Any] = []
-    dynamic_shapes._tree_map_with_path(
+    if not torch_has.SPECS_WITH_PATH:
+        return _specs_below(arguments, keywords_apart(signature, given))
+    torch_has.SPECS_WITH_PATH.value(
         lambda path, leaf, spec: found.append(spec),
         arguments,
         keywords_apart(signature, given),
@@ -101,9 +118,22 @@ def specs_of_leaves(
     return found
 
 
+def _specs_below(tree: Any, given: Any) -> list[Any]:
+    """Per leaf its spec, where what is given stands at the same place, or for all below it."""
+    if isinstance(tree, Mapping) and isinstance(given, Mapping):
+        return [each for key in tree for each in _specs_below(tree[key], given.get(key))]
+    if isinstance(tree, list | tuple) and isinstance(given, list | tuple):
+        pairs = zip(tree, given, strict=True)
+        return [each for inner, spec in pairs for each in _specs_below(inner, spec)]
+    leaves = pytree.tree_leaves(tree)
+    if isinstance(given, list | tuple) and not (len(leaves) == 1 and leaves[0] is tree):
+        return list(given)
+    return [given] * len(leaves)
+
+
 def dim_hint(dim: Any) -> tuple[str, int | None, int | None] | None:
     """Of Dim.AUTO, Dim.DYNAMIC and Dim.STATIC: the kind and the bounds; None for other specs."""
-    if not isinstance(dim, dynamic_shapes._DimHint):
+    if not isinstance(dim, type(torch.export.Dim.AUTO)):
         return None
     return dim.type.name, dim.min, dim.max
 
@@ -131,7 +161,14 @@ def is_input_type(value: Any) -> bool:
 
 def is_container(cls: type) -> bool:
     """Whether torch takes values of a class apart, or takes them as a constant."""
-    return cls in pytree.SUPPORTED_NODES
+    if torch_has.SUPPORTED_NODES:
+        return cls in torch_has.SUPPORTED_NODES.value
+    return cls in (*_TAKEN_APART, *_registered)
+
+
+_TAKEN_APART = (tuple, list, dict)
+_registered: set[type] = set()
+"""Those that a fix has registered for a while."""
 
 
 def register_container(
@@ -157,9 +194,11 @@ def register_container(
 
     def named_parts(value: Any) -> tuple[list[Any], Any]:
         named, context = flatten(value)
-        return [(pytree.GetAttrKey(name), part) for name, part in named], context
+        key = torch_has.ATTRIBUTE_KEY.value if torch_has.ATTRIBUTE_KEY else pytree.Key
+        return [(key(name), part) for name, part in named], context
 
-    pytree.register_pytree_node(
+    _ = torch_has.DEREGISTER_NODE.value  # what cannot be taken back is not begun
+    torch_has.REGISTER_NODE.value(
         cls,
         parts,
         unflatten,
@@ -168,17 +207,20 @@ def register_container(
         from_dumpable_context=from_json,
         flatten_with_keys_fn=named_parts,
     )
+    _registered.add(cls)
 
 
 def deregister_container(cls: type) -> None:
     """Makes torch forget a container's class, in each of its registries."""
-    if cls in pytree.SUPPORTED_NODES:
-        pytree._deregister_pytree_node(cls)
-    fx_pytree.SUPPORTED_NODES.pop(cls, None)
-    fx_pytree.SUPPORTED_NODES_EXACT_MATCH.pop(cls, None)
-    waiting = getattr(pytree, "_cxx_pytree_pending_imports", [])
+    if is_container(cls):
+        torch_has.DEREGISTER_NODE.value(cls)
+    _registered.discard(cls)
+    for registry in (torch_has.FX_NODES, torch_has.FX_NODES_EXACT):
+        if registry:
+            registry.value.pop(cls, None)
+    waiting = torch_has.WAITING_NODES.value if torch_has.WAITING_NODES else []
     waiting[:] = [each for each in waiting if each[0][0] is not cls]
-    if getattr(pytree, "_cxx_pytree_imported", False):
+    if "torch.utils._cxx_pytree" in sys.modules:
         import optree  # type: ignore[import-not-found, unused-ignore]
 
         with suppress(ValueError):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
+from export_engine.torch_internals import capabilities as torch_has
 
 _PLACEHOLDERS = ("_explanation", "_gb_type", "{", '"', "str(")
 """Text that torch fills in while it runs, or code that its registry took for text."""
@@ -33,15 +33,12 @@ def exportdb_cases() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def exportdb_library() -> tuple[LibraryCase, ...]:
-    """All cases, by name; none where this torch has no such library.
-
-    torch makes the tensors of all cases when it imports them; the user's random numbers stay.
-    """
+    """All cases, by name; none where this torch has no such library."""
     if not _case_files():
         return ()
-    with torch.random.fork_rng(devices=[]):
-        from torch._export.db.examples import all_examples
-    declared = all_examples()  # type: ignore[no-untyped-call]
+    if not torch_has.EXAMPLES:
+        return ()
+    declared = torch_has.EXAMPLES.value()
     return tuple(
         LibraryCase(
             path.stem,
@@ -56,7 +53,9 @@ def exportdb_library() -> tuple[LibraryCase, ...]:
 
 
 def _case_files() -> list[Path]:
-    folder = Path(torch.__path__[0], "_export", "db", "examples")
+    if not torch_has.EXAMPLES_FOLDER:
+        return []
+    folder = torch_has.EXAMPLES_FOLDER.value.parent
     return [path for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
 
 
@@ -67,9 +66,12 @@ Versions = list[dict[str, Any]]
 @lru_cache(maxsize=1)
 def graph_break_registry() -> dict[str, Versions]:
     """torch's registry of graph breaks, by id (`GB0170`); empty where this torch has none."""
-    path = Path(torch.__path__[0], "_dynamo", "graph_break_registry.json")
+    if not torch_has.GRAPH_BREAKS:
+        return {}
     try:
-        found: dict[str, Versions] = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Versions] = json.loads(
+            torch_has.GRAPH_BREAKS.value.read_text(encoding="utf-8")
+        )
     except (OSError, ValueError):
         return {}
     return found

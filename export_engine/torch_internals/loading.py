@@ -15,16 +15,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import sympy
-import torch
-from torch.utils import _pytree as pytree
-from torch.utils._sympy import functions
 
 from export_engine.defects import passed_over
 from export_engine.process import undone
-from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals.capability import replaced
 
 NO_INPUTS = (
     "The example inputs in the file are of classes that only code from the file could make: they "
@@ -48,22 +47,22 @@ def nothing_run() -> Iterator[list[str]]:
 
     Yields:
         What was left out for that, in sentences.
-    """
-    from torch._export.serde import serialize
-    from torch.export.pt2_archive import _package
 
+    Raises:
+        MissingCapabilityError: this torch lacks a place where code from a file has to be stopped.
+    """
     notes: list[str] = []
-    deserializer = serialize.GraphModuleDeserializer
     with ExitStack() as patches:
-        for owner, name, make in (
-            (torch, "load", _restricted(threading.get_ident())),
-            (_package, "pickle", lambda original: _Without(original, "loads", _unpickled)),
-            (pytree, "importlib", lambda original: _Without(original, "import_module", _known)),
-            (_package, "_load_aoti", _left_alone(notes)),
-            (deserializer, "_parse_sym_expr", _parsed),
-            (deserializer, "deserialize", _without_inputs(notes)),
+        for place, make in (
+            (torch_has.LOAD, _restricted(threading.get_ident())),
+            (torch_has.UNPICKLER, lambda original: _Without(original, "loads", _unpickled)),
+            (torch_has.IMPORTER, lambda original: _Without(original, "import_module", _known)),
+            (torch_has.PARSE_SIZE, _parsed),
+            (torch_has.LOAD_LIBRARIES, _left_alone(notes)),
         ):
-            patches.enter_context(replaced(owner, name, make))
+            _ = place.value
+            patches.enter_context(replaced(place, make))
+        patches.enter_context(replaced(torch_has.DESERIALIZE, _without_inputs(notes)))
         yield notes
 
 
@@ -79,7 +78,7 @@ def check_size(text: str) -> None:
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) if id(node) in functions:
-                fine = name in _FUNCTIONS
+                fine = name in _functions()
             case ast.Name(id=name):
                 fine = not hasattr(builtins, name) and "__" not in name
             case ast.Constant(value=value):
@@ -150,12 +149,17 @@ _PRINTED = (
     "sin cos tan asin acos atan sinh cosh tanh And Or Not Eq Ne Lt Le Gt Ge Equality Unequality "
     "StrictLessThan LessThan StrictGreaterThan GreaterThan Piecewise ExprCondPair Tuple"
 )
-_FUNCTIONS = frozenset(
-    name
-    for name, value in vars(functions).items()
-    if inspect.isclass(value) and issubclass(value, sympy.Function)
-).union(_PRINTED.split())
-"""What torch and sympy write sizes with; of sympy's others, some would work for hours."""
+
+
+@cache
+def _functions() -> frozenset[str]:
+    """What torch and sympy write sizes with; of sympy's others, some would work for hours."""
+    made_by_torch = vars(torch_has.SIZE_FUNCTIONS.value) if torch_has.SIZE_FUNCTIONS else {}
+    return frozenset(
+        name
+        for name, value in made_by_torch.items()
+        if inspect.isclass(value) and issubclass(value, sympy.Function)
+    ).union(_PRINTED.split())
 
 
 def _no_size(text: str) -> CodeInside:
@@ -193,7 +197,6 @@ def _left_alone(notes: list[str]) -> Callable[[Any], Any]:
 
 def _without_inputs(notes: list[str]) -> Callable[[Any], Any]:
     """Leaves out example inputs that cannot be read; all else that cannot is an error."""
-    from torch._export.serde import serialize
 
     def make(original: Any) -> Any:
         def deserialize(*args: Any, **kwargs: Any) -> Any:
@@ -201,7 +204,7 @@ def _without_inputs(notes: list[str]) -> Callable[[Any], Any]:
             given = call.arguments.get("example_inputs")
             try:
                 if given:
-                    serialize.deserialize_torch_artifact(given)
+                    torch_has.ARTIFACT.value(given)
             except Exception as error:  # noqa: BLE001 - what an unpickler raises is up to the file
                 passed_over(error, "reading the example inputs of a file")
                 notes.append(NO_INPUTS)

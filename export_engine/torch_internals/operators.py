@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
+
+from export_engine.torch_internals import capabilities as torch_has
+
+OpOverload: Any = type(torch.ops.aten.add.Tensor)
+"""The class of an op with its overload: `aten.add.Tensor`."""
+HigherOrderOperator: Any = next(
+    each
+    for each in type(torch.ops.higher_order.cond).__mro__
+    if each.__name__ in ("HigherOrderOperator", "CondOp")
+)
 
 from export_engine.defects import passed_over
 from export_engine.process import undone
@@ -21,23 +30,24 @@ def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[
         name: `ns::name`.
         overload: of that name; empty for the default one.
     """
-    from torch.utils._python_dispatch import TorchDispatchMode
-
     found: list[tuple[Any, dict[str, Any], Any]] = []
+    if not torch_has.DISPATCH_MODE:
+        yield found
+        return
 
-    class Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    class Watching(torch_has.DISPATCH_MODE.value):  # type: ignore[misc, name-defined]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             result = func(*args, **(kwargs or {}))
-            wanted = isinstance(func, OpOverload) and op_schema(func).name == name
+            wanted = isinstance(func, OpOverload) and operator_name(func) == name
             if wanted and overload_name(func) == (overload or "default"):
                 bound = op_signature(func).bind(*args, **(kwargs or {}))
                 bound.apply_defaults()
                 found.append((func, bound.arguments, result))
             return result
 
-    with Watching():  # type: ignore[no-untyped-call]
+    with Watching():
         yield found
 
 
@@ -52,27 +62,48 @@ def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
         op.partition("::")[0], "FRAGMENT"
     )
     torch.library.register_fake(op, kernel, lib=library, allow_override=True)
-    return library._destroy
+    held = [library]
+
+    def take_back() -> None:
+        for each in held:
+            torch_has.DESTROY_LIBRARY.of(each, _left_to_its_finalizer)()
+        held.clear()
+
+    return take_back
+
+
+def _left_to_its_finalizer() -> None:
+    """A library that nothing holds takes back by itself what it registered."""
 
 
 def op_schema(target: Any) -> Any:
     """The schema of an op, a `torch.FunctionSchema`; None of what is called without one."""
-    return getattr(target, "_schema", None)
+    return torch_has.SCHEMA.of(target)
+
+
+def operator_name(overload: Any) -> str:
+    """The operator that an overload is of: `aten::add`."""
+    return str(overload.name()).removesuffix(f".{overload_name(overload)}")
 
 
 def overload_name(overload: Any) -> str:
     """Which overload of its op it is: `default`, `Tensor`."""
-    return str(overload._overloadname)
+    return str(overload).rpartition(".")[2]
 
 
 def writes_to_arguments(overload: Any) -> bool:
-    """Whether an op's schema says that it writes to an argument."""
-    return bool(op_schema(overload).is_mutable)
+    """Whether an op's schema says that it writes to an argument; without one, whether its name."""
+    schema = op_schema(overload)
+    if schema is None:
+        return operator_name(overload).endswith("_")
+    return bool(schema.is_mutable)
 
 
 def aliased(overload: Any) -> list[str]:
     """Names of the arguments that an op's results may share memory with."""
     schema = op_schema(overload)
+    if schema is None:
+        return []
     sets = {
         name for each in schema.returns if each.alias_info for name in each.alias_info.before_set
     }
@@ -85,20 +116,25 @@ def aliased(overload: Any) -> list[str]:
 
 def written(overload: Any) -> list[str]:
     """Names of the arguments that an op writes to."""
-    arguments = op_schema(overload).arguments
+    arguments = _arguments(overload)
     return [each.name for each in arguments if each.alias_info and each.alias_info.is_write]
 
 
 def returns_its_first(overload: Any) -> bool:
     """Whether an op gives back the tensor that it is handed first, having written to it."""
-    first = op_schema(overload).arguments[:1]
+    first = _arguments(overload)[:1]
     name = first[0].name if first else ""
     return name in written(overload) and aliased(overload) == [name]
 
 
 def op_signature(overload: Any) -> inspect.Signature:
-    """The parameters of an op, by its schema, with their defaults."""
-    given = op_schema(overload).arguments
+    """The parameters of an op, by its schema, with their defaults.
+
+    Raises:
+        ValueError: this torch does not tell the schema.
+    """
+    if op_schema(overload) is None:
+        raise ValueError(f"The schema of {overload} is not known.")
     kinds = inspect.Parameter
     return inspect.Signature(
         [
@@ -107,18 +143,21 @@ def op_signature(overload: Any) -> inspect.Signature:
                 kinds.KEYWORD_ONLY if each.kwarg_only else kinds.POSITIONAL_OR_KEYWORD,
                 default=each.default_value if each.has_default_value() else kinds.empty,
             )
-            for each in given
+            for each in _arguments(overload)
         ]
     )
 
 
+def _arguments(overload: Any) -> list[Any]:
+    schema = op_schema(overload)
+    return [] if schema is None else list(schema.arguments)
+
+
 def fake_result(overload: Any, args: Any, kwargs: Any) -> Any:
     """What an op's fake kernel gives for real arguments; the exception, where it raises one."""
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
-    from torch.utils import _pytree as pytree
-
-    mode = FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True)
+    mode = torch_has.FAKE_MODES.value(
+        shape_env=torch_has.SHAPE_ENV.value(), allow_non_fake_inputs=True
+    )
 
     def faked(value: Any) -> Any:
         is_tensor = isinstance(value, torch.Tensor)

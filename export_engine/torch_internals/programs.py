@@ -7,22 +7,36 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from export_engine.process import raise_if_interrupted, undone
-from export_engine.torch_internals.patching import replaced
-from export_engine.torch_internals.symbols import int_bound, symbol_hint
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.capability import Capability, replaced
+from export_engine.torch_internals.symbols import expression_of, int_bound, symbol_hint
 
 
 def copied_program(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     """A program with a graph and a signature of its own, and the same tensors.
 
     For what changes the program that it is given: `torch.export.unflatten` takes out its asserts.
+    Where torch's names of these parts are not known, tensors are copied as well.
     """
+    if not (torch_has.GRAPH_MODULE and torch_has.GRAPH_SIGNATURE):
+        return copy.deepcopy(program)
     copied = copy.copy(program)
-    copied._graph_module = copy.deepcopy(program.graph_module)
-    copied._graph_signature = copy.deepcopy(program.graph_signature)
+    set_part(copied, torch_has.GRAPH_MODULE, copy.deepcopy(program.graph_module))
+    set_part(copied, torch_has.GRAPH_SIGNATURE, copy.deepcopy(program.graph_signature))
     return copied
+
+
+def set_part(program: torch.export.ExportedProgram, part: Capability, value: Any) -> None:
+    """Gives a program another graph, signature or the like, under the name that torch keeps it.
+
+    Raises:
+        MissingCapabilityError: this torch keeps it under another name.
+    """
+    _ = part.value
+    setattr(program, part.name, value)
 
 
 def origins(node: torch.fx.Node) -> list[str]:
@@ -62,7 +76,7 @@ def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
 
         return run_node
 
-    with replaced(torch.fx.Interpreter, "run_node", make):
+    with replaced(torch_has.RUN_NODE, make):
         yield
 
 
@@ -78,7 +92,7 @@ def made_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...]
     def size(of: Any) -> int:
         if isinstance(of, int):
             return of
-        expression = of.node.expr
+        expression = expression_of(of)
         known = {each: _size_of(program, each) for each in expression.free_symbols}
         return int(expression.subs(known))
 

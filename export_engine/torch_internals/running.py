@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._dynamo.utils import counters
 from torch.export import ExportedProgram
 from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
 from torch.export.graph_signature import (
@@ -16,10 +15,10 @@ from torch.export.graph_signature import (
     OutputSpec,
     TensorArgument,
 )
-from torch.export.passes import move_to_device_pass
-from torch.utils import _pytree as pytree
 
-from export_engine.torch_internals.programs import copied_program
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import pytree
+from export_engine.torch_internals.programs import copied_program, set_part
 
 
 def moved_program(program: ExportedProgram, device: str) -> ExportedProgram:
@@ -28,9 +27,12 @@ def moved_program(program: ExportedProgram, device: str) -> ExportedProgram:
     torch's own pass writes to the program that it is given.
     """
     copied = copied_program(program)
-    copied._state_dict = {name: _own(value) for name, value in program.state_dict.items()}
-    copied._constants = {name: _own(value) for name, value in program.constants.items()}
-    return move_to_device_pass(copied, device)
+    state = {name: _own(value) for name, value in program.state_dict.items()}
+    set_part(copied, torch_has.STATE_DICT, state)
+    constants = {name: _own(value) for name, value in program.constants.items()}
+    set_part(copied, torch_has.CONSTANTS, constants)
+    moved: ExportedProgram = torch_has.MOVE.value(copied, device)
+    return moved
 
 
 def _own(value: Any) -> Any:
@@ -66,11 +68,12 @@ def shortened_program(program: ExportedProgram, node: str) -> ExportedProgram:
         in_spec=program.call_spec.in_spec,
         out_spec=leaf,
     )
-    copied._module_call_graph = [ModuleCallEntry("", entry)]
-    copied._graph_signature = ExportGraphSignature(
+    set_part(copied, torch_has.CALL_GRAPH, [ModuleCallEntry("", entry)])
+    signature = ExportGraphSignature(
         input_specs=list(program.graph_signature.input_specs),
         output_specs=[OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)],
     )
+    set_part(copied, torch_has.GRAPH_SIGNATURE, signature)
     return copied
 
 
@@ -104,16 +107,20 @@ def flat_inputs(
 
 def compiled_package(program: ExportedProgram, file: Path) -> Path:
     """Compiles a program with AOTInductor into a `.pt2` package; returns the file."""
-    return Path(torch._inductor.aoti_compile_and_package(program, package_path=str(file)))
+    return Path(torch_has.COMPILE_PACKAGE.value(program, package_path=str(file)))
 
 
 def loaded_package(file: Path) -> Callable[..., Any]:
     """What runs an AOTInductor package; called as the model is."""
-    loaded: Callable[..., Any] = torch._inductor.aoti_load_package(str(file))
+    loaded: Callable[..., Any] = torch_has.LOAD_PACKAGE.value(str(file))
     return loaded
 
 
 def cached_compilations() -> int:
     """How often inductor found what it was asked to compile in its cache, so far."""
-    found = counters["inductor"]
-    return int(found["fxgraph_cache_hit"]) + int(counters["aot_autograd"]["autograd_cache_hit"])
+    if not torch_has.COUNTERS:
+        return 0
+    found = torch_has.COUNTERS.value
+    return int(found["inductor"]["fxgraph_cache_hit"]) + int(
+        found["aot_autograd"]["autograd_cache_hit"]
+    )

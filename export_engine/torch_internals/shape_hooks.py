@@ -9,13 +9,12 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch._guards import TracingContext
-from torch._subclasses import fake_tensor
-from torch.fx.experimental import symbolic_shapes
 
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
-from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals.capability import replaced
+from export_engine.torch_internals.operators import OpOverload
 from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
 
@@ -25,13 +24,14 @@ def guards(into: Recording) -> AbstractContextManager[None]:
 
     def make(original: Any) -> Any:
         def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
-            kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
-            into.add_guard(RecordedGuard(g, kind, _stack_in_any_mode(), _asking_op()))
+            with torch_has.LOG_GUARD.tolerated(into):
+                kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
+                into.add_guard(RecordedGuard(g, kind, _stack_in_any_mode(), _asking_op()))
             return original(self, prefix, g, *args, **kwargs)
 
         return log_guard
 
-    return replaced(symbolic_shapes.ShapeEnv, "_log_guard", make)
+    return replaced(torch_has.LOG_GUARD, make)
 
 
 @undone
@@ -47,26 +47,27 @@ def births(into: Recording) -> Iterator[None]:
             if not into.traces:
                 into.shape_env = self
             expression = original(self, val, source, *args, **kwargs)
-            if getattr(expression, "is_Symbol", False) and expression not in known:
-                known.add(expression)
-                into.add_birth(SymbolBirth(expression, _source_name(source), ()))
+            with torch_has.CREATE_SYMBOL.tolerated(into):
+                if getattr(expression, "is_Symbol", False) and expression not in known:
+                    known.add(expression)
+                    into.add_birth(SymbolBirth(expression, _source_name(source), ()))
             return expression
 
         return create_symbol
 
     def unbacked(original: Any) -> Any:
         def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
-            source = _source_name(args[1]) if len(args) > 1 and args[1] is not None else ""
-            known.add(symbol)
-            into.add_birth(SymbolBirth(symbol, source, () if source else _stack_in_any_mode()))
+            with torch_has.LOG_UNBACKED.tolerated(into):
+                source = _source_name(args[1]) if len(args) > 1 and args[1] is not None else ""
+                known.add(symbol)
+                into.add_birth(SymbolBirth(symbol, source, () if source else _stack_in_any_mode()))
             return original(self, prefix, symbol, *args, **kwargs)
 
         return log
 
-    env = symbolic_shapes.ShapeEnv
     with (
-        replaced(env, "create_symbol", backed),
-        replaced(env, "_log_create_unbacked_symbol", unbacked),
+        replaced(torch_has.CREATE_SYMBOL, backed),
+        replaced(torch_has.LOG_UNBACKED, unbacked),
     ):
         yield
 
@@ -86,32 +87,32 @@ def consequences(into: Recording) -> Iterator[None]:
 
     def narrowed(original: Any) -> Any:
         def update(self: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
-            before = self.var_to_range.get(symbol)
+            before = torch_has.VAR_TO_RANGE.of(self, {}).get(symbol)
             done = original(self, symbol, *args, **kwargs)
-            now = self.var_to_range.get(symbol)
-            if now is not None and before is not None and now != before and is_born(symbol):
-                sides = ("lower",) * (now.lower != before.lower)
-                sides += ("upper",) * (now.upper != before.upper)
-                into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause()))
+            now = torch_has.VAR_TO_RANGE.of(self, {}).get(symbol)
+            with torch_has.UPDATE_RANGE.tolerated(into):
+                if now is not None and before is not None and now != before and is_born(symbol):
+                    sides = ("lower",) * (now.lower != before.lower)
+                    sides += ("upper",) * (now.upper != before.upper)
+                    into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause()))
             return done
 
         return update
 
     def equated(original: Any) -> Any:
         def set_replacement(self: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-            before = self.replacements.get(a)
+            before = torch_has.REPLACEMENTS.of(self, {}).get(a)
             done = original(self, a, *args, **kwargs)
-            now = self.replacements.get(a)
+            now = torch_has.REPLACEMENTS.of(self, {}).get(a)
             if before is None and now is not None:
                 into.events.append(Replacement(a, now, cause()))
             return done
 
         return set_replacement
 
-    env = symbolic_shapes.ShapeEnv
     with (
-        replaced(env, "_update_var_to_range", narrowed),
-        replaced(env, "_set_replacement", equated),
+        replaced(torch_has.UPDATE_RANGE, narrowed),
+        replaced(torch_has.SET_REPLACEMENT, equated),
     ):
         yield
 
@@ -124,7 +125,7 @@ def _source_name(source: Any) -> str:
 
 def _stack_in_any_mode() -> Stack:
     """The user's stack now. Strict mode interprets their frames, and Dynamo keeps the list."""
-    interpreted = TracingContext.extract_stack()
+    interpreted = torch_has.EXTRACT_STACK.value() if torch_has.EXTRACT_STACK else ()
     locations = [Location(f.filename, f.lineno or 0, f.name) for f in interpreted]
     shown = without_repeats(location for location in locations if is_shown(location.file))
     return shown or user_stack(sys._getframe(2), lines_behind)
@@ -137,19 +138,19 @@ def _asking_op() -> str:
     """Who asked for a guard: the op nearest to the user's code, or `torch._check`; else nothing."""
     frame: FrameType | None = sys._getframe(2)
     found = ""
+    dispatch = getattr(torch_has.DISPATCH.looked.value, "__code__", None)
+    check = getattr(torch_has.CHECK.looked.value, "__code__", None)
     for _ in range(_MOST_FRAMES):
         if frame is None or frame.f_code is _EXPORT:
             break
         code = frame.f_code
-        if code.co_name == "dispatch" and code.co_filename == _FAKE_TENSOR:
+        if code is dispatch:
             func = frame.f_locals.get("func")
-            found = str(func) if isinstance(func, torch._ops.OpOverload) else found
-        elif code is _CHECK:
+            found = str(func) if isinstance(func, OpOverload) else found
+        elif code is check:
             found = "torch._check"
         frame = frame.f_back
     return found
 
 
-_FAKE_TENSOR = fake_tensor.__file__
-_CHECK = torch._check_with.__code__
 _EXPORT = torch.export.export.__code__

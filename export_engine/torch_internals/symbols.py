@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
+import sympy
 import torch
 from sympy.printing.precedence import PRECEDENCE
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils import _pytree as pytree
-from torch.utils._dtype_abbrs import dtype_abbrs
-from torch.utils._sympy.numbers import int_oo
-from torch.utils._sympy.printers import PythonPrinter
+from sympy.printing.str import StrPrinter
+
+from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import trees as pytree
 
 
-class _UserTermsPrinter(PythonPrinter):
-    """Prints sympy expressions as Python, with torch's symbols under the user's names."""
+class _UserTerms:
+    """How expressions are printed as Python, with torch's symbols under the user's names.
+
+    It goes before a printer of torch's or sympy's.
+    """
+
+    _print: Any
+    parenthesize: Any
 
     def __init__(self, names: dict[str, str]) -> None:
         super().__init__()
@@ -59,18 +66,31 @@ def symbol_printer(names: dict[str, str]) -> Callable[[Any], str]:
     Args:
         names: torch's name of a symbol, `s77`, to the user's.
     """
-    printer = _UserTermsPrinter(names)
+    base = torch_has.PRINTER.value if torch_has.PRINTER else StrPrinter
+    printer = _printer_class(base)(names)
     return lambda expression: str(printer.doprint(expression))
 
 
+@lru_cache
+def _printer_class(base: type) -> Any:
+    return type("UserTermsPrinter", (_UserTerms, base), {})
+
+
 def expression_of(size: Any) -> Any:
-    """The sympy expression of a SymInt, SymFloat or SymBool."""
-    return size.node.expr
+    """The sympy expression of a SymInt, SymFloat or SymBool.
+
+    Where torch does not give it, one symbol stands for all of it, named as torch prints it.
+    """
+    if torch_has.SYM_EXPR:
+        return torch_has.SYM_EXPR.of(size.node)
+    text = str(size)
+    return sympy.Integer(text) if text.isdecimal() else sympy.Symbol(text, integer=True)
 
 
 def short_dtype(dtype: torch.dtype) -> str:
     """A dtype as torch prints it on a graph: `f32`, `i64`, `b8`."""
-    return str(dtype_abbrs.get(dtype) or str(dtype).removeprefix("torch."))
+    short = torch_has.DTYPES.value.get(dtype) if torch_has.DTYPES else None
+    return str(short or str(dtype).removeprefix("torch."))
 
 
 def int_bound(bound: Any) -> int | None:
@@ -78,10 +98,14 @@ def int_bound(bound: Any) -> int | None:
 
     A number computed from data is bounded by the largest that torch can hold, which says nothing.
     """
-    if bound in (int_oo, -int_oo) or getattr(bound, "is_infinite", False):
+    if getattr(bound, "is_infinite", False) or str(bound) in _INFINITE:
         return None
     number = int(bound)
     return None if abs(number) >= sys.maxsize - 1 else number
+
+
+_INFINITE = ("int_oo", "-int_oo")
+"""As torch prints integers without a bound, which sympy does not know."""
 
 
 def is_unbacked(symbol: Any) -> bool:
@@ -92,9 +116,9 @@ def is_unbacked(symbol: Any) -> bool:
 def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
     """A symbol's value in the example inputs; None for one computed from data, or not known.
 
-    The values are in the ShapeEnv that the program's fake tensors share; `backed_var_to_val` was
-    called `var_to_val` before. It has none of an unbacked symbol, which may be an input's size all
-    the same: then the example inputs that travel with the program have it.
+    The values are in the ShapeEnv that the program's fake tensors share. It has none of an unbacked
+    symbol, which may be an input's size all the same: then the example inputs that travel with the
+    program have it.
     """
     known = symbol_value(shape_env(program), symbol)
     return known if known is not None else _input_size(program, symbol)
@@ -111,22 +135,21 @@ def _input_size(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
         sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
         given = leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,)
         for size, number in zip(sizes, given, strict=False):
-            if isinstance(size, torch.SymInt) and size.node.expr == symbol:
+            if isinstance(size, torch.SymInt) and expression_of(size) == symbol:
                 return int(number)
     return None
 
 
 def symbol_value(env: Any, symbol: Any) -> int | None:
     """A symbol's value in the example inputs, by a ShapeEnv; None where it knows none."""
-    renamed = hasattr(env, "backed_var_to_val")
-    values = getattr(env, "backed_var_to_val" if renamed else "var_to_val", {})
-    value = values.get(symbol)
+    value = torch_has.HINTS.of(env, {}).get(symbol)
     return int(value) if value is not None and value.is_number and value.is_integer else None
 
 
 def replaced_sizes(env: Any, expression: Any) -> Any:
     """An expression with the symbols put in that a ShapeEnv found equal to something else."""
-    return env.replace(expression) if env is not None else expression
+    replace = torch_has.REPLACE.of(env)
+    return replace(expression) if replace is not None else expression
 
 
 def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
@@ -143,7 +166,7 @@ def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
 
 def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
     """The least and greatest value that a ShapeEnv allows a symbol; None where it is open."""
-    bounds = getattr(env, "var_to_range", {}).get(symbol)
+    bounds = torch_has.VAR_TO_RANGE.of(env, {}).get(symbol)
     return (None, None) if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
 
 
@@ -155,17 +178,21 @@ def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[A
     env = shape_env(program)
     if env is None:
         return set()
-    return set().union(*(env.replace(each).free_symbols for each in condition.free_symbols))
+    left = (replaced_sizes(env, each).free_symbols for each in condition.free_symbols)
+    return set().union(*left)
 
 
 def shape_env(program: torch.export.ExportedProgram) -> Any:
-    """What a program's fake tensors share: the symbols, their ranges and what replaced them."""
+    """What a program's fake tensors share: the symbols, their ranges and what replaced them.
+
+    None where the program has neither a tensor nor a size, or torch does not tell.
+    """
     for node in program.graph.nodes:
         value = node.meta.get("val")
-        if isinstance(value, FakeTensor):
-            return value.fake_mode.shape_env
+        if is_fake(value):
+            return torch_has.MODE_SHAPE_ENV.of(torch_has.FAKE_MODE.of(value))
         if isinstance(value, torch.SymInt):
-            return value.node.shape_env
+            return torch_has.SYM_SHAPE_ENV.of(value.node)
     return None
 
 
@@ -182,9 +209,16 @@ def symbols_in(program: torch.export.ExportedProgram) -> set[str]:
     return found
 
 
+def is_fake(value: Any) -> bool:
+    """Whether a value is torch's stand-in for a tensor: its shape and dtype, and no data."""
+    if torch_has.FAKE_TENSOR:
+        return isinstance(value, torch_has.FAKE_TENSOR.value)
+    return isinstance(value, torch.Tensor) and hasattr(value, "fake_mode")
+
+
 def guards_code(program: torch.export.ExportedProgram) -> list[str]:
     """The guards that travel with a program, as Python text; none where torch keeps no list."""
-    return list(getattr(program, "_guards_code", None) or [])
+    return list(torch_has.GUARDS_CODE.of(program) or [])
 
 
 def asserted(program: torch.export.ExportedProgram) -> list[Any]:
@@ -194,7 +228,7 @@ def asserted(program: torch.export.ExportedProgram) -> list[Any]:
         if node.target is torch.ops.aten._assert_scalar.default:
             value = getattr(node.args[0], "meta", {}).get("val")
             if isinstance(value, torch.SymBool):
-                found.append(value.node.expr)
+                found.append(expression_of(value))
     return found
 
 

@@ -8,6 +8,7 @@ from types import FrameType
 import torch
 
 from export_engine.source import Stack, parse_stack_trace
+from export_engine.torch_internals import capabilities as torch_has
 
 
 def lines_behind(frame: FrameType) -> Stack:
@@ -17,7 +18,7 @@ def lines_behind(frame: FrameType) -> Stack:
     `_lineno_map` is missing, the frame stays unexplained and is left out.
     """
     module = frame.f_locals.get("self")
-    lines = getattr(module, "_lineno_map", None)
+    lines = torch_has.LINE_NUMBERS.of(module)
     if not isinstance(module, torch.fx.GraphModule) or not lines:
         return ()
     index = lines.get(frame.f_lineno - frame.f_code.co_firstlineno)

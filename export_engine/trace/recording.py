@@ -149,6 +149,8 @@ class Recording:
     Python runs it."""
     changes: list[Change] = field(default_factory=list)
     """What the model's own code changed, and what was put back."""
+    left_out: list[str] = field(default_factory=list)
+    """What could not be recorded since torch's objects are not as we know them, in sentences."""
     traces: int = 0
     """How many traces run just now, one inside the other: a branch of torch.cond is traced on its
     own, with symbols of its own."""

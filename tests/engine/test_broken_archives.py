@@ -19,10 +19,11 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils import _pytree as pytree
 
 from export_engine.archive import ArchiveError, load, save
 from export_engine.describe import describe
-from export_engine.torch_internals import CodeInside, nothing_run, pytree
+from export_engine.torch_internals import CodeInside, nothing_run
 from export_engine.torch_internals.loading import NO_INPUTS, NO_LIBRARIES, check_size
 
 from ..models import branching, exported

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from export_engine.torch_internals import FakeTensor
+from export_engine.torch_internals import is_fake
 from export_engine.trace import Change, Owner
 
 _MISSING = object()
@@ -43,7 +43,7 @@ def missing() -> Any:
 
 def is_leak(value: Any) -> bool:
     """Whether a value is one of the trace's own, or holds one."""
-    if isinstance(value, FakeTensor | torch.fx.Proxy | torch.SymInt | torch.SymFloat):
+    if is_fake(value) or isinstance(value, torch.fx.Proxy | torch.SymInt | torch.SymFloat):
         return True
     if isinstance(value, list | tuple | set):
         return any(is_leak(each) for each in list(value)[:100])

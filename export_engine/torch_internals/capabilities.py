@@ -1,0 +1,377 @@
+"""Every private name of torch's that Export Explorer uses, and what goes without each.
+
+`without` is what a user reads; it is empty where we know another way to the same. What torch
+documents without listing it as public (ShapeEnv, the tracers, `torch.utils._pytree`) is here too:
+it may move as well.
+"""
+
+from __future__ import annotations
+
+from export_engine.torch_internals.capability import Capability
+
+_SHAPES = "torch.fx.experimental.symbolic_shapes"
+_PROXY = "torch.fx.experimental.proxy_tensor"
+_FAKE = "torch._subclasses.fake_tensor"
+_DIMS = "torch.export.dynamic_shapes"
+_PYTREE = "torch.utils._pytree"
+_PROGRAM = "torch.export.ExportedProgram"
+_FRAMES = "torch._dynamo.convert_frame"
+_C_FRAMES = "torch._C._dynamo.eval_frame"
+_SERDE = "torch._export.serde.serialize"
+
+
+# Sizes, while tracing and after
+
+LOG_GUARD = Capability(
+    f"{_SHAPES}.ShapeEnv._log_guard",
+    "The guards that tracing makes are not listed with their lines.",
+    begins="self prefix g",
+)
+CREATE_SYMBOL = Capability(
+    f"{_SHAPES}.ShapeEnv.create_symbol",
+    "The timeline does not say where the symbols of inputs come from.",
+    begins="self val source",
+)
+LOG_UNBACKED = Capability(
+    f"{_SHAPES}.ShapeEnv._log_create_unbacked_symbol",
+    "Symbols of values computed from data have no line.",
+    begins="self prefix symbol",
+)
+UPDATE_RANGE = Capability(
+    f"{_SHAPES}.ShapeEnv._update_var_to_range",
+    "The timeline does not say which guard narrowed a range.",
+    begins="self symbol",
+)
+SET_REPLACEMENT = Capability(
+    f"{_SHAPES}.ShapeEnv._set_replacement",
+    "The timeline does not say which guard made sizes equal.",
+    begins="self a",
+)
+VAR_TO_RANGE = Capability(
+    f"{_SHAPES}.ShapeEnv().var_to_range", "The ranges of a trace that failed are not known."
+)
+REPLACEMENTS = Capability(
+    f"{_SHAPES}.ShapeEnv().replacements", "The timeline does not say which sizes became equal."
+)
+REPLACE = Capability(
+    f"{_SHAPES}.ShapeEnv().replace",
+    "Sizes that tracing found equal keep a symbol each.",
+    takes="expression",
+)
+HINTS = Capability(
+    f"{_SHAPES}.ShapeEnv().backed_var_to_val",
+    "Symbols have no example values.",
+    older="var_to_val",
+)
+SYM_EXPR = Capability(
+    "torch.fx.experimental.sym_node.SymNode.expr", "Sizes are written with torch's symbols."
+)
+SYM_SHAPE_ENV = Capability(
+    "torch.fx.experimental.sym_node.SymNode.shape_env",
+    "Of a program whose first value is a size, the symbols have no example values.",
+)
+FAKE_TENSOR = Capability(f"{_FAKE}.FakeTensor", "")
+FAKE_MODE = Capability(f"{_FAKE}.FakeTensor.fake_mode", "Symbols have no example values.")
+MODE_SHAPE_ENV = Capability(
+    f"{_FAKE}.FakeTensorMode.shape_env", "Symbols have no example values, and few have names."
+)
+DISPATCH = Capability(
+    f"{_FAKE}.FakeTensorMode.dispatch", "Guards do not say which op asked for them."
+)
+CHECK = Capability(
+    "torch._check_with",
+    "Guards do not say that a torch._check asked for them.",
+    probe=lambda function: function.__code__,
+)
+EXTRACT_STACK = Capability(
+    "torch._guards.TracingContext.extract_stack",
+    "In strict mode, guards have no lines.",
+    "strict",
+    takes="",
+)
+PRINTER = Capability(
+    "torch.utils._sympy.printers.PythonPrinter",
+    "Formulas of sizes are written as sympy writes them.",
+)
+DTYPES = Capability("torch.utils._dtype_abbrs.dtype_abbrs", "Dtypes are written out in full.")
+GUARDS_CODE = Capability(
+    f"{_PROGRAM}._guards_code", "The guards that a saved program carries are not listed."
+)
+
+# Graphs, while tracing
+
+CREATE_NODE = Capability(
+    f"{_PROXY}.PythonKeyTracer.create_node",
+    "Ops of helper functions have no lines: torch keeps those of `forward` alone.",
+    begins="self",
+)
+STACK_TRACES = Capability(
+    f"{_PROXY}.PythonKeyTracer().record_stack_traces",
+    "Ops of helper functions have no lines: torch keeps those of `forward` alone.",
+)
+CALL_MODULE = Capability(
+    f"{_PROXY}._ModuleStackTracer.call_module",
+    "There is no progress by module, and what the model puts into its inputs is not noticed.",
+    begins="self m forward args kwargs",
+)
+DISPATCH_TRACE = Capability(
+    f"{_PROXY}.dispatch_trace",
+    "A failed export has no partial graph, and side effects of the model are not noticed.",
+    begins="root tracer",
+)
+LINE_NUMBERS = Capability(
+    "torch.fx.GraphModule._lineno_map",
+    "In a branch of torch.cond that is traced again, ops may have no lines.",
+)
+STRICT_MODULES = Capability(
+    "torch._dynamo.variables.nn_module.UnspecializedNNModuleVariable.call_function",
+    "In strict mode there is no progress by module.",
+    "strict",
+    begins="self",
+)
+CLEANUP = Capability(
+    "torch._dynamo.output_graph.OutputGraph.cleanup",
+    "A failed export has no partial graph in strict mode.",
+    "strict",
+    takes="self",
+)
+OBSERVED = Capability(
+    "torch._dynamo.exc.ObservedException.__init__",
+    "In strict mode, an error of the model's own may have no line.",
+    "strict",
+)
+DYNAMO_CONFIG = Capability(
+    "torch._dynamo.config.patch", "Fixes that turn a switch of torch on are not offered."
+)
+FX_CONFIG = Capability(
+    "torch.fx.experimental._config.patch", "Fixes that turn a switch of torch on are not offered."
+)
+
+# Inputs, and the trees that they come in
+
+TRACING_KEYWORDS = Capability(f"{_DIMS}._combine_args_for_tracing", "")
+SOURCED_PREFIXES = Capability(
+    "torch._export.non_strict_utils.make_sourced_prefixes",
+    "In non-strict mode, programs with inputs by **kwargs may fail to check their guards.",
+    begins="nn_module args kwargs",
+)
+COMBINE_ARGS = Capability(
+    f"{_DIMS}._combine_args",
+    "Sizes of inputs that come by **kwargs cannot vary.",
+    begins="f args kwargs",
+)
+COMBINE_IN_TRACE = Capability("torch.export._trace._combine_args", "", begins="f args kwargs")
+COMBINE_NON_STRICT = Capability(
+    "torch._export.non_strict_utils._combine_args", "", begins="f args kwargs"
+)
+COMBINE_STRICT = Capability("torch._dynamo.eval_frame._combine_args", "", begins="f args kwargs")
+SPECS_WITH_PATH = Capability(
+    f"{_DIMS}._tree_map_with_path", "", takes="function tree spec tree_name="
+)
+TREE_FLATTEN = Capability(f"{_PYTREE}.tree_flatten", "", takes="tree")
+TREE_STRUCTURE = Capability(f"{_PYTREE}.tree_structure", "", takes="tree")
+TREE_UNFLATTEN = Capability(f"{_PYTREE}.tree_unflatten", "", takes="leaves spec")
+TREE_LEAVES = Capability(f"{_PYTREE}.tree_leaves", "", takes="tree")
+TREE_MAP = Capability(f"{_PYTREE}.tree_map", "", takes="function tree")
+FLATTEN_WITH_PATH = Capability(
+    f"{_PYTREE}.tree_flatten_with_path",
+    "Inputs in containers other than lists, tuples and dicts have numbers for names.",
+    takes="tree is_leaf=",
+)
+SUPPORTED_NODES = Capability(
+    f"{_PYTREE}.SUPPORTED_NODES",
+    "Containers that you have registered yourself are taken for unknown ones.",
+)
+REGISTER_NODE = Capability(
+    f"{_PYTREE}.register_pytree_node",
+    "Containers that torch does not know cannot be registered by a fix.",
+    takes="cls flatten unflatten serialized_type_name= to_dumpable_context= "
+    "from_dumpable_context= flatten_with_keys_fn=",
+)
+DEREGISTER_NODE = Capability(
+    f"{_PYTREE}._deregister_pytree_node",
+    "Containers that torch does not know cannot be registered by a fix.",
+    takes="cls",
+)
+ATTRIBUTE_KEY = Capability(f"{_PYTREE}.GetAttrKey", "", takes="name")
+FX_NODES = Capability("torch.fx._pytree.SUPPORTED_NODES", "")
+FX_NODES_EXACT = Capability("torch.fx._pytree.SUPPORTED_NODES_EXACT_MATCH", "")
+WAITING_NODES = Capability(f"{_PYTREE}._cxx_pytree_pending_imports", "")
+
+# Operators
+
+SCHEMA = Capability(
+    "torch._ops.OpOverload._schema",
+    "Arguments of ops have no names, and whether an op writes to one is told by its name.",
+)
+DISPATCH_MODE = Capability(
+    "torch.utils._python_dispatch.TorchDispatchMode",
+    "Fake kernels for custom ops are not offered as fixes.",
+)
+DESTROY_LIBRARY = Capability("torch.library.Library._destroy", "", takes="self")
+CUSTOM_OP = Capability(
+    "torch._library.custom_ops.CustomOpDef",
+    "Fake kernels are not offered for ops made by torch.library.custom_op.",
+)
+CUSTOM_OP_FAKE = Capability(
+    "torch._library.custom_ops.CustomOpDef._abstract_fn",
+    "Fake kernels are not offered for ops made by torch.library.custom_op.",
+)
+CUSTOM_OP_NAME = Capability(
+    "torch._library.custom_ops.CustomOpDef._qualname",
+    "Fake kernels are not offered for ops made by torch.library.custom_op.",
+)
+
+# Tensors
+
+VERSION = Capability("torch.Tensor._version", "")
+STORAGE = Capability(
+    "torch.UntypedStorage._cdata", "Views that a branch returns are not pointed out.", "strict"
+)
+
+# Programs that are run, moved and verified
+
+GRAPH_MODULE = Capability(f"{_PROGRAM}._graph_module", "", "run")
+GRAPH_SIGNATURE = Capability(
+    f"{_PROGRAM}._graph_signature",
+    "A program cannot be cut short to find where values part.",
+    "run",
+)
+RUN_NODE = Capability(
+    "torch.fx.Interpreter.run_node", "Decomposition shows no progress.", "run", begins="self n"
+)
+STATE_DICT = Capability(
+    f"{_PROGRAM}._state_dict", "A program cannot be moved to another device.", "run"
+)
+CONSTANTS = Capability(
+    f"{_PROGRAM}._constants", "A program cannot be moved to another device.", "run"
+)
+CALL_GRAPH = Capability(
+    f"{_PROGRAM}._module_call_graph",
+    "A program cannot be cut short to find where values part.",
+    "run",
+)
+MOVE = Capability(
+    "torch.export.passes.move_to_device_pass",
+    "A program cannot be moved to another device.",
+    "run",
+    takes="program device",
+)
+COMPILE_PACKAGE = Capability(
+    "torch._inductor.aoti_compile_and_package",
+    "AOTInductor is left out of the backends.",
+    "run",
+    takes="program package_path=",
+)
+LOAD_PACKAGE = Capability(
+    "torch._inductor.aoti_load_package",
+    "AOTInductor is left out of the backends.",
+    "run",
+    takes="path",
+)
+COUNTERS = Capability(
+    "torch._dynamo.utils.counters",
+    "Runs do not say whether inductor found its work in its cache.",
+    "run",
+)
+FORWARD_HOOKS = Capability("torch.nn.Module()._forward_hooks", "", "compile")
+FORWARD_PRE_HOOKS = Capability("torch.nn.Module()._forward_pre_hooks", "", "compile")
+
+# Files
+
+LOAD = Capability(
+    "torch.load", "Files of programs are not opened.", "load", takes="file weights_only="
+)
+UNPICKLER = Capability(
+    "torch.export.pt2_archive._package.pickle",
+    "Files of programs are not opened.",
+    "load",
+    since=(2, 13),
+)
+IMPORTER = Capability(f"{_PYTREE}.importlib", "Files of programs are not opened.", "load")
+PARSE_SIZE = Capability(
+    f"{_SERDE}.GraphModuleDeserializer._parse_sym_expr",
+    "Files of programs are not opened.",
+    "load",
+    takes="self text",
+)
+DESERIALIZE = Capability(
+    f"{_SERDE}.GraphModuleDeserializer.deserialize",
+    "A file is not opened whose example inputs cannot be read.",
+    "load",
+    begins="self",
+)
+ARTIFACT = Capability(
+    f"{_SERDE}.deserialize_torch_artifact",
+    "Example inputs in files are left out.",
+    "load",
+    takes="artifact",
+)
+SIZE_FUNCTIONS = Capability(
+    "torch.utils._sympy.functions", "Files with rounded sizes are not opened.", "load"
+)
+
+# What torch ships that explains failures
+
+EXAMPLES_FOLDER = Capability(
+    "torch/_export/db/examples/__init__.py", "ExportDB is empty.", "library"
+)
+EXAMPLES = Capability(
+    "torch._export.db.examples.all_examples", "ExportDB is empty.", "library", takes=""
+)
+GRAPH_BREAKS = Capability(
+    "torch/_dynamo/graph_break_registry.json",
+    "torch's explanations of graph breaks are not shown.",
+    "library",
+)
+
+# Beside torch.compile
+
+_NO_COMPARISON = "The comparison with torch.compile is left out."
+BYTECODE_HOOK = Capability(
+    f"{_FRAMES}.register_bytecode_hook", _NO_COMPARISON, "compile", takes="hook"
+)
+INPUT_CODES = Capability(
+    f"{_FRAMES}.input_codes",
+    _NO_COMPARISON,
+    "compile",
+    probe=lambda codes: (codes.seen, codes.seen_ids) is not None,
+)
+CACHE_ENTRIES = Capability(f"{_C_FRAMES}._debug_get_cache_entry_list", _NO_COMPARISON, "compile")
+RESET_CODE = Capability(f"{_C_FRAMES}.reset_code", _NO_COMPARISON, "compile")
+RESET_SIZES = Capability("torch._dynamo.pgo.reset_code_state", _NO_COMPARISON, "compile", takes="")
+SIZES_SEEN = Capability("torch._dynamo.pgo._CODE_STATE", "", "compile")
+FIRST_SIZES_SEEN = Capability("torch._dynamo.pgo._INIT_CODE_STATE", "", "compile")
+FRAME_COUNTER = Capability(f"{_FRAMES}.FRAME_COUNTER", "", "compile")
+FRAME_COMPILE_COUNTER = Capability(f"{_FRAMES}.FRAME_COMPILE_COUNTER", "", "compile")
+BREAK_REASONS = Capability("torch._dynamo.utils.graph_break_reasons", "", "compile")
+LOG_BREAK = Capability(
+    "torch._dynamo.symbolic_convert.InstructionTranslatorBase.log_graph_break",
+    "Graph breaks are not listed.",
+    "compile",
+    begins="self code_options reason exc",
+)
+RECOMPILE_REASONS = Capability(
+    f"{_FRAMES}.get_and_maybe_log_recompilation_reasons",
+    "Recompilations are told without the guards that failed.",
+    "compile",
+    begins="cache_entries|cache_entry frame",
+)
+RECOMPILE_LIMIT = Capability(
+    f"{_FRAMES}.exceeds_recompile_limit",
+    "It is not told when torch.compile gives up on recompiling.",
+    "compile",
+)
+COMPILE_ID = Capability(
+    "torch._guards.CompileContext.current_compile_id", _NO_COMPARISON, "compile", takes=""
+)
+TRACING_CONTEXT = Capability(
+    "torch._guards.TracingContext.try_get",
+    "Compiled graphs do not say what sizes they take.",
+    "compile",
+    takes="",
+)
+OF_COMPARISON = (
+    BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID
+)  # fmt: skip
+"""Without one of these, torch's state could not be put back as it was."""

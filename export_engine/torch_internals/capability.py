@@ -1,0 +1,308 @@
+"""A private name of torch's, looked up and probed once: what is there, and what goes without it.
+
+A name that is missing, or takes other parameters than we give it, costs what depends on it and
+nothing else. The view and `explorer.doctor()` say what that is, and which name it needs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+
+import torch
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Area = Literal["export", "strict", "run", "load", "library", "compile"]
+"""What a capability serves: any export, strict mode alone, running and verifying, opening a file,
+ExportDB and torch's pages on graph breaks, or the comparison with torch.compile."""
+
+
+class Looked(NamedTuple):
+    """What came of looking for a private name."""
+
+    value: Any
+    """The object; None where it is missing, and for an attribute that only instances have."""
+    reason: str = ""
+    """Why it cannot be used, to stand after its name: `which torch 2.16 does not have`."""
+    older: bool = False
+    """Whether it is there under its older name."""
+
+
+PROBED: dict[str, Looked] = {}
+"""By path, what has been looked for so far in this process."""
+FAILED: dict[str, str] = {}
+"""By path, what a use of it ran into although its probe was content."""
+REGISTRY: dict[str, Capability] = {}
+"""By path, each private name that Export Explorer uses."""
+
+
+class MissingCapabilityError(RuntimeError):
+    """This torch lacks what was asked for. Its text can be shown as it is."""
+
+
+class Notes(Protocol):
+    """What keeps the sentences on what failed in the middle of an export."""
+
+    left_out: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Capability:
+    """A private name of torch's."""
+
+    path: str
+    """From `torch` on. `()` after a class stands for an instance of it: `torch.x.ShapeEnv().y`.
+    With slashes it is a file of torch's."""
+    without: str
+    """What goes without it, as a sentence; empty where there is another way to the same."""
+    area: Area = "export"
+    takes: str | None = None
+    """The arguments that we call it with, by position or `name=`: `tree is_leaf=`."""
+    begins: str = ""
+    """Of a function that we wrap: the names of its first parameters, `self prefix g`; with `|`
+    between names of one that was renamed."""
+    older: str = ""
+    """What its last part was called before."""
+    since: tuple[int, int] = (0, 0)
+    """The first torch that has it, where an earlier one does what it is for without it."""
+    probe: Callable[[Any], object] | None = None
+    """Looks closer at what was found; false, or an error of any kind, is a no."""
+
+    def __post_init__(self) -> None:
+        if self.path in REGISTRY:
+            raise ValueError(f"{self.path} is registered twice.")
+        REGISTRY[self.path] = self
+
+    def __bool__(self) -> bool:
+        return not self.looked.reason
+
+    @property
+    def looked(self) -> Looked:
+        """What came of looking for it, now or before."""
+        if self.path not in PROBED:
+            with torch.random.fork_rng(devices=[]):  # some of torch's modules draw on import
+                PROBED[self.path] = _look(self)
+        return PROBED[self.path]
+
+    @property
+    def name(self) -> str:
+        """Its last part, as this torch has it: `_log_guard`."""
+        return self.older if self.looked.older else self.path.rpartition(".")[2]
+
+    @property
+    def owner(self) -> Any:
+        """The module or class that has it."""
+        return _found(self.path.rpartition(".")[0])
+
+    @property
+    def sentence(self) -> str:
+        """What goes without it, and why; empty where it is there or there is another way."""
+        reason = self.looked.reason or FAILED.get(self.path, "")
+        return (
+            f"{self.without} That needs {self.path}, {reason}." if reason and self.without else ""
+        )
+
+    @property
+    def value(self) -> Any:
+        """The object.
+
+        Raises:
+            MissingCapabilityError: this torch lacks it.
+        """
+        found = self.looked
+        if found.reason:
+            raise MissingCapabilityError(self.sentence or f"{self.path} is needed, {found.reason}.")
+        return found.value
+
+    def of(self, owner: Any, default: Any = None) -> Any:
+        """This attribute of an object; the default where this torch lacks it."""
+        return getattr(owner, self.name, default) if self else default
+
+    @contextmanager
+    def tolerated(self, notes: Notes) -> Iterator[None]:
+        """Lets the export go on, and notes it, where torch's objects are not as we know them.
+
+        For what we read in the middle of an export: an error there would pass for the model's own.
+        """
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - whatever another torch makes of it
+            text = f"{self.without} That needs {self.path}, {_changed(error)}."
+            if text not in notes.left_out:
+                notes.left_out.append(text)
+
+
+@contextmanager
+def replaced(capability: Capability, make: Callable[[Any], Any]) -> Iterator[None]:
+    """The name replaced by `make(original)`, then put back as it was, inherited or own.
+
+    Where this torch lacks the name, nothing is replaced.
+    """
+    original = capability.looked.value
+    if original is None:
+        yield
+        return
+    owner, name = capability.owner, capability.name
+    own = vars(owner).get(name)
+    original = getattr(owner, name)  # another hook may sit on it by now
+    setattr(owner, name, make(original))
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+def needs(
+    *capabilities: Capability, otherwise: Callable[P, T]
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Runs a function only where torch has what it needs; elsewhere `otherwise` answers.
+
+    So it does where torch's objects turn out to lack what the probes did not look at.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def run(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not all(capabilities):
+                return otherwise(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except (AttributeError, ImportError) as error:
+                FAILED[capabilities[0].path] = _changed(error)
+                return otherwise(*args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def left_out(*areas: Area) -> list[str]:
+    """What this torch does not let us do, in sentences; of all areas where none is named."""
+    return [
+        each.sentence
+        for each in list(REGISTRY.values())
+        if each.sentence and (not areas or each.area in areas)
+    ]
+
+
+def _this_torch() -> str:
+    return f"torch {str(torch.__version__).partition('+')[0]}"
+
+
+def _version() -> tuple[int, int]:
+    major, minor = str(torch.__version__).split(".")[:2]
+    return int(major), int(minor)
+
+
+def _changed(error: Exception | None = None) -> str:
+    said = f" ({type(error).__name__}: {error})" if error is not None else ""
+    return f"which is not as we know it in {_this_torch()}{said}"
+
+
+def _look(capability: Capability) -> Looked:
+    older = False
+    try:
+        value = _found(capability.path)
+    except (AttributeError, ImportError, TypeError):
+        older = bool(capability.older)
+        try:
+            value = _found(f"{capability.path.rpartition('.')[0]}.{capability.older}")
+        except (AttributeError, ImportError, TypeError):
+            if _version() < capability.since:
+                return Looked(None)
+            return Looked(None, f"which {_this_torch()} does not have")
+    try:
+        if not _takes(value, capability):
+            parameters = ", ".join(inspect.signature(value).parameters)
+            return Looked(None, f"which in {_this_torch()} takes other arguments ({parameters})")
+        if capability.probe is not None and not capability.probe(value):
+            return Looked(None, _changed())
+    except Exception as error:  # noqa: BLE001 - a probe of something that has changed
+        return Looked(None, _changed(error))
+    return Looked(value, older=older)
+
+
+def _found(path: str) -> Any:
+    """The object behind a dotted path; None for an attribute that only instances have.
+
+    Raises:
+        AttributeError: torch has no such name.
+        ImportError: a module on the way cannot be imported.
+    """
+    if "/" in path:
+        return _file(path)
+    root, *parts = path.split(".")
+    found: Any = import_module(root)
+    walked = root
+    for part in parts:
+        name = part.removesuffix("()")
+        walked = f"{walked}.{name}"
+        if not name:
+            raise AttributeError(walked)
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            if inspect.ismodule(found):
+                found = import_module(walked)
+            elif inspect.isclass(found) and part == parts[-1] and _set_by_instances(found, name):
+                return None
+            else:
+                raise
+        if part.endswith("()"):
+            found = found()
+    return found
+
+
+def _file(path: str) -> Path:
+    file = Path(torch.__path__[0], path.removeprefix("torch/"))
+    if not file.is_file():
+        raise AttributeError(path)
+    return file
+
+
+def _set_by_instances(cls: type, name: str) -> bool:
+    """Whether instances of a class have an attribute that the class has not, as its code says."""
+    for each in cls.__mro__:
+        if name in vars(each).get("__annotations__", {}) or name in vars(each).get("__slots__", ()):
+            return True
+        for method in _SETTING & vars(each).keys():
+            code = getattr(inspect.unwrap(vars(each)[method]), "__code__", None)
+            if code is not None and name in code.co_names:
+                return True
+    return False
+
+
+_SETTING = {"__init__", "_init", "recompile"}
+"""Where torch's classes set what their instances have."""
+
+
+def _takes(value: Any, capability: Capability) -> bool:
+    """Whether something can be called, or wrapped, as we do."""
+    if capability.begins:
+        wanted = [word.split("|") for word in capability.begins.split()]
+        parameters = [*inspect.signature(value).parameters]
+        pairs = zip(parameters, wanted, strict=False)
+        if len(parameters) < len(wanted) or any(name not in names for name, names in pairs):
+            return False
+    if capability.takes is None:
+        return True
+    words = capability.takes.split()
+    positional = [word for word in words if not word.endswith("=")]
+    named = {word.removesuffix("="): word for word in words if word.endswith("=")}
+    try:
+        inspect.signature(value).bind(*positional, **named)
+    except TypeError:
+        return False
+    except ValueError:  # written in C++: it does not say
+        return True
+    return True

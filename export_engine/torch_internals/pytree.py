@@ -1,0 +1,102 @@
+"""torch's pytrees: containers taken apart into leaves, and put together again.
+
+Each function has another way to its end where this torch lacks torch's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from export_engine.torch_internals import capabilities as torch_has
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of a tree, and the spec that puts them together again."""
+    if torch_has.TREE_FLATTEN:
+        leaves, spec = torch_has.TREE_FLATTEN.value(tree)
+        return leaves, spec
+    return torch_has.TREE_LEAVES.value(tree), torch_has.TREE_STRUCTURE.value(tree)
+
+
+def tree_unflatten(leaves: Iterable[Any], spec: Any) -> Any:
+    """The tree of a spec, from its leaves."""
+    if torch_has.TREE_UNFLATTEN:
+        return torch_has.TREE_UNFLATTEN.value(leaves, spec)
+    return spec.unflatten(leaves)
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves of a tree, in order."""
+    if torch_has.TREE_LEAVES:
+        return list(torch_has.TREE_LEAVES.value(tree))
+    return tree_flatten(tree)[0]
+
+
+def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
+    """A tree of the same build, with each leaf changed."""
+    if torch_has.TREE_MAP:
+        return torch_has.TREE_MAP.value(function, tree)
+    leaves, spec = tree_flatten(tree)
+    return tree_unflatten([function(leaf) for leaf in leaves], spec)
+
+
+def tree_map_only(kind: type, function: Callable[[Any], Any], tree: Any) -> Any:
+    """A tree of the same build, with each leaf of a class changed."""
+    return tree_map(lambda leaf: function(leaf) if isinstance(leaf, kind) else leaf, tree)
+
+
+class Key(NamedTuple):
+    """A step of a path, where torch gives none."""
+
+    key: Any
+
+
+Path = tuple[Any, ...]
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[tuple[Path, Any]], Any]:
+    """The leaves of a tree, each with the keys that lead to it, and the spec.
+
+    Raises:
+        ValueError: a container's class is registered without a function that names what is in it.
+    """
+    if torch_has.FLATTEN_WITH_PATH:
+        leaves, spec = torch_has.FLATTEN_WITH_PATH.value(tree, is_leaf=is_leaf)
+        return leaves, spec
+    return list(_walked(tree, (), is_leaf)), tree_flatten(tree)[1]
+
+
+def _walked(
+    tree: Any, path: Path, is_leaf: Callable[[Any], bool] | None
+) -> Iterable[tuple[Path, Any]]:
+    """In torch's order; what is in a container of another class is numbered."""
+    children: Iterable[tuple[Any, Any]] = ()
+    if is_leaf is not None and is_leaf(tree):
+        yield path, tree
+    elif isinstance(tree, Mapping):
+        children = tree.items()
+    elif isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        children = zip(tree._fields, tree, strict=True)
+    elif isinstance(tree, list | tuple):
+        children = enumerate(tree)
+    else:
+        leaves = tree_leaves(tree)
+        if len(leaves) == 1 and leaves[0] is tree:
+            yield path, tree
+        else:
+            yield from (((*path, Key(number)), leaf) for number, leaf in enumerate(leaves))
+    for key, child in children:
+        yield from _walked(child, (*path, Key(key)), is_leaf)
+
+
+def tree_map_with_path(
+    function: Callable[[Path, Any], Any],
+    tree: Any,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
+    """A tree of the same build, with each leaf changed by its path and value."""
+    leaves, spec = tree_flatten_with_path(tree, is_leaf)
+    return tree_unflatten([function(path, leaf) for path, leaf in leaves], spec)
