@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from explorer import exportdb
+    from explorer.bug_report import Doctor, doctor
     from explorer.comparison import Comparison, diff
     from explorer.exploration import Exploration, ExportFailed
     from explorer.exportdb.library import Library
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "CompileComparison",
+    "Doctor",
     "Exploration",
     "ExportFailed",
     "FixError",
@@ -44,6 +46,7 @@ __all__ = [
     "backends",
     "compare_with_compile",
     "diff",
+    "doctor",
     "explore",
     "exportdb",
     "guide",
@@ -54,6 +57,7 @@ __all__ = [
 _HOMES = {
     "Comparison": "comparison",
     "CompileComparison": "vs_compile",
+    "Doctor": "bug_report",
     "Exploration": "exploration",
     "ExportFailed": "exploration",
     "FixError": "session",
@@ -65,6 +69,7 @@ _HOMES = {
     "backends": "running",
     "compare_with_compile": "vs_compile",
     "diff": "comparison",
+    "doctor": "bug_report",
     "explore": "exporting",
     "guide": "guiding",
     "lesson": "lessons",

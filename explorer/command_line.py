@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer.bug_report import doctor
 from explorer.checked_ahead import check_ahead
 from explorer.comparison import diff
 from explorer.exploration import Exploration
@@ -54,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from export_engine.record import record_schema
 
         _say(json.dumps(record_schema(), indent=1))
+        return OK
+    if asked.doctor:
+        _say(doctor())
         return OK
     if asked.program is None:
         parser.error("give a .pt2 file, or module:function; --help has examples")
@@ -100,6 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
+    parser.add_argument(
+        "--doctor", action="store_true", help="print what a bug report needs: versions and the like"
+    )
     parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
     return parser
 

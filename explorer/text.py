@@ -36,6 +36,7 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines += _section("Profile", profile_lines(record), 4 * _MOST)
     lines += _section("Printed while tracing", record.printed.splitlines())
     lines += _section("Notes", record.warnings)
+    lines += _section("Left out", record.left_out)
     return "\n".join(lines)
 
 

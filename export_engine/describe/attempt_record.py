@@ -33,6 +33,7 @@ from export_engine.record import (
     count_ops,
 )
 from export_engine.shapes import Shapes, ShapesError, symbol_names
+from export_engine.torch_internals import Area, left_out
 
 
 def describe(attempt: Attempt) -> Record:
@@ -73,6 +74,7 @@ def describe(attempt: Attempt) -> Record:
         torch_version=str(torch.__version__),
         timing=Timing(attempt.seconds) if attempt.request else None,
         warnings=attempt.warnings,
+        left_out=_left_out(attempt),
         printed=attempt.printed,
         strings=strings.entries,
         targets=graphs.operators.table.entries,
@@ -108,6 +110,14 @@ def _loaded(attempt: Exported, kept: Record) -> Record:
         verdict=kept.verdict.replace(f"exported, {kept.mode}", "loaded", 1),
         warnings=list(dict.fromkeys([*kept.warnings, *attempt.warnings])),
     )
+
+
+def _left_out(attempt: Attempt) -> list[str]:
+    """What this torch lacks for this attempt, by its capabilities and by what tracing ran into."""
+    areas: list[Area] = ["export", "run", "load"]
+    if attempt.mode == "strict":
+        areas.append("strict")
+    return list(dict.fromkeys([*left_out(*areas), *attempt.recording.left_out]))
 
 
 def _fixed_code(attempt: Attempt, stacks: Stacks) -> list[str]:

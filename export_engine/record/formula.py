@@ -57,6 +57,11 @@ _CALLS = {
     "math.ceil": "ceil",
     "math.trunc": "trunc",
     "math.sqrt": "sqrt",
+    "torch.sym_max": "max",
+    "torch.sym_min": "min",
+    "torch.sym_float": "float",
+    "torch.sym_int": "trunc",
+    "torch.sym_not": "not",
 }
 _LARGEST_POWER = 64
 

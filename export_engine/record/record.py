@@ -58,6 +58,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     timing: Timing | None = None
     warnings: list[str] = []
     """What torch and the model warned of while tracing, and what a loaded program lacks."""
+    left_out: list[str] = []
+    """What is not in the view since this torch lacks what it needs, in sentences."""
     printed: str = ""
     """What the model printed while tracing."""
     strings: list[str] = []

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.torch_internals.capabilities import all_capabilities as all_capabilities
+    from export_engine.torch_internals.capabilities import left_out as left_out
+    from export_engine.torch_internals.capability import Area as Area
+    from export_engine.torch_internals.capability import Capability as Capability
     from export_engine.torch_internals.capability import (
         MissingCapabilityError as MissingCapabilityError,
     )
-    from export_engine.torch_internals.capability import left_out as left_out
     from export_engine.torch_internals.compiling import compile_watched as compile_watched
     from export_engine.torch_internals.dynamic_spec import Container as Container
     from export_engine.torch_internals.dynamic_spec import Variable as Variable
@@ -55,7 +58,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import key_text as key_text
     from export_engine.torch_internals.inputs import keywords_apart as keywords_apart
     from export_engine.torch_internals.inputs import map_call_leaves as map_call_leaves
-    from export_engine.torch_internals.inputs import pytree as pytree
     from export_engine.torch_internals.inputs import register_container as register_container
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
     from export_engine.torch_internals.library import LibraryCase as LibraryCase
@@ -112,5 +114,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
     from export_engine.torch_internals.tensors import is_fake as is_fake
     from export_engine.torch_internals.tensors import times_written as times_written
+    from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator
+    from export_engine.torch_internals.torch_names import OpOverload as OpOverload
+    from export_engine.torch_internals.torch_names import pytree as pytree
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -7,7 +7,7 @@ it may move as well.
 
 from __future__ import annotations
 
-from export_engine.torch_internals.capability import Capability
+from export_engine.torch_internals.capability import REGISTRY, Area, Capability
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
 _PROXY = "torch.fx.experimental.proxy_tensor"
@@ -375,3 +375,17 @@ OF_COMPARISON = (
     BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID
 )  # fmt: skip
 """Without one of these, torch's state could not be put back as it was."""
+
+
+def left_out(*areas: Area) -> list[str]:
+    """What this torch does not let us do, in sentences; of all areas where none is named."""
+    return [
+        each.sentence
+        for each in REGISTRY.values()
+        if (not areas or each.area in areas) and each.sentence
+    ]
+
+
+def all_capabilities() -> tuple[Capability, ...]:
+    """Each private name that Export Explorer uses."""
+    return tuple(REGISTRY.values())

@@ -10,15 +10,12 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Area = Literal["export", "strict", "run", "load", "library", "compile"]
 """What a capability serves: any export, strict mode alone, running and verifying, opening a file,
 ExportDB and torch's pages on graph breaks, or the comparison with torch.compile."""
@@ -37,8 +34,6 @@ class Looked(NamedTuple):
 
 PROBED: dict[str, Looked] = {}
 """By path, what has been looked for so far in this process."""
-FAILED: dict[str, str] = {}
-"""By path, what a use of it ran into although its probe was content."""
 REGISTRY: dict[str, Capability] = {}
 """By path, each private name that Export Explorer uses."""
 
@@ -104,7 +99,7 @@ class Capability:
     @property
     def sentence(self) -> str:
         """What goes without it, and why; empty where it is there or there is another way."""
-        reason = self.looked.reason or FAILED.get(self.path, "")
+        reason = self.looked.reason
         return (
             f"{self.without} That needs {self.path}, {reason}." if reason and self.without else ""
         )
@@ -160,39 +155,6 @@ def replaced(capability: Capability, make: Callable[[Any], Any]) -> Iterator[Non
             delattr(owner, name)
         else:
             setattr(owner, name, own)
-
-
-def needs(
-    *capabilities: Capability, otherwise: Callable[P, T]
-) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Runs a function only where torch has what it needs; elsewhere `otherwise` answers.
-
-    So it does where torch's objects turn out to lack what the probes did not look at.
-    """
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def run(*args: P.args, **kwargs: P.kwargs) -> T:
-            if not all(capabilities):
-                return otherwise(*args, **kwargs)
-            try:
-                return function(*args, **kwargs)
-            except (AttributeError, ImportError) as error:
-                FAILED[capabilities[0].path] = _changed(error)
-                return otherwise(*args, **kwargs)
-
-        return run
-
-    return decorate
-
-
-def left_out(*areas: Area) -> list[str]:
-    """What this torch does not let us do, in sentences; of all areas where none is named."""
-    return [
-        each.sentence
-        for each in list(REGISTRY.values())
-        if each.sentence and (not areas or each.area in areas)
-    ]
 
 
 def _this_torch() -> str:

@@ -12,7 +12,7 @@ import torch
 
 from export_engine.record import join_path
 from export_engine.torch_internals import capabilities as torch_has
-from export_engine.torch_internals import pytree as pytree
+from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.symbols import int_bound
 
 

@@ -351,6 +351,7 @@ export interface Record {
   torch_version: string;
   timing: Timing | null;
   warnings: string[];
+  left_out: string[];
   printed: string;
   strings: string[];
   targets: Target[];

@@ -44,7 +44,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
       >
         {capped(record.verdict, 400)}
       </span>
-      <Notes warnings={record.warnings} printed={record.printed} />
+      <Notes warnings={record.warnings} printed={record.printed} leftOut={record.left_out} />
       <Popover name="Keys" face="?">
         <h3>Keys</h3>
         <dl class="tx-keys">
@@ -65,25 +65,45 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
   );
 }
 
-/** What torch warned of and what the model printed: one press away, never in the way. */
-function Notes({ warnings, printed }: { warnings: string[]; printed: string }) {
-  if (warnings.length === 0 && !printed) return null;
+/** What torch warned of, what it lacks and what the model printed: one press away, never in the way. */
+function Notes({
+  warnings,
+  printed,
+  leftOut,
+}: {
+  warnings: string[];
+  printed: string;
+  leftOut: string[];
+}) {
+  const said = warnings.length + leftOut.length;
+  if (said === 0 && !printed) return null;
   const parts = [
     warnings.length > 0 && counted(warnings.length, "warning"),
     printed && "printed text",
+    leftOut.length > 0 && "what this torch lacks",
   ].filter(Boolean);
-  const face = warnings.length > 0 ? `⚠ ${warnings.length}` : "Printed";
+  const face = said > 0 ? `⚠ ${said}` : "Printed";
   return (
     <Popover name={`While tracing: ${parts.join(", ")}`} face={face}>
       {warnings.length > 0 && <h3>Warnings while tracing</h3>}
-      {warnings.map((warning, index) => (
-        <LongText key={index} name="Warning">
-          {capped(warning, 4000)}
-        </LongText>
-      ))}
+      <LongTexts name="Warning" texts={warnings} />
+      {leftOut.length > 0 && <h3>Left out: this torch lacks what it needs</h3>}
+      <LongTexts name="Left out" texts={leftOut} />
       {printed && <h3>The model printed</h3>}
       {printed && <LongText name="What the model printed">{capped(printed, 20_000)}</LongText>}
     </Popover>
+  );
+}
+
+function LongTexts({ name, texts }: { name: string; texts: string[] }) {
+  return (
+    <>
+      {texts.map((text, index) => (
+        <LongText key={index} name={name}>
+          {capped(text, 4000)}
+        </LongText>
+      ))}
+    </>
   );
 }
 

@@ -85,7 +85,12 @@ test("what is selected is said in words", () => {
 });
 
 test("warnings and printed text are one press away, and Escape puts them away", async () => {
-  const record = { ...tracedRecord().record(), warnings: ["mind the step"], printed: "hello" };
+  const record = {
+    ...tracedRecord().record(),
+    warnings: ["mind the step"],
+    left_out: ["no lines today"],
+    printed: "hello",
+  };
   const { store, program } = storeOf(record);
   const header = <Header store={store} program={program} full={false} toggleFull={() => {}} />;
   await act(() => render(header, page));
@@ -94,6 +99,7 @@ test("warnings and printed text are one press away, and Escape puts them away", 
   await act(() => button?.click());
   expect(page.textContent).toContain("mind the step");
   expect(page.textContent).toContain("hello");
+  expect(page.textContent).toContain("no lines today");
   await key(button, "Escape");
   expect(page.textContent).not.toContain("mind the step");
 });

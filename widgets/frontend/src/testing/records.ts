@@ -263,6 +263,7 @@ export class RecordBuilder {
       sources_inside: false,
       timing: null,
       warnings: [],
+      left_out: [],
       timeline: [],
       probe: { inputs: [], rules: [], outputs: [] },
       level: null,

@@ -1,0 +1,6 @@
+"""What goes by a name of torch's outside of this package."""
+
+from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.operators import HigherOrderOperator, OpOverload
+
+__all__ = ["HigherOrderOperator", "OpOverload", "pytree"]
