@@ -26,7 +26,8 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
   [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
-.PHONY: types help lab test check lint lint-python lint-frontend test-python test-frontend bench frontend \
+.PHONY: types help lab test check lint lint-python lint-frontend test-python test-frontend test-torch \
+  test-matrix bench frontend \
   setup clean
 
 help: ## what there is
@@ -61,6 +62,18 @@ test-python: setup $(VENV)/.chromium
 	@failed=; $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser" || failed=1; \
 	  $(WITH_CHROMIUM) $(BIN)/python -m pytest -m browser || failed=1; [ -z "$$failed" ]
 
+# On another torch, in an environment of its own: TORCH is a version, or any requirement that pip
+# takes; INDEX where a nightly is; TESTS pytest's arguments; PYTHON the Python's version.
+test-torch: $(VENV)/.dev $(BUNDLE) ## the tests on another torch: make test-torch TORCH=2.15.0
+	@[ -n "$(TORCH)" ] || { echo "say which: make test-torch TORCH=2.15.0"; exit 1; }
+	@$(BIN)/python -m tests.matrix "$(TORCH)" $(MATRIX_OPTIONS)
+
+test-matrix: $(VENV)/.dev $(BUNDLE) ## the tests on every torch and Python that is supported, as a table
+	@$(BIN)/python -m tests.matrix --all --remove $(MATRIX_OPTIONS)
+
+MATRIX_OPTIONS = $(if $(filter command environment,$(word 1,$(origin PYTHON))),--python "$(PYTHON)") \
+  $(if $(INDEX),--index "$(INDEX)") $(if $(TESTS),-- $(TESTS))
+
 bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each with its budget and what it means
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
 
@@ -73,7 +86,7 @@ types: setup ## TypeScript types of the Record and of the page's messages, from 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 
 clean: ## removes what was made, the virtual environment too
-	@rm -rf $(VENV) build dist widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
+	@rm -rf $(VENV) .venv-torch build dist widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 

@@ -97,7 +97,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import guards_code as guards_code
     from export_engine.torch_internals.symbols import implied_by as implied_by
     from export_engine.torch_internals.symbols import int_bound as int_bound
-    from export_engine.torch_internals.symbols import is_fake as is_fake
     from export_engine.torch_internals.symbols import is_relation as is_relation
     from export_engine.torch_internals.symbols import is_truth_value as is_truth_value
     from export_engine.torch_internals.symbols import is_unbacked as is_unbacked

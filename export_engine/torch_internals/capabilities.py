@@ -70,7 +70,16 @@ SYM_SHAPE_ENV = Capability(
     "torch.fx.experimental.sym_node.SymNode.shape_env",
     "Of a program whose first value is a size, the symbols have no example values.",
 )
-FAKE_TENSOR = Capability(f"{_FAKE}.FakeTensor", "")
+IS_FAKE = Capability(f"{_FAKE}.is_fake", "", takes="value")
+FAKE_MODES = Capability(
+    f"{_FAKE}.FakeTensorMode",
+    "Fake kernels of custom ops are not held beside the real ones.",
+    "run",
+    takes="shape_env= allow_non_fake_inputs=",
+)
+SHAPE_ENV = Capability(
+    f"{_SHAPES}.ShapeEnv", "Fake kernels of custom ops are not held beside the real ones.", "run"
+)
 FAKE_MODE = Capability(f"{_FAKE}.FakeTensor.fake_mode", "Symbols have no example values.")
 MODE_SHAPE_ENV = Capability(
     f"{_FAKE}.FakeTensorMode.shape_env", "Symbols have no example values, and few have names."
@@ -198,6 +207,9 @@ FX_NODES = Capability("torch.fx._pytree.SUPPORTED_NODES", "")
 FX_NODES_EXACT = Capability("torch.fx._pytree.SUPPORTED_NODES_EXACT_MATCH", "")
 WAITING_NODES = Capability(f"{_PYTREE}._cxx_pytree_pending_imports", "")
 
+TAKES_SPECS = Capability("torch.export._trace.ShapesSpec", "")
+ATTACHED_SPECS = Capability("torch.fx.experimental.dynamic_spec._resolve_dynamic_shapes", "")
+
 # Operators
 
 SCHEMA = Capability(
@@ -287,6 +299,9 @@ UNPICKLER = Capability(
     "Files of programs are not opened.",
     "load",
     since=(2, 13),
+)
+LOAD_LIBRARIES = Capability(
+    "torch.export.pt2_archive._package._load_aoti", "Files of programs are not opened.", "load"
 )
 IMPORTER = Capability(f"{_PYTREE}.importlib", "Files of programs are not opened.", "load")
 PARSE_SIZE = Capability(

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
+
+from export_engine.torch_internals.patching import replaced
 
 Area = Literal["export", "strict", "run", "load", "library", "compile"]
 """What a capability serves: any export, strict mode alone, running and verifying, opening a file,
@@ -134,27 +136,11 @@ class Capability:
                 notes.left_out.append(text)
 
 
-@contextmanager
-def replaced(capability: Capability, make: Callable[[Any], Any]) -> Iterator[None]:
-    """The name replaced by `make(original)`, then put back as it was, inherited or own.
-
-    Where this torch lacks the name, nothing is replaced.
-    """
-    original = capability.looked.value
-    if original is None:
-        yield
-        return
-    owner, name = capability.owner, capability.name
-    own = vars(owner).get(name)
-    original = getattr(owner, name)  # another hook may sit on it by now
-    setattr(owner, name, make(original))
-    try:
-        yield
-    finally:
-        if own is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, own)
+def hooked(capability: Capability, make: Callable[[Any], Any]) -> AbstractContextManager[None]:
+    """The name replaced by `make(original)`, for a while; nothing is where this torch lacks it."""
+    if capability.looked.value is None:
+        return nullcontext()
+    return replaced(capability.owner, capability.name, make)
 
 
 def _this_torch() -> str:

@@ -13,7 +13,7 @@ import torch
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown
 from export_engine.torch_internals import capabilities as torch_has
-from export_engine.torch_internals.capability import Capability, replaced
+from export_engine.torch_internals.capability import Capability, hooked
 from export_engine.torch_internals.symbols import expression_of, int_bound, short_dtype
 from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile
 
@@ -239,7 +239,7 @@ def _breaks(into: Seen) -> Iterator[None]:
 
         return log_graph_break
 
-    with replaced(torch_has.LOG_BREAK, make):
+    with hooked(torch_has.LOG_BREAK, make):
         yield
 
 
@@ -256,7 +256,7 @@ def _recompiles(into: Seen) -> Iterator[None]:
 
         return reasons_of
 
-    with replaced(torch_has.RECOMPILE_REASONS, make):
+    with hooked(torch_has.RECOMPILE_REASONS, make):
         yield
 
 
@@ -271,7 +271,7 @@ def _limits(into: Seen) -> Iterator[None]:
 
         return exceeds
 
-    with replaced(torch_has.RECOMPILE_LIMIT, make):
+    with hooked(torch_has.RECOMPILE_LIMIT, make):
         yield
 
 

@@ -16,8 +16,8 @@ import torch
 
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.capability import hooked
 from export_engine.torch_internals.inputs import key_text
-from export_engine.torch_internals.capability import replaced
 
 try:
     dynamic_spec: Any = importlib.import_module("torch.fx.experimental.dynamic_spec")
@@ -49,7 +49,7 @@ def attached_aside() -> AbstractContextManager[None]:
     """Makes torch.export go by `dynamic_shapes` alone, whatever is attached to the module."""
     if missing_shapes_spec():
         return nullcontext()
-    return replaced(torch_has.ATTACHED_SPECS, lambda _: lambda _target, given: given)
+    return hooked(torch_has.ATTACHED_SPECS, lambda _: lambda _target, given: given)
 
 
 class Container(NamedTuple):

@@ -16,7 +16,7 @@ from export_engine.process import raise_if_interrupted, undone
 from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import shape_hooks
-from export_engine.torch_internals.capability import replaced
+from export_engine.torch_internals.capability import hooked
 from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.inputs import keywords_apart
 from export_engine.torch_internals.traced_lines import lines_behind
@@ -77,7 +77,7 @@ def _full_stacks(into: Recording) -> AbstractContextManager[None]:
 
         return create_node
 
-    return replaced(torch_has.CREATE_NODE, make)
+    return hooked(torch_has.CREATE_NODE, make)
 
 
 @undone
@@ -109,8 +109,8 @@ def _modules(into: Recording) -> Iterator[None]:
         return call_function
 
     with (
-        replaced(torch_has.CALL_MODULE, called),
-        replaced(torch_has.STRICT_MODULES, interpreted),
+        hooked(torch_has.CALL_MODULE, called),
+        hooked(torch_has.STRICT_MODULES, interpreted),
     ):
         yield
 
@@ -153,8 +153,8 @@ def _partial_graph(into: Recording) -> Iterator[None]:
         return cleanup
 
     with (
-        replaced(torch_has.DISPATCH_TRACE, traced),
-        replaced(torch_has.CLEANUP, interpreted),
+        hooked(torch_has.DISPATCH_TRACE, traced),
+        hooked(torch_has.CLEANUP, interpreted),
     ):
         yield
 
@@ -174,7 +174,7 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
 
         return init
 
-    return replaced(torch_has.OBSERVED, make)
+    return hooked(torch_has.OBSERVED, make)
 
 
 @undone
@@ -187,7 +187,7 @@ def _keywords_apart() -> Iterator[None]:
     """
     with ExitStack() as hooks:
         if torch_has.TRACING_KEYWORDS:
-            hooks.enter_context(replaced(torch_has.SOURCED_PREFIXES, _with_keywords_apart))
+            hooks.enter_context(hooked(torch_has.SOURCED_PREFIXES, _with_keywords_apart))
         else:
             for each in (
                 torch_has.COMBINE_ARGS,
@@ -195,13 +195,13 @@ def _keywords_apart() -> Iterator[None]:
                 torch_has.COMBINE_NON_STRICT,
                 torch_has.COMBINE_STRICT,
             ):
-                hooks.enter_context(replaced(each, _apart))
+                hooks.enter_context(hooked(each, _apart))
         yield
 
 
 def _with_keywords_apart(original: Any) -> Any:
     def make_sourced_prefixes(*args: Any, **kwargs: Any) -> Any:
-        with replaced(torch_has.COMBINE_NON_STRICT, _apart):
+        with hooked(torch_has.COMBINE_NON_STRICT, _apart):
             return original(*args, **kwargs)
 
     return make_sourced_prefixes

@@ -23,7 +23,7 @@ import sympy
 from export_engine.defects import passed_over
 from export_engine.process import undone
 from export_engine.torch_internals import capabilities as torch_has
-from export_engine.torch_internals.capability import replaced
+from export_engine.torch_internals.capability import hooked
 
 NO_INPUTS = (
     "The example inputs in the file are of classes that only code from the file could make: they "
@@ -61,8 +61,8 @@ def nothing_run() -> Iterator[list[str]]:
             (torch_has.LOAD_LIBRARIES, _left_alone(notes)),
         ):
             _ = place.value
-            patches.enter_context(replaced(place, make))
-        patches.enter_context(replaced(torch_has.DESERIALIZE, _without_inputs(notes)))
+            patches.enter_context(hooked(place, make))
+        patches.enter_context(hooked(torch_has.DESERIALIZE, _without_inputs(notes)))
         yield notes
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import torch
 
+from export_engine.defects import passed_over
+from export_engine.process import undone
 from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import trees as pytree
 
 OpOverload: Any = type(torch.ops.aten.add.Tensor)
 """The class of an op with its overload: `aten.add.Tensor`."""
@@ -17,9 +20,6 @@ HigherOrderOperator: Any = next(
     for each in type(torch.ops.higher_order.cond).__mro__
     if each.__name__ in ("HigherOrderOperator", "CondOp")
 )
-
-from export_engine.defects import passed_over
-from export_engine.process import undone
 
 
 @undone

@@ -11,7 +11,7 @@ import torch
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import trees as pytree
-from export_engine.torch_internals.capability import Capability, replaced
+from export_engine.torch_internals.capability import Capability, hooked
 from export_engine.torch_internals.symbols import expression_of, int_bound, symbol_hint
 
 
@@ -76,7 +76,7 @@ def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
 
         return run_node
 
-    with replaced(torch_has.RUN_NODE, make):
+    with hooked(torch_has.RUN_NODE, make):
         yield
 
 

@@ -13,7 +13,7 @@ import torch
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals import capabilities as torch_has
-from export_engine.torch_internals.capability import replaced
+from export_engine.torch_internals.capability import hooked
 from export_engine.torch_internals.operators import OpOverload
 from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
@@ -31,7 +31,7 @@ def guards(into: Recording) -> AbstractContextManager[None]:
 
         return log_guard
 
-    return replaced(torch_has.LOG_GUARD, make)
+    return hooked(torch_has.LOG_GUARD, make)
 
 
 @undone
@@ -66,8 +66,8 @@ def births(into: Recording) -> Iterator[None]:
         return log
 
     with (
-        replaced(torch_has.CREATE_SYMBOL, backed),
-        replaced(torch_has.LOG_UNBACKED, unbacked),
+        hooked(torch_has.CREATE_SYMBOL, backed),
+        hooked(torch_has.LOG_UNBACKED, unbacked),
     ):
         yield
 
@@ -111,8 +111,8 @@ def consequences(into: Recording) -> Iterator[None]:
         return set_replacement
 
     with (
-        replaced(torch_has.UPDATE_RANGE, narrowed),
-        replaced(torch_has.SET_REPLACEMENT, equated),
+        hooked(torch_has.UPDATE_RANGE, narrowed),
+        hooked(torch_has.SET_REPLACEMENT, equated),
     ):
         yield
 

@@ -14,6 +14,7 @@ from sympy.printing.str import StrPrinter
 
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.tensors import is_fake
 
 
 class _UserTerms:
@@ -207,13 +208,6 @@ def symbols_in(program: torch.export.ExportedProgram) -> set[str]:
                     if isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool):
                         found |= {str(each) for each in expression_of(size).free_symbols}
     return found
-
-
-def is_fake(value: Any) -> bool:
-    """Whether a value is torch's stand-in for a tensor: its shape and dtype, and no data."""
-    if torch_has.FAKE_TENSOR:
-        return isinstance(value, torch_has.FAKE_TENSOR.value)
-    return isinstance(value, torch.Tensor) and hasattr(value, "fake_mode")
 
 
 def guards_code(program: torch.export.ExportedProgram) -> list[str]:

@@ -33,6 +33,12 @@ def tree_leaves(tree: Any) -> list[Any]:
     return tree_flatten(tree)[0]
 
 
+def is_leaf(value: Any) -> bool:
+    """Whether a value is not taken apart."""
+    leaves = tree_leaves(value)
+    return len(leaves) == 1 and leaves[0] is value
+
+
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """A tree of the same build, with each leaf changed."""
     if torch_has.TREE_MAP:
