@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 
+from export_engine.defects import passed_over
 from export_engine.torch_internals.patching import replaced
 
 Area = Literal["export", "strict", "run", "load", "library", "compile"]
@@ -131,6 +132,7 @@ class Capability:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever another torch makes of it
+            passed_over(error, f"reading {self.path}")
             text = f"{self.without} That needs {self.path}, {_changed(error)}."
             if text not in notes.left_out:
                 notes.left_out.append(text)
@@ -176,6 +178,7 @@ def _look(capability: Capability) -> Looked:
         if capability.probe is not None and not capability.probe(value):
             return Looked(None, _changed())
     except Exception as error:  # noqa: BLE001 - a probe of something that has changed
+        passed_over(error, f"probing {capability.path}")
         return Looked(None, _changed(error))
     return Looked(value, older=older)
 
