@@ -29,6 +29,7 @@ class _Known(NamedTuple):
     tags: list[str]
 
 
+@lru_cache(maxsize=4096)
 def target_of(text: str) -> Target:
     """The Target that a text of torch's names.
 

@@ -66,6 +66,8 @@ def _modules(text: str) -> dict[str, tuple[str, str]]:
 
 def _parts(item: str) -> list[str]:
     """A text split at commas, but for those inside of brackets."""
+    if "[" not in item and "(" not in item:
+        return item.split(",")
     parts, start, depth = [], 0, 0
     for end, sign in enumerate(item):
         if sign in "[(":

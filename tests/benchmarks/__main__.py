@@ -14,6 +14,7 @@ from .table import as_text
 BENCHMARKS = (
     "export_cost",
     "growth",
+    "opening",
     "contract",
     "soundness",
     "page",
