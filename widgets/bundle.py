@@ -1,10 +1,13 @@
-"""The built front end, as it lies in `widgets/static`."""
+"""The built front end, as it lies in `widgets/static`, and the one widget that carries it."""
 
 from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
 from pathlib import Path
+
+import traitlets
+from ipywidgets import Widget
 
 STATIC = Path(__file__).parent / "static"
 
@@ -35,6 +38,31 @@ def bundle_hash() -> str:
 def loader() -> str:
     """The module that an anywidget loads first; it asks for the bundle. Raises FrontEndMissing."""
     return _read("loader.js").decode()
+
+
+class BundleWidget(Widget):  # type: ignore[misc]  # ipywidgets is untyped
+    """Carries the bundle to the page: once per kernel, whatever the number of outputs.
+
+    It has no view. An explorer widget names it, and the page finds it by that name even while the
+    kernel is busy.
+    """
+
+    source = traitlets.Bytes(b"").tag(sync=True)
+
+
+_shared: BundleWidget | None = None
+
+
+def shared_bundle() -> BundleWidget:
+    """The kernel's one BundleWidget; a new one where the last was closed.
+
+    Raises:
+        FrontEndMissing: if the front end was not built.
+    """
+    global _shared  # noqa: PLW0603 - one per kernel is the point
+    if _shared is None or _shared.comm is None:
+        _shared = BundleWidget(source=bundle())
+    return _shared
 
 
 def _read(name: str) -> bytes:

@@ -4,8 +4,8 @@ The page is handed the current attempt's Record as a trait and asks for the rest
 message `{id, ask, ...}` gets exactly one reply: `{id, ok: true, value}` with buffers, or
 `{id, ok: false, error}` with a sentence.
 
-Traits are what a saved notebook may keep of a view, so they are small: the front end and a large
-Record come by message alone.
+Traits are what a saved notebook may keep of a view, so they are small: a large Record comes by
+message alone, and the front end is carried by a widget of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from widgets.bundle import bundle, bundle_hash, loader
+from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
 
 Answer = tuple[Any, list[bytes]]
 """A value that JSON can carry, and buffers."""
@@ -57,6 +57,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     """The current attempt's Record, encoded; empty where it is too large to be kept."""
     bundle = traitlets.Unicode("").tag(sync=True)
     """What tells the front end's version apart."""
+    bundle_model = traitlets.Unicode("").tag(sync=True)
+    """Which widget carries the front end; see `widgets.bundle.BundleWidget`."""
     still = traitlets.Dict().tag(sync=True)
     """`text` and `picture` (SVG): what is seen while no kernel answers."""
     own = traitlets.Unicode("").tag(sync=True)
@@ -94,6 +96,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             current=current,
             record=_small(record),
             bundle=bundle_hash(),
+            bundle_model=shared_bundle().model_id or "",
             still=dict(still or {}),
             view=view,
             compared=compared,

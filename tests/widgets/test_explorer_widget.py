@@ -10,7 +10,7 @@ import pytest
 
 import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
-from widgets.bundle import bundle, bundle_hash, loader
+from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
 
 
 def answered(ask: str, request: dict[str, Any]) -> Answer:
@@ -98,7 +98,14 @@ def test_what_is_no_question_gets_no_answer(
 def test_outputs_share_one_bundle() -> None:
     one, two = made(), made()
     assert one.bundle == two.bundle == bundle_hash()
+    assert one.bundle_model == two.bundle_model == shared_bundle().model_id
     assert len(one.get_state("_esm")["_esm"]) < len(bundle()) / 20
+
+
+def test_a_closed_bundle_is_replaced() -> None:
+    first = made().bundle_model
+    shared_bundle().close()
+    assert made().bundle_model not in ("", first)
 
 
 def test_a_saved_notebook_keeps_at_most_100_kb_of_a_view() -> None:

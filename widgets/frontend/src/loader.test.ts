@@ -53,6 +53,16 @@ test("another version of the bundle is another bundle", async () => {
   expect(newer.el.textContent).toBe("new");
 });
 
+test("a widget that carries the bundle makes the question needless", async () => {
+  const holder = { get: () => source("carried") };
+  const model = new FakeModel({ bundle: "abc", bundle_model: "holder" });
+  Object.assign(model, { widget_manager: { get_model: async () => holder } });
+  const { el, done } = render(model);
+  await done;
+  expect(el.textContent).toBe("carried");
+  expect(model.sent).toEqual([]);
+});
+
 const STILL = { text: "small(x): exported", picture: "<svg onload='x()'><b>no</b></svg>" };
 
 test("a view that is read from a saved notebook is a still picture, and asks nobody", async () => {

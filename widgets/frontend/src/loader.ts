@@ -1,15 +1,22 @@
 /**
- * What an anywidget loads: it asks the kernel for the bundle, once per page, and mounts it. Until
- * then, and where no kernel answers, it shows a still picture. Every output carries this file, and
- * a saved notebook may, so it is kept small.
+ * What an anywidget loads: it finds the bundle, once per page, and mounts it. One widget of the
+ * kernel carries the bundle; where a host cannot look widgets up, the kernel is asked for it. Until
+ * then, and where no kernel answers, a still picture is shown. Every output carries this file, and a
+ * saved notebook may, so it is kept small.
  */
 
 interface Model {
   get(name: string): unknown;
   send(content: unknown): void;
-  widget_manager?: { get_model(id: string): Promise<{ comm_live?: boolean }> };
+  widget_manager?: { get_model(id: string): Promise<Known> };
   on(event: "msg:custom", callback: (content: Reply, buffers: DataView[]) => void): void;
   off(event: "msg:custom", callback: (content: Reply, buffers: DataView[]) => void): void;
+}
+
+/** A model as the page's manager of widgets knows it. */
+interface Known {
+  comm_live?: boolean;
+  get?(name: string): unknown;
 }
 
 interface Reply {
@@ -61,7 +68,7 @@ const later = (ms: number): Promise<null> =>
   new Promise((resolve) => setTimeout(() => resolve(null), ms));
 
 async function fetchBundle(model: Model): Promise<Bundle> {
-  const source = await ask(model);
+  const source = (await carried(model)) ?? (await ask(model));
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
     return (await import(url)) as Bundle;
@@ -79,6 +86,17 @@ function dataUrl(source: DataView<ArrayBuffer>): Promise<string> {
     reader.onload = () => resolve(String(reader.result));
     reader.readAsDataURL(new Blob([source], { type: "text/javascript" }));
   });
+}
+
+/** The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy. */
+async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
+  try {
+    const holder = await model.widget_manager?.get_model(String(model.get("bundle_model")));
+    const source = holder?.get?.("source") as DataView<ArrayBuffer> | undefined;
+    return source && source.byteLength > 0 ? source : null;
+  } catch {
+    return null; // a host that keeps its widgets to itself
+  }
 }
 
 /** Waits as long as it takes: a busy kernel answers once it has run what it is running. */

@@ -34,7 +34,14 @@ function notebookOf(ids: string[], metadata: { [key: string]: unknown } = {}) {
 }
 
 function live(id: string, notebook: Notebook): FakeModel {
-  const traits = { own: id, still: { text: id }, _esm: "code", record: "bytes", _model_name: "M" };
+  const traits = {
+    own: id,
+    still: { text: id },
+    _esm: "code",
+    bundle_model: "front",
+    record: "bytes",
+    _model_name: "M",
+  };
   return Object.assign(new FakeModel(traits), { widget_manager: { context: notebook } });
 }
 
@@ -53,7 +60,8 @@ test("a notebook that is saved keeps the still picture of each view, and no Reco
 test("others' state stays; of ours, what no output shows goes; nothing is written twice", () => {
   const theirs = { model_name: "IntSlider", state: { value: 3 } };
   const old = { model_name: "M", state: { still: {} } };
-  const all = { state: { theirs, old }, version_major: 2, version_minor: 0 };
+  const front = { model_name: "WidgetModel", state: { source: "the whole front end" } };
+  const all = { state: { theirs, old, front }, version_major: 2, version_minor: 0 };
   const { notebook, save, states, written } = notebookOf(["one"], { widgets: { [STATE]: all } });
   keepStill(live("one", notebook) as never);
   save();

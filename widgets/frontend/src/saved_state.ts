@@ -80,9 +80,12 @@ function store(notebook: Notebook, models: ReadonlyMap<string, Model>): void {
   const shown = shownIn(notebook);
   const widgets = (notebook.model.getMetadata("widgets") ?? {}) as { [mime: string]: Stored };
   const before = widgets[STATE] ?? { version_major: 2, version_minor: 0, state: {} };
+  // Where the reader has all state stored, the front end is not: it is far larger than all the rest.
+  const carriers = new Set([...models.values()].map((model) => model.get("bundle_model")));
   const state: { [id: string]: State } = {};
   for (const [id, each] of Object.entries(before.state)) {
-    if (shown.has(id) || !("still" in each.state)) state[id] = each;
+    const ours = "still" in each.state || carriers.has(id);
+    if (shown.has(id) || !ours) state[id] = each;
   }
   for (const [id, model] of models) if (shown.has(id)) state[id] = stateOf(model);
   if (JSON.stringify(state) === JSON.stringify(before.state)) return;
