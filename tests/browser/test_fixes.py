@@ -79,14 +79,14 @@ def test_a_branch_on_data_is_rewritten_and_the_cell_stays(lab: Lab) -> None:
     lab.run_all(60)
     root = explorer(lab)
     failure = root.get_by_test_id("failure")
-    expect(failure).to_contain_text("depends on the values in x.sum() > 0")
+    expect(failure).to_contain_text("depends on the values of x.sum() > 0")
     expect(failure.locator(".tx-marked").first).to_be_visible()
     marked = "".join(failure.locator(".tx-marked").all_text_contents())
     assert marked == "x.sum() > 0"
     expect(failure.locator(".tx-diff-added").first).to_be_visible()
     root.get_by_role("button", name="Fix automatically").click()
     expect(root.get_by_test_id("verdict")).to_contain_text("exported", timeout=60_000)
-    expect(root.get_by_test_id("outcome")).to_contain_text("Fixed by Write the branch")
+    expect(root.get_by_test_id("outcome")).to_contain_text("Fixed by Rewrite the branch")
     assert "torch.cond" in lab.value("list(ex.fixed_source.values())[0]")
     assert "torch.cond" not in lab.value("__import__('inspect').getsource(Fork.forward)")
 
