@@ -181,7 +181,11 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
     sys.path.insert(0, str(Path.cwd()))
     made: Any = importlib.import_module(module)
     for name in function.split("."):
+        if not hasattr(made, name):
+            raise AttributeError(f"{module} has no {function}.")
         made = getattr(made, name)
+    if not callable(made):
+        raise TypeError(f"{program} is a {type(made).__name__}, not a function.")
     given = made()
     if not isinstance(given, tuple) or not 2 <= len(given) <= 3 or not callable(given[0]):
         raise TypeError(
