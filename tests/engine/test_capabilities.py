@@ -1,0 +1,138 @@
+"""Each private name of torch's taken away in turn: all else still works, and what goes is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer.exploration import Exploration
+from export_engine.torch_internals import (
+    MissingCapabilityError,
+    all_capabilities,
+    capability,
+    left_out,
+    shape_hooks,
+)
+from export_engine.torch_internals.capability import PROBED, Capability, Looked
+
+TOGETHER = (
+    "torch.export._trace._combine_args",
+    "torch._export.non_strict_utils._combine_args",
+)
+"""One of these alone has never been missing; before 2.14, sizes of **kwargs need them all."""
+GONE = "which torch 9.9 does not have"
+BY_PATH = {each.path: each for each in all_capabilities()}
+
+
+class Small(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = nn.Linear(3, 2)
+
+    def forward(self, x: torch.Tensor, **more: torch.Tensor) -> torch.Tensor:
+        return self.lin(x).relu() + sum(more.values())
+
+
+def exported(strict: bool = False) -> Exploration:
+    torch.manual_seed(0)
+    call = ((torch.randn(6, 3),), {"a": torch.ones(6, 2)})
+    found = explorer.explore(
+        Small(), *call, dynamic_shapes="x: batch[2..64], _; a: batch, _", strict=strict
+    )
+    assert found.ok, found
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [each for each in BY_PATH if each not in TOGETHER])
+def test_an_export_works_without_a_capability_and_the_view_says_what_is_missing(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = BY_PATH[path]
+    monkeypatch.setitem(PROBED, path, Looked(None, GONE))
+    found = exported()
+
+    if taken.without and taken.area in ("export", "run", "load"):
+        assert any(GONE in said and path in said for said in found.record.left_out)
+        assert "Left out" in str(found)
+
+
+def test_this_torch_lacks_nothing_that_costs_anything() -> None:
+    assert left_out() == []
+
+
+# What a probe finds
+
+
+@pytest.fixture
+def made() -> Iterator[Callable[..., Capability]]:
+    """Makes capabilities that are not on the list afterwards."""
+    before = dict(capability.REGISTRY)
+
+    def make(path: str, **given: Any) -> Capability:
+        return Capability(path, given.pop("without", "No lines."), **given)
+
+    yield make
+    for path in capability.REGISTRY.keys() - before.keys():
+        del capability.REGISTRY[path]
+        PROBED.pop(path, None)
+
+
+@pytest.mark.parametrize(
+    "path", ["torch.no_such", "torch.no.such.module", "torch.nn.Linear.no_such", "torch/none.json"]
+)
+def test_a_name_that_is_not_there_is_missing(made: Callable[..., Capability], path: str) -> None:
+    found = made(path)
+
+    assert not found
+    version = torch.__version__.partition("+")[0]
+    assert found.sentence == f"No lines. That needs {path}, which torch {version} does not have."
+    with pytest.raises(MissingCapabilityError, match="does not have"):
+        _ = found.value
+    assert found.of(torch, "other") == "other"
+
+
+def test_a_name_that_takes_other_arguments_is_missing(made: Callable[..., Capability]) -> None:
+    wrapped = made("torch.fx.Interpreter.run", begins="self inputs")
+    assert "takes other arguments (self, args" in wrapped.sentence
+    called = made("torch.export.export", takes="module nothing=")
+    assert "takes other arguments (mod, args" in called.sentence
+
+
+def test_a_probe_that_fails_says_why(made: Callable[..., Capability]) -> None:
+    found = made("torch.nn.Linear", probe=lambda cls: cls.nothing)
+    assert "not as we know it" in found.sentence
+    assert "AttributeError" in found.sentence
+
+
+def test_an_attribute_of_instances_is_found(made: Callable[..., Capability]) -> None:
+    assert made("torch.nn.Linear.in_features")
+    assert made("torch.nn.Module().training").value is True
+    assert not made("torch.nn.Linear.made_up")
+
+
+def test_an_older_name_is_taken(made: Callable[..., Capability]) -> None:
+    found = made("torch.newer_sin", older="sin")
+    assert found
+    assert found.name == "sin"
+    assert found.of(torch) is torch.sin
+
+
+def test_a_torch_from_before_a_name_does_without_it(made: Callable[..., Capability]) -> None:
+    assert made("torch.of_tomorrow", since=(99, 0))
+    assert not made("torch.of_yesterday", since=(1, 0))
+
+
+def test_what_changed_in_a_trace_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook that runs into another torch's objects costs its own record, and not the export."""
+    monkeypatch.setattr(shape_hooks, "_asking_op", lambda: torch.renamed_in_2_99)
+    found = exported()
+
+    (said,) = [each for each in found.record.left_out if "_log_guard" in each]
+    assert "renamed_in_2_99" in said
+    assert found.record.guards == []
