@@ -24,14 +24,20 @@ from export_engine.attempt import (
 )
 from export_engine.capture.container_writes import given_leaves, listed, refilled
 from export_engine.capture.outside_reads import outside_reads_seen
-from export_engine.capture.sandbox.module_state import attributes_kept, in_eval_mode
+from export_engine.capture.sandbox.model_kept import in_eval_mode, surroundings_kept
+from export_engine.capture.sandbox.module_state import attributes_kept
 from export_engine.capture.sandbox.output import quiet
-from export_engine.capture.sandbox.reachable_state import surroundings_kept
 from export_engine.defects import passed_over
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, specs_by_input
-from export_engine.torch_internals import attached_spec, is_fake, recording, torch_options
+from export_engine.torch_internals import (
+    attached_spec,
+    counters_kept,
+    is_fake,
+    recording,
+    torch_options,
+)
 from export_engine.trace import Change, PartialGraph, Recording
 
 _CONTAINERS = (
@@ -67,10 +73,11 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     started = time.perf_counter()
     with (
         sandbox(),
+        counters_kept(),
         quiet() as heard,
-        in_eval_mode(module, request.eval_mode),
+        in_eval_mode(request.target, request.eval_mode),
+        surroundings_kept(request, record.changes),
         attributes_kept(module) as look,
-        surroundings_kept(request.target, module, record.changes),
         installed(request.setups) as keep,
         edited(request.edits),
         torch_options(request.options),

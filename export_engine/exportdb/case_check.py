@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from export_engine.attempt import Exported, Failed, Request, as_module
-from export_engine.capture import capture, module_kept
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture, model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.exportdb.case_list import cases
@@ -80,7 +80,7 @@ def _difference(attempt: Exported, request: Request) -> str:
 
 def _differs(program: Any, request: Request) -> str:
     try:
-        with module_kept(as_module(request.target)):
+        with model_kept(request.target):
             theirs = call(request.target, request, seed=0)
         ours = call(program, request, seed=0)
     except Exception as error:  # noqa: BLE001 - what a case raises is its outcome

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, as_module, signature_of
-from export_engine.capture import module_kept
+from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
+from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.pytree_containers import (
     Registered,
@@ -81,7 +81,7 @@ def unknown_values(request: Request) -> list[Any]:
     def called(*args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs), args, kwargs
 
-    with module_kept(as_module(target)):
+    with model_kept(target):
         try:
             after = _unknown(run(called, request, seed=0))
         except Exception as error:

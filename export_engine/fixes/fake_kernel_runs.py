@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.attempt import Request, as_module
-from export_engine.capture import module_kept
+from export_engine.attempt import Request
+from export_engine.capture import model_kept
 from export_engine.defects import passed_over, passing_over
 from export_engine.shapes import repeated
 from export_engine.torch_internals import calls_of_op
@@ -101,7 +101,7 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
         overload: of that name; empty for the default one.
     """
     with (
-        module_kept(as_module(request.target)),
+        model_kept(request.target),
         calls_of_op(name, overload) as found,
         passing_over("running the model for calls of an op"),  # those until it fails count
     ):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from export_engine.attempt import Diagnosis, Failed, Request, as_module
-from export_engine.capture import module_kept
+from export_engine.attempt import Diagnosis, Failed, Request
+from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated
 from export_engine.shapes import Problem, with_size
@@ -50,7 +50,7 @@ def taken_all_the_same(problem: Problem, request: Request) -> int | None:
 
 def eager_takes(request: Request) -> bool:
     """Whether the eager model runs on a request's inputs; it is as before."""
-    with module_kept(as_module(request.target)):
+    with model_kept(request.target):
         try:
             run(request.target, request, seed=0)
         except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes

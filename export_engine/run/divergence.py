@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import torch
 
-from export_engine.capture import module_kept
+from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.run.backend import Backend
 from export_engine.run.eager_baseline import LOOSE, SEED, Bench, to_cpu
@@ -116,7 +116,7 @@ def _parts(bench: Bench, backend: Backend, node: torch.fx.Node, folder: Path) ->
     full = bench.job(Path(mkdtemp(prefix="cut-", dir=folder)))
     short = shortened_program(full.program, node.name)
     module = short.module()
-    with module_kept(module):  # of a moved program, nobody else puts its buffers back
+    with model_kept(module):  # of a moved program, nobody else puts its buffers back
         expected = bench.seeded(lambda: to_cpu(module(*full.args, **full.kwargs)))
     job = replace(bench.job(full.folder), program=short, model=None)  # its inputs are untouched
     ready = bench.seeded(lambda: backend.prepare(job))

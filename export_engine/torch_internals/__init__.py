@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.errors import unknown_output as unknown_output
     from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes
+    from export_engine.torch_internals.hooks import counters_kept as counters_kept
     from export_engine.torch_internals.hooks import recording as recording
     from export_engine.torch_internals.hooks import torch_options as torch_options
     from export_engine.torch_internals.inputs import call_leaves as call_leaves
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import symbols_left as symbols_left
     from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
     from export_engine.torch_internals.tensors import is_fake as is_fake
+    from export_engine.torch_internals.tensors import set_times_written as set_times_written
     from export_engine.torch_internals.tensors import times_written as times_written
     from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator
     from export_engine.torch_internals.torch_names import OpOverload as OpOverload

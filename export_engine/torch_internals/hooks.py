@@ -40,6 +40,19 @@ def recording(into: Recording) -> Iterator[None]:
 
 
 @undone
+def counters_kept() -> Iterator[None]:
+    """Puts back what Dynamo counts of the user's own compilations; an export counts there, too."""
+    from torch._dynamo.utils import counters
+
+    before = {name: each.copy() for name, each in counters.items()}
+    try:
+        yield
+    finally:
+        counters.clear()
+        counters.update(before)
+
+
+@undone
 def torch_options(names: Iterable[str]) -> Iterator[None]:
     """Turns switches of torch on for a while; one that this torch lacks is passed over."""
     with ExitStack() as switches:

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
-from export_engine.capture import in_eval_mode, module_kept
+from export_engine.attempt import Agreement, Exported, Request, Trial
+from export_engine.capture import in_eval_mode, model_kept
 from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
@@ -48,8 +48,11 @@ def check(
         return Agreement(())
     sizes = sizes_of(exported)
     found: list[Trial] = []
-    module = as_module(request.target)
-    with sandbox(), in_eval_mode(module, request.eval_mode), module_kept(module) as restore:
+    with (
+        sandbox(),
+        in_eval_mode(request.target, request.eval_mode),
+        model_kept(request.target) as restore,
+    ):
         program = exported.program.module()
         own = _trial(program, request, {}, 0, restore, grad=torch.is_grad_enabled())
         for number, choice in enumerate(_plans(sizes, trials)):

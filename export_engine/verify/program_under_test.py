@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Exported, Request, as_module
-from export_engine.capture import in_eval_mode, module_kept, quiet
+from export_engine.attempt import Exported, Request
+from export_engine.capture import in_eval_mode, model_kept, quiet
 from export_engine.process import sandbox, undone
 from export_engine.record import Record
-from export_engine.torch_internals import made_example
+from export_engine.torch_internals import counters_kept, made_example
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
@@ -28,9 +28,15 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         sizes: how many sizes to compare at.
     """
     subject, request = Subject(exported, record, sizes), exported.request
-    owner = as_module(request.target) if request else subject.module
+    called = request.target if request else subject.module
     wanted = request is not None and request.eval_mode
-    with sandbox(), in_eval_mode(owner, wanted), quiet(), module_kept(owner) as subject.restore:
+    with (
+        sandbox(),
+        counters_kept(),
+        in_eval_mode(called, wanted),
+        quiet(),
+        model_kept(called) as subject.restore,
+    ):
         yield subject
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import torch
 
-from export_engine.attempt import Attempt, Request, as_module, signature_of
-from export_engine.capture import in_eval_mode, module_kept
+from export_engine.attempt import Attempt, Request, signature_of
+from export_engine.capture import in_eval_mode, model_kept
 from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
@@ -92,12 +92,11 @@ def _run(
     progress: Callable[[Progress], None] | None,
 ) -> list[str]:
     """Calls at every size; per call, what it raised, or nothing."""
-    owner = as_module(request.target)
     failures = []
     with (
         sandbox(),
-        in_eval_mode(owner, request.eval_mode),
-        module_kept(owner) as restore,
+        in_eval_mode(request.target, request.eval_mode),
+        model_kept(request.target) as restore,
         compile_watched(request.target, seen) as compiled,
     ):
         for number, each in enumerate(requests):

@@ -1,4 +1,4 @@
-"""Keeps a module as it was while its code runs: attributes and what containers hold; its tensors.
+"""Keeps the attributes of a module as they were while its code is traced, and tells of changes.
 
 A model may set attributes, append to lists and write to buffers in `forward`. While it is traced,
 what it keeps so are torch's stand-ins for values, of no use to anyone afterwards.
@@ -13,12 +13,7 @@ import torch
 
 from export_engine.capture.sandbox.side_effects import missing, rebound, refilled
 from export_engine.process import undone
-from export_engine.torch_internals import times_written
 from export_engine.trace import Change
-
-_MOST_COPIED = 2**31
-"""Bytes."""
-
 
 Look = Callable[[], list[Change]]
 """Says what has changed so far."""
@@ -30,47 +25,6 @@ def attributes_kept(module: torch.nn.Module) -> Iterator[Look]:
     look, restore = _attributes_of(module)
     try:
         yield look
-    finally:
-        restore()
-
-
-@undone
-def in_eval_mode(module: torch.nn.Module, wanted: bool) -> Iterator[None]:
-    """A module in eval mode, if that is wanted, and then as it was, each of its parts."""
-    modes = [(each, each.training) for each in module.modules()] if wanted else []
-    if wanted:
-        module.eval()
-    try:
-        yield
-    finally:
-        for each, mode in modes:
-            each.training = mode
-
-
-@undone
-def module_kept(module: torch.nn.Module) -> Iterator[Callable[[], None]]:
-    """Undoes what code inside does to a module, its tensors included; gives what undoes it before.
-
-    The tensors are copied once; one that was not written to costs nothing more. Parameters, which a
-    call hardly ever writes to, are left out where their copies would fill the memory.
-    """
-    parameters = list(module.parameters())
-    small = sum(each.numel() * each.element_size() for each in parameters) <= _MOST_COPIED
-    tensors = [*(parameters if small else ()), *module.buffers()]
-    values = [tensor.detach().clone() for tensor in tensors]
-    versions = [times_written(tensor) for tensor in tensors]
-    _, restore_attributes = _attributes_of(module)
-
-    def restore() -> None:
-        restore_attributes()
-        with torch.no_grad():
-            for number, tensor in enumerate(tensors):
-                if times_written(tensor) != versions[number]:
-                    tensor.copy_(values[number])
-                    versions[number] = times_written(tensor)
-
-    try:
-        yield restore
     finally:
         restore()
 

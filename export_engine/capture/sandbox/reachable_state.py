@@ -8,67 +8,79 @@ are looked after: a library's memory of its own is none of ours.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from types import CellType, CodeType, FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from export_engine.capture.sandbox.module_state import held_in, refill, same_items
-from export_engine.capture.sandbox.side_effects import missing, rebound, refilled
-from export_engine.process import undone
+from export_engine.capture.sandbox.name_writes import Slot, Writes, writes_of
+from export_engine.capture.sandbox.reached import contents
+from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
 from export_engine.source import is_own
-from export_engine.trace import Change, Owner
+from export_engine.trace import Change
 
 _MOST_FUNCTIONS = 2000
 
 
-class _Slot(NamedTuple):
-    """A place that holds a value, and how to put one there."""
+class Surroundings:
+    """What the functions of a model can reach, as it is now."""
 
-    owner: Owner
-    name: str
-    where: str
-    read: Callable[[], Any]
-    write: Callable[[Any], None]
+    def __init__(self, target: Callable[..., Any], module: torch.nn.Module) -> None:
+        """Look.
 
+        Args:
+            target: what is called.
+            module: the same, as a module.
+        """
+        self._functions = list(_functions(target, module))
+        self._kept: list[tuple[Slot, Any, Any]] = []
+        for slot in _slots(module, self._functions):
+            value = slot.read()
+            self._kept.append((slot, value, held_in(value)))
 
-@undone
-def surroundings_kept(
-    target: Callable[..., Any], module: torch.nn.Module, seen: list[Change]
-) -> Iterator[None]:
-    """Undoes what code inside does to what the functions of a model can reach.
+    @property
+    def values(self) -> list[Any]:
+        """What the names stand for; of a container that is kept here, what it holds."""
+        found: list[Any] = []
+        for _, value, held in self._kept:
+            found.extend([value] if held is None else contents(held) or ())
+        return found
 
-    Args:
-        target: what is called.
-        module: the same, as a module.
-        seen: takes what was undone.
-    """
-    kept = []
-    for slot in _slots(target, module):
-        value = slot.read()
-        kept.append((slot, value, held_in(value)))
-    try:
-        yield
-    finally:
-        for slot, value, held in kept:
+    def restore(self) -> list[Change]:
+        """Puts back what the model's code changed, and tells of it.
+
+        Another thread may have set a name meanwhile. So a change is put back where the code of the
+        model can have made it, or where it is a value of the trace's own. Of a name that both set,
+        the other thread's value is lost.
+        """
+        seen: list[Change | None] = []
+        for slot, value, held in self._kept:
             now = slot.read()
-            if now is not value:
-                change = rebound(slot.owner, slot.name, value, now, slot.where)
+            if now is not value and (is_leak(now) or self._writes.can_set(slot)):
                 slot.write(value)
-                seen.extend([change] if change else [])
-            if held is not None and not same_items(value, held):
+                seen.append(rebound(slot.owner, slot.name, value, now, slot.where))
+            if held is None or same_items(value, held):
+                continue
+            if self._writes.containers or is_leak(value):
                 seen.append(refilled(slot.owner, slot.name, held, value, slot.where))
                 refill(value, held)
+        return [each for each in seen if each is not None]
+
+    @cached_property
+    def _writes(self) -> Writes:
+        return writes_of([each.__code__ for each in self._functions])
 
 
-def _slots(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[_Slot]:
+def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[Slot]:
     """Every name that the functions use, each once."""
     known: set[tuple[int, str]] = set()
     for cls in {type(each) for each in module.modules()}:
         for base in cls.__mro__:
             if base.__module__.partition(".")[0] not in ("torch", "builtins") and _is_own(base):
                 yield from _of_class(base)
-    for function in _functions(target, module):
+    for function in functions:
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=False
         ):
@@ -82,11 +94,11 @@ def _slots(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[_Slo
                 yield _of_global(name, function)
 
 
-def _of_class(cls: type) -> Iterator[_Slot]:
+def _of_class(cls: type) -> Iterator[Slot]:
     for name, value in list(vars(cls).items()):
         if name.startswith("__") or callable(value) or isinstance(value, _DESCRIPTORS):
             continue
-        yield _Slot(
+        yield Slot(
             "class attribute",
             f"{cls.__name__}.{name}",
             cls.__qualname__,
@@ -105,7 +117,7 @@ def _set_class(cls: type, name: str, value: Any) -> None:
         setattr(cls, name, value)
 
 
-def _of_cell(name: str, cell: CellType, function: FunctionType) -> _Slot:
+def _of_cell(name: str, cell: CellType, function: FunctionType) -> Slot:
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -118,10 +130,10 @@ def _of_cell(name: str, cell: CellType, function: FunctionType) -> _Slot:
         else:
             cell.cell_contents = value
 
-    return _Slot("closure", name, function.__code__.co_filename, read, write)
+    return Slot("closure", name, function.__code__.co_filename, read, write)
 
 
-def _of_global(name: str, function: FunctionType) -> _Slot:
+def _of_global(name: str, function: FunctionType) -> Slot:
     space = function.__globals__
 
     def write(value: Any) -> None:
@@ -130,7 +142,7 @@ def _of_global(name: str, function: FunctionType) -> _Slot:
         else:
             space[name] = value
 
-    return _Slot(
+    return Slot(
         "global",
         name,
         function.__code__.co_filename,

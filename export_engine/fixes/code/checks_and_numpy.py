@@ -14,12 +14,11 @@ from export_engine.attempt import (
     Kind,
     NoFix,
     Request,
-    as_module,
     edited,
     text_in_effect,
     unedited,
 )
-from export_engine.capture import module_kept
+from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
@@ -112,7 +111,7 @@ def _without_numpy(
 
 def _runs(request: Request) -> bool:
     """Whether the eager model runs on the example with the request's edits in effect."""
-    with module_kept(as_module(request.target)):
+    with model_kept(request.target):
         try:
             with edited(request.edits):
                 run(request.target, request, seed=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from export_engine.capture import module_kept
+from export_engine.capture import model_kept
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
 from export_engine.torch_internals import cached_compilations
@@ -29,7 +29,7 @@ class Inductor:
         module = job.program.module()
         compiled = torch.compile(module)
         before = cached_compilations()
-        with module_kept(module):
+        with model_kept(module):
             compiled(*job.args, **job.kwargs)
         cached = cached_compilations() > before
         note = "The compiled code came from torch's cache." if cached else ""

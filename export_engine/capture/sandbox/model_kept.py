@@ -1,0 +1,69 @@
+"""Keeps a model as it was while it is called or traced: all that it reaches, and its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from export_engine.attempt import Request, as_module
+from export_engine.capture.sandbox.reachable_state import Surroundings
+from export_engine.capture.sandbox.reached import Reached
+from export_engine.process import undone
+from export_engine.trace import Change
+
+
+@undone
+def model_kept(target: Callable[..., Any]) -> Iterator[Callable[[], None]]:
+    """Undoes what calls inside do to a model, its tensors included; gives what undoes it before.
+
+    Tensors are copied once. Parameters, which a call hardly ever writes to, are left out where
+    their copies would fill the memory.
+
+    Args:
+        target: a module, or whatever else is called.
+    """
+    module = as_module(target)
+    surroundings = Surroundings(target, module)
+    reached = Reached([module, target, *surroundings.values], values=True)
+
+    def restore() -> None:
+        surroundings.restore()
+        reached.restore()
+
+    try:
+        yield restore
+    finally:
+        restore()
+
+
+@undone
+def in_eval_mode(target: Callable[..., Any], wanted: bool) -> Iterator[None]:
+    """A model in eval mode, if that is wanted, and then as it was.
+
+    A model may do more in `eval()` than set a mode, such as merge adapters into its weights.
+    """
+    if not wanted:
+        yield
+        return
+    with model_kept(target):
+        as_module(target).eval()
+        yield
+
+
+@undone
+def surroundings_kept(request: Request, seen: list[Change]) -> Iterator[None]:
+    """Undoes what a trace does to all that a call reaches; no tensor is written to by one.
+
+    Args:
+        request: the call.
+        seen: takes what was undone of what functions reach by name.
+    """
+    module = as_module(request.target)
+    surroundings = Surroundings(request.target, module)
+    roots = [module, request.target, request.args, dict(request.kwargs), *surroundings.values]
+    reached = Reached(roots, values=False)
+    try:
+        yield
+    finally:
+        seen.extend(surroundings.restore())
+        reached.restore()

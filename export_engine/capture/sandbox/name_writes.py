@@ -1,0 +1,85 @@
+"""Which names code can set, and whether it fills containers: read off its instructions."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, NamedTuple
+
+from export_engine.trace import Owner
+
+
+class Slot(NamedTuple):
+    """A place that holds a value, and how to put one there."""
+
+    owner: Owner
+    name: str
+    where: str
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+
+
+@dataclass
+class Writes:
+    """What code can write to."""
+
+    names: dict[Owner, set[str]] = field(default_factory=dict)
+    anything: bool = False
+    """Whether it sets names that are not in its text."""
+    containers: bool = False
+
+    def can_set(self, slot: Slot) -> bool:
+        """Whether it can give a place another value."""
+        name = slot.name.rpartition(".")[2]
+        return self.anything or name in self.names.get(slot.owner, ())
+
+
+def writes_of(codes: Iterable[CodeType]) -> Writes:
+    """What some functions can write to, and those that are defined in them."""
+    found = Writes()
+    for code in codes:
+        for each in _nested(code):
+            _add(each, found)
+    return found
+
+
+def _add(code: CodeType, found: Writes) -> None:
+    names = {*code.co_names}
+    found.anything = found.anything or not names.isdisjoint(_BY_NAME)
+    found.containers = found.containers or not names.isdisjoint(_FILLING)
+    for each in dis.get_instructions(code):
+        if each.opname in _SETTING:
+            found.names.setdefault(_SETTING[each.opname], set()).add(str(each.argval))
+        elif each.opname in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"):
+            found.containers = True
+        elif each.opname == "BINARY_OP" and each.argrepr.endswith("="):
+            found.containers = True  # `+=` extends a list
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _nested(constant)
+
+
+_SETTING: dict[str, Owner] = {
+    "STORE_GLOBAL": "global",
+    "DELETE_GLOBAL": "global",
+    "STORE_DEREF": "closure",
+    "DELETE_DEREF": "closure",
+    "STORE_ATTR": "class attribute",
+    "DELETE_ATTR": "class attribute",
+}
+_BY_NAME = {"setattr", "delattr", "globals", "vars", "exec", "eval", "__dict__", "__setattr__"}
+_FILLING = {
+    *("append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem"),
+    *("remove", "discard", "clear", "add", "update", "setdefault", "sort", "reverse"),
+    *("intersection_update", "difference_update", "symmetric_difference_update"),
+    *("__setitem__", "__delitem__", "setitem", "delitem", "iadd", "shuffle"),
+    *("heappush", "heappop", "heapify", "heapreplace", "heappushpop"),
+    *("insort", "insort_left", "insort_right"),
+}
+"""What fills or empties a container, by the names that Python's library gives it."""

@@ -1,0 +1,256 @@
+"""Everything that a model reaches, as it was: what its objects hold, and the values of its tensors.
+
+From the model and its arguments on: attributes, items of containers, slots, and what the user's own
+functions use. Objects of Python's own library and of torch's hold nothing of the model's, but for
+modules, containers and generators of random numbers. An iterator that was moved on stays so.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import random
+import sys
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+from torch.nn.parameter import is_lazy
+
+from export_engine.defects import passed_over
+from export_engine.torch_internals import is_fake, set_times_written, times_written
+
+_MOST_OBJECTS = 200_000
+_MOST_COPIED = 2**31
+"""Bytes of parameters."""
+_LIBRARIES = frozenset({*sys.stdlib_module_names, "torch", "numpy"})
+_OF_LIBRARIES = (torch.nn.Module, types.SimpleNamespace, functools.partial)
+"""Their instances have attributes that are the model's."""
+_NOT_HELD = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType)
+_CONTAINERS: tuple[Any, ...] = (list, set, deque)
+_ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), torch.dtype, torch.device})
+
+
+class Reached:
+    """What is reached, as it is now."""
+
+    def __init__(self, roots: Iterable[Any], values: bool) -> None:
+        """Look.
+
+        Args:
+            roots: where to begin.
+            values: whether tensors' values are kept, too; otherwise only what is known of them.
+        """
+        self._held: list[tuple[Any, tuple[Any, ...]]] = []
+        self._slots: list[tuple[Any, str, Any]] = []
+        self._states: list[tuple[Callable[[Any], Any], Any]] = []
+        self._arrays: list[tuple[Any, Any]] = []
+        tensors: list[torch.Tensor] = []
+        waiting = deque(roots)
+        seen: dict[int, Any] = {}  # the objects too: an id is one's own only while it lives
+        while waiting and len(seen) < _MOST_OBJECTS:
+            each = waiting.popleft()
+            if type(each) in _ATOMS or id(each) in seen:
+                continue
+            seen[id(each)] = each
+            if isinstance(each, torch.Tensor):
+                tensors.append(each)
+            waiting.extend(self._looked_at(each))
+        self._tensors: list[_KeptTensor] = []
+        for tensor in tensors:
+            if not is_fake(tensor) and not is_lazy(tensor):
+                _tried(lambda: self._tensors.append(_KeptTensor(tensor)))  # noqa: B023
+        if values:
+            self._copy_values()
+
+    def restore(self) -> None:
+        """Puts all back that is another now. What cannot be is logged, and the rest still is."""
+        for value, held in self._held:
+            if not _same(contents(value), held):
+                _tried(functools.partial(_refill, value, held))
+        for owner, name, value in self._slots:
+            if _slot(owner, name) is not value:
+                _tried(functools.partial(_set_slot, owner, name, value))
+        for write, state in self._states:
+            _tried(functools.partial(write, state))
+        for array, copied in self._arrays:
+            if array.tobytes() != copied.tobytes():
+                _tried(functools.partial(_copy_array, array, copied))
+        for tensor in self._tensors:
+            _tried(tensor.restore)
+
+    def _copy_values(self) -> None:
+        parameters = [e for e in self._tensors if isinstance(e.tensor, torch.nn.Parameter)]
+        small = sum(each.tensor.nbytes for each in parameters) <= _MOST_COPIED
+        for each in self._tensors:
+            if small or not isinstance(each.tensor, torch.nn.Parameter):
+                _tried(each.copy)
+
+    def _looked_at(self, each: Any) -> Iterator[Any]:
+        """Keeps what an object holds, and gives it."""
+        if isinstance(each, _NOT_HELD):
+            return
+        held = contents(each)
+        if held is not None:
+            self._held.append((each, held))
+            yield from held
+        elif isinstance(each, tuple | frozenset):
+            yield from each
+        elif isinstance(each, types.MethodType):
+            yield each.__self__
+            yield each.__func__
+        elif isinstance(each, types.FunctionType):
+            yield from (each.__dict__, each.__defaults__, each.__kwdefaults__)
+            return
+        self._states.extend(_states(each))
+        if _is_array(each):
+            self._arrays.append((each, each.copy()))
+        if _has_attributes(each):
+            yield from self._attributes(each)
+
+    def _attributes(self, each: Any) -> Iterator[Any]:
+        attributes = _slot(each, "__dict__")
+        if type(attributes) is dict:
+            yield attributes
+        if isinstance(each, functools.partial):
+            yield from (each.func, each.args, each.keywords)
+        for name in _slot_names(type(each)):
+            value = _slot(each, name)
+            self._slots.append((each, name, value))
+            yield value
+
+
+class _KeptTensor:
+    """A tensor as it is now."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+        self._alias = tensor.detach()
+        self._wanted = tensor.requires_grad
+        self._grad = tensor.grad if tensor.is_leaf else None
+        self._written = times_written(tensor)
+        self._value: torch.Tensor | None = None
+
+    def copy(self) -> None:
+        """Keeps its values, too. Some kernels write without autograd's count of it going up."""
+        if not self.tensor.is_meta:
+            self._value = self._alias.clone()
+
+    def restore(self) -> None:
+        tensor, alias = self.tensor, self._alias
+        if _place(tensor) != _place(alias):  # `tensor.data = other`, or resized
+            tensor.data = alias
+        if tensor.is_leaf:
+            if tensor.requires_grad != self._wanted:
+                tensor.requires_grad_(self._wanted)
+            if tensor.grad is not self._grad:
+                tensor.grad = self._grad
+        if self._value is not None and not torch.equal(alias, self._value):
+            with torch.inference_mode(tensor.is_inference()), torch.no_grad():
+                alias.copy_(self._value)
+        if times_written(tensor) != self._written:
+            set_times_written(tensor, self._written)
+
+
+def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
+    strided = tensor.layout is torch.strided and type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    where = (tensor.stride(), tensor.data_ptr()) if strided else ()
+    return tensor.shape, tensor.dtype, tensor.device, where
+
+
+def contents(value: Any) -> tuple[Any, ...] | None:
+    """What a container holds; keys before values. Other classes may do anything when asked."""
+    if isinstance(value, dict):
+        mapping = OrderedDict if isinstance(value, OrderedDict) else dict
+        return (*mapping.keys(value), *mapping.values(value))
+    for kind in _CONTAINERS:
+        if isinstance(value, kind):
+            return tuple(kind.__iter__(value))
+    return None
+
+
+def _same(now: tuple[Any, ...] | None, held: tuple[Any, ...]) -> bool:
+    """Whether these are the very same things; `==` would compare tensors."""
+    return now is not None and len(now) == len(held) and all(map(operator.is_, now, held))
+
+
+def _refill(value: Any, held: tuple[Any, ...]) -> None:
+    """Gives a container its items back, as its base class does."""
+    if isinstance(value, dict):
+        kind = OrderedDict if isinstance(value, OrderedDict) else dict
+        kind.clear(value)
+        half = len(held) // 2
+        for key, item in zip(held[:half], held[half:], strict=True):
+            kind.__setitem__(value, key, item)
+    elif isinstance(value, set):
+        set.clear(value)
+        set.update(value, held)
+    else:
+        base: Any = list if isinstance(value, list) else deque
+        base.clear(value)
+        base.extend(value, held)
+
+
+def _has_attributes(value: Any) -> bool:
+    if isinstance(value, (*_OF_LIBRARIES, torch.Tensor)):
+        return True
+    return type(value).__module__.partition(".")[0] not in _LIBRARIES
+
+
+def _slot_names(cls: type) -> list[str]:
+    return [
+        name
+        for base in cls.__mro__
+        for name, member in vars(base).items()
+        if isinstance(member, types.MemberDescriptorType)
+        and base.__module__.partition(".")[0] not in _LIBRARIES
+    ]
+
+
+_EMPTY = object()
+
+
+def _slot(owner: Any, name: str) -> Any:
+    try:
+        return object.__getattribute__(owner, name)
+    except AttributeError:
+        return _EMPTY
+
+
+def _set_slot(owner: Any, name: str, value: Any) -> None:
+    if value is _EMPTY:
+        object.__delattr__(owner, name)
+    else:
+        object.__setattr__(owner, name, value)
+
+
+def _states(value: Any) -> Iterator[tuple[Callable[[Any], Any], Any]]:
+    """Of a generator of random numbers, what sets its state, and that."""
+    numpy = sys.modules.get("numpy")
+    if isinstance(value, random.Random):
+        yield value.setstate, value.getstate()
+    elif isinstance(value, torch.Generator) or (
+        numpy is not None and isinstance(value, numpy.random.RandomState)
+    ):
+        yield value.set_state, value.get_state()
+    elif numpy is not None and isinstance(value, numpy.random.Generator):
+        bits = value.bit_generator
+        yield functools.partial(setattr, bits, "state"), bits.state
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray) and value.flags.writeable
+
+
+def _copy_array(array: Any, values: Any) -> None:
+    array[...] = values
+
+
+def _tried(step: Callable[[], Any]) -> None:
+    try:
+        step()
+    except Exception as error:  # noqa: BLE001 - what remains must be put back all the same
+        passed_over(error, "putting back what the model holds")
