@@ -80,6 +80,8 @@ def python_lines_around(
     if len(text) <= LONG_TEXT:
         return python_lines(text, seconds)
     plain = text.split("\n")
+    if not any(_DEF.match(line) for line in plain):  # a cell with magics in it
+        return python_lines(text, seconds)
     found = [[Token("", line)] if line else [] for line in plain]
     for first, last in _functions(plain):
         left = until - time.thread_time()

@@ -1,70 +1,79 @@
-"""Source in colour: all of its text, in any time that somebody else's text may take."""
+"""Source in colour: of a long file, only what was traced."""
 
 from __future__ import annotations
 
-import time
+import inspect
+import textwrap
 
 import pytest
 
-from export_engine.source.highlighting import LONG_TEXT, python_lines, python_lines_around
+from export_engine.source import Token, highlighting, python_lines
+from export_engine.source.highlighting import python_lines_around
 
-SOURCE = '''
-import os
-
-@decorated(
-    1,
-)
-@again
-async def first(
-    x,
-) -> int:
-    """Text.
-
-    More.
-    """
-    def inner():
-        return 1
-
-    return x
+SOURCE = textwrap.dedent('''
+    """A module: `def` in a text is no function."""
+    import os
 
 
-class C:
-    def second(self):
-        return 2
-    third = 3
-'''
+    def first(x):
+        """Doc
+        string."""
+        return x + 1
 
 
-def joined(lines: list[list[tuple[str, str]]]) -> str:
-    return "\n".join("".join(text for _, text in line) for line in lines)
+    class Model:
+        size = 3
+
+        @staticmethod
+        def forward(x):
+            def inner(y):
+                return y * 2
+
+            return inner(x)
+    ''').lstrip()
 
 
-@pytest.mark.parametrize("text", [SOURCE, "", "\n", "a\r\nb\rc", "x" * 5000 + "\ny = 1", "'\n\n'"])
-def test_no_text_is_lost(text: str) -> None:
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
-    assert joined(python_lines(text)) == plain
-    assert joined(python_lines(text, seconds=0.0)) == plain
+def plain(lines: list[list[Token]]) -> list[str]:
+    return ["".join(token.text for token in line) for line in lines]
 
 
-def test_of_a_long_text_the_functions_that_matter_are_coloured() -> None:
-    text = SOURCE + "\n" + "# nothing\n" * (LONG_TEXT // 10)
-    lines = python_lines_around(text, {SOURCE.split("\n").index("    return x") + 1})
-    assert joined(lines) == text.removesuffix("\n")
-    coloured = [number for number, line in enumerate(lines) if any(cls for cls, _ in line)]
-    shown = [SOURCE.split("\n")[number] for number in coloured]
-    assert shown[0] == "@decorated("
-    assert shown[-1] == "    return x"
-    assert "    def inner():" in shown
+def coloured(lines: list[list[Token]]) -> set[int]:
+    """Numbers of the lines that have a colour."""
+    return {number for number, line in enumerate(lines, 1) if any(token.cls for token in line)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [" \n" * 14_000, "'%" + "0" * 28_000, ("'%" + "0" * 1_900 + "\n") * 14, "def f():\n" * 200_000],
-    ids=["blank lines", "a format", "formats", "functions"],
-)
-def test_a_text_that_pygments_takes_minutes_for_is_plain_after_a_second(text: str) -> None:
-    started = time.thread_time()
-    lines = python_lines_around(text, {1})
-    assert time.thread_time() - started < 3
-    assert joined(lines).rstrip("\n") == text.rstrip("\n")
+@pytest.fixture
+def long_texts_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(highlighting, "LONG_TEXT", 10)
+
+
+@pytest.mark.usefixtures("long_texts_are_short")
+def test_only_functions_with_a_line_that_matters_are_coloured() -> None:
+    numbered = SOURCE.split("\n")
+    decorator, inner = numbered.index("    @staticmethod") + 1, len(numbered) - 3
+
+    found = python_lines_around(SOURCE, [inner])
+
+    assert min(coloured(found)) == decorator
+    assert plain(found) == plain(python_lines(SOURCE))
+    whole = python_lines(SOURCE)
+    assert found[decorator:] == whole[decorator:]
+
+
+@pytest.mark.usefixtures("long_texts_are_short")
+def test_every_line_of_a_real_file_keeps_its_text() -> None:
+    text = inspect.getsource(inspect)
+    found = python_lines_around(text, range(1, 3000))
+
+    assert plain(found) == plain(python_lines(text))
+
+
+def test_a_short_text_is_coloured_whole() -> None:
+    assert python_lines_around(SOURCE, []) == python_lines(SOURCE)
+
+
+@pytest.mark.usefixtures("long_texts_are_short")
+def test_what_is_no_python_is_coloured_all_the_same() -> None:
+    text = "%export model(x)\nreturn 1\n"
+
+    assert python_lines_around(text, []) == python_lines(text)
