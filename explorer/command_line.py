@@ -182,7 +182,7 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
     made: Any = importlib.import_module(module)
     for name in function.split("."):
         if not hasattr(made, name):
-            raise AttributeError(f"{module} has no {function}.")
+            raise AttributeError(f"module {module!r} has no attribute {function!r}")
         made = getattr(made, name)
     if not callable(made):
         raise TypeError(f"{program} is a {type(made).__name__}, not a function.")
