@@ -254,7 +254,6 @@ export class RecordBuilder {
     return {
       schema: SCHEMA_VERSION,
       title: this.title,
-      sources_inside: false,
       outcome: "exported",
       mode: "non-strict",
       verdict: "exported",
