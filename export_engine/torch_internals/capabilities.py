@@ -225,6 +225,10 @@ CUSTOM_OP = Capability(
     "torch._library.custom_ops.CustomOpDef",
     "Fake kernels are not offered for ops made by torch.library.custom_op.",
 )
+CUSTOM_OPS = Capability(
+    "torch._library.custom_ops.OPDEFS",
+    "A fake kernel tried for an op made by torch.library.custom_op stays with it.",
+)
 CUSTOM_OP_FAKE = Capability(
     "torch._library.custom_ops.CustomOpDef._abstract_fn",
     "Fake kernels are not offered for ops made by torch.library.custom_op.",

@@ -61,10 +61,14 @@ def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
     library = torch.library.Library(  # type: ignore[no-untyped-call]
         op.partition("::")[0], "FRAGMENT"
     )
+    definition = torch_has.CUSTOM_OPS.value.get(op) if torch_has.CUSTOM_OPS else None
+    before = torch_has.CUSTOM_OP_FAKE.of(definition) if definition is not None else None
     torch.library.register_fake(op, kernel, lib=library, allow_override=True)
     held = [library]
 
     def take_back() -> None:
+        if definition is not None:  # such an op keeps its kernel itself, whatever the library
+            setattr(definition, torch_has.CUSTOM_OP_FAKE.name, before)
         for each in held:
             torch_has.DESTROY_LIBRARY.of(each, _left_to_its_finalizer)()
         held.clear()

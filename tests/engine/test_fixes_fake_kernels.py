@@ -16,6 +16,7 @@ from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, fake_kernels
 from export_engine.shapes import Shapes
+from export_engine.torch_internals import register_fake
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 _numbers = itertools.count()
@@ -251,3 +252,14 @@ def test_what_has_no_rule_is_refused(
 
     assert isinstance(refusal, NoFix)
     assert reason in refusal.reason
+
+
+def test_an_op_made_by_custom_op_gives_back_what_was_tried() -> None:
+    @torch.library.custom_op(f"inferred_too::op{next(_numbers)}", mutates_args=())
+    def op(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    take_back = register_fake(op._qualname, torch.empty_like)
+    take_back()
+
+    failed(op, torch.randn(3, 4))
