@@ -18,8 +18,9 @@ OpOverload: Any = type(torch.ops.aten.add.Tensor)
 HigherOrderOperator: Any = next(
     each
     for each in type(torch.ops.higher_order.cond).__mro__
-    if each.__name__ in ("HigherOrderOperator", "CondOp")
+    if issubclass(type(torch.ops.higher_order.wrap_with_set_grad_enabled), each)
 )
+"""The class of every higher-order operator. `cond` and the others each have one below it."""
 
 
 @undone

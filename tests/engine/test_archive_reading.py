@@ -18,8 +18,10 @@ from export_engine.archive import ArchiveError, read, save
 from export_engine.archive.agreement import differences
 from export_engine.archive.kept import PLAIN
 from export_engine.archive.operator_table import table
+from export_engine.archive.operators import target_of
 from export_engine.attempt import Exported
 from export_engine.describe import describe
+from export_engine.describe.operators import Operators
 from export_engine.record import OPS, Record
 from export_engine.source import SourceMissing, source_text, with_sources
 from export_engine.trace import Recording
@@ -325,6 +327,16 @@ def test_the_table_of_operators_is_that_of_torch() -> None:
     if not torch.__version__.startswith("2.13."):
         pytest.skip("the table is of torch 2.13")
     assert written.read_text(encoding="utf-8") == table()
+
+
+@pytest.mark.parametrize(
+    "name", ["cond", "while_loop", "scan", "wrap_with_set_grad_enabled", "wrap_with_autocast"]
+)
+def test_a_higher_order_operator_is_described_as_it_is_read(name: str) -> None:
+    operators = Operators()
+    described = operators.table.entries[operators.number(getattr(torch.ops.higher_order, name))]
+    assert described == target_of(f"torch.ops.higher_order.{name}")
+    assert described.kind == "higher_order"
 
 
 def test_nodes_are_found_where_they_should_be(plain: Path) -> None:
