@@ -158,7 +158,7 @@ def test_a_function_with_too_many_graphs_is_given_up_and_it_is_said_why() -> Non
     assert len(report.graphs) == most
     last = report.calls[-1]
     assert last.outcome == "interpreted"
-    assert f"{most} graphs of one function are the most" in last.detail
+    assert f"at most {most} graphs of one function" in last.detail
     assert f"and so on, for {most - 3} earlier graphs" in report_text(report)
 
 

@@ -133,10 +133,10 @@ def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
 
     fix = guided.steps[2]
     assert not guided.ok
-    assert "To decide" in fix.reason
+    assert "Yours to decide" in fix.reason
     assert any(line.text.startswith("`mine.apply(0)`: ") for line in fix.lines)
     assert any("Gives up:" in line.text for line in fix.lines)
-    assert "for you to decide" in fix.after
+    assert "so you decide" in fix.after
     assert guided.exploration is not None
     assert guided.exploration.apply(0).ok
 

@@ -289,7 +289,7 @@ def test_the_page_is_shown_what_had_ended_before_an_interrupt(
 
     value, _ = Answers(explored.session)("run", {**asked, "backends": ["program", "stopped"]})
 
-    assert value["sentence"].startswith("Interrupted. The runs that had ended are kept")
+    assert value["sentence"].startswith("Interrupted. Finished runs are kept")
     assert len(explored.record.runs) == 1
     with pytest.raises(Refusal, match="Nothing has changed"):
         Answers(explored.session)("run", {**asked, "backends": ["stopped"]})
