@@ -113,15 +113,17 @@ def profile(
     """Measures what each op of an attempt's program costs; its Record has it from then on.
 
     Raises:
-        FixError: it has no program, or there is no such device, input or size.
+        FixError: it has no program, the program raises an error, or there is no such device,
+            input or size.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
+    from export_engine.run import ProgramFailed
     from export_engine.run import profile as profile_here
 
     attempt, record = session.exported(number, "run"), session.entries[number].record
     try:
         found = profile_here(attempt, record, device, inputs, sizes, progress)
-    except ValueError as error:
+    except (ValueError, ProgramFailed) as error:
         raise FixError(str(error)) from error
     session.keep(number, profile=found)
     return OpCosts(session.entries[number].record)

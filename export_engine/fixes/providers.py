@@ -25,6 +25,7 @@ from export_engine.fixes.code import checks_and_numpy, data_dependent, size_guar
 from export_engine.fixes.tested_conditions import tested
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Report
+from export_engine.torch_internals import counters_kept
 
 __all__ = ["explain"]
 
@@ -59,9 +60,10 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     explained = replace(attempt, diagnosis=diagnose(attempt))
     found: list[Fix | NoFix] = []
     try:
-        with passing_over("trying a condition on the model"):
-            explained = replace(explained, diagnosis=tested(explained))
-        _search(explained, progress, found)
+        with counters_kept():
+            with passing_over("trying a condition on the model"):
+                explained = replace(explained, diagnosis=tested(explained))
+            _search(explained, progress, found)
         fixes = sorted((each for each in found if isinstance(each, Fix)), key=lambda fix: fix.lossy)
     except KeyboardInterrupt:
         answered()

@@ -11,6 +11,7 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import chosen as chosen
+    from export_engine.run.op_profile import ProgramFailed as ProgramFailed
     from export_engine.run.op_profile import profile as profile
     from export_engine.run.plan import Plan as Plan
     from export_engine.run.plan import run as run

@@ -45,6 +45,7 @@ def profile(
         progress: called before each run.
 
     Raises:
+        ProgramFailed: the program raises an error.
         ValueError: there is no such device, input or size.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
@@ -82,10 +83,20 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
         if progress:
             progress(Progress(number + 1, _MOST + 1, f"run {number + 1}", "profile"))
         watching = _Timed(module, bench.device)
-        bench.seeded(lambda: watching.call(job.args, job.kwargs))  # noqa: B023 - called at once
+        try:
+            bench.seeded(lambda: watching.call(job.args, job.kwargs))  # noqa: B023 - called at once
+        except Exception as error:
+            said = str(error).strip().partition("\n")[0]
+            raise ProgramFailed(
+                f"The program raised {type(error).__name__} at `{watching.at}`: {said}"
+            ) from error
         if number >= 0:
             found.append(watching)
     return found
+
+
+class ProgramFailed(RuntimeError):
+    """The program raised an error instead of running. Its text can be shown as it is."""
 
 
 class _Timed(torch.fx.Interpreter):
@@ -97,7 +108,7 @@ class _Timed(torch.fx.Interpreter):
         self.bytes: dict[str, int] = {}
         self._device = device
         self._events: list[tuple[str, Any, Any]] = []
-        self._name = ""
+        self.at = ""
 
     def call(self, args: tuple[Any, ...], kwargs: Any) -> None:
         """One run."""
@@ -109,7 +120,7 @@ class _Timed(torch.fx.Interpreter):
     def run_node(self, n: torch.fx.Node) -> Any:
         if n.op == "call_module" and n.target == "_guards_fn":
             return None
-        self._name = n.name
+        self.at = n.name
         return super().run_node(n)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -119,8 +130,8 @@ class _Timed(torch.fx.Interpreter):
             started = time.perf_counter()
             result = target(*args, **kwargs)
             synchronize(self._device)
-            self.seconds[self._name] = time.perf_counter() - started
-        self.bytes[self._name] = _new_bytes(result, (args, kwargs))
+            self.seconds[self.at] = time.perf_counter() - started
+        self.bytes[self.at] = _new_bytes(result, (args, kwargs))
         return result
 
     def _by_events(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -128,7 +139,7 @@ class _Timed(torch.fx.Interpreter):
         start.record()
         result = target(*args, **kwargs)
         end.record()
-        self._events.append((self._name, start, end))
+        self._events.append((self.at, start, end))
         return result
 
 

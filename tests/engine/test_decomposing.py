@@ -118,7 +118,9 @@ def test_what_torch_cannot_decompose_is_explained_with_a_way_out() -> None:
     """torch 2.13 takes another layout for granted than its own attention kernel on a CPU gives."""
     if not torch.__version__.startswith("2.13"):
         pytest.skip("what other torches than 2.13 can take apart is not written down here")
-    with pytest.raises(DecomposeError, match="Keep it as one op: core -scaled_dot_product_attention"):
+    with pytest.raises(
+        DecomposeError, match="Keep it as one op: core -scaled_dot_product_attention"
+    ):
         decompose(exported("gpt2_12"), DecompositionTable.parse("core"))
 
 

@@ -96,6 +96,15 @@ def test_the_profile_is_kept_and_told_by_op_scope_and_line(explored: explorer.Ex
     assert "Profile" in repr(explored)
 
 
+def test_a_program_that_raises_has_no_profile_but_a_sentence() -> None:
+    def chosen(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x > 0, torch.sin, torch.cos, (x,))
+
+    ex = explorer.explore(chosen, (torch.ones(3),))
+    with pytest.raises(explorer.FixError, match="The program raised RuntimeError at `cond`"):
+        ex.profile()
+
+
 def test_a_failure_is_a_row_with_its_reason(explored: explorer.Exploration) -> None:
     found = explored.run("cuda:9", "program")
 
