@@ -5,7 +5,7 @@ in a callback from C or in a lookup that C code makes, it is dropped. So while t
 entered, the handler here notes each interrupt before it raises it: one that was noted and never
 arrived is raised again at the next safe point, at the latest when the sandbox is left.
 
-A handler of the user's own stays; then Python's `sys.unraisablehook` says what was dropped.
+A handler of the user's own is called as it would be; what it raises is treated the same.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ class _Main:
     """Whether an interrupt came that nobody has answered."""
     depth = 0
     """How many contexts of the sandbox are entered, one inside the other."""
-    handler: Any = None
-    """What was replaced, while something is."""
-    hook: Any = None
+    handler: Any = signal.default_int_handler
+    """The user's handler of SIGINT, which ours calls."""
+    hook: Any = sys.__unraisablehook__
+    """The user's `sys.unraisablehook`, which ours calls."""
 
 
 _NOT_BETWEEN: set[CodeType] = {
@@ -67,15 +68,22 @@ def pending() -> bool:
 
 @whole
 def listen() -> None:
-    """Begins to note interrupts; each call needs one of `stop_listening`."""
+    """Begins to note interrupts; each call needs one of `stop_listening`.
+
+    The handler is the first thing to change and the last to be put back: whatever else changes,
+    changes while it holds interrupts back.
+    """
     if not _is_main():
         return
     if not _Main.depth:
         _Main.asked = False
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        own = signal.getsignal(signal.SIGINT)
+        if callable(own) and own is not _interrupted:
+            _Main.handler = own
             signal.signal(signal.SIGINT, _interrupted)
-            _Main.handler = signal.default_int_handler
-        _Main.hook, sys.unraisablehook = sys.unraisablehook, _dropped
+        if sys.unraisablehook is not _dropped:
+            _Main.hook = sys.unraisablehook
+            sys.unraisablehook = _dropped
     _Main.depth += 1
 
 
@@ -85,28 +93,31 @@ def stop_listening() -> bool:
     if not _is_main():
         return False
     _Main.depth -= 1
-    asked = _Main.asked
     if not _Main.depth:
-        _Main.asked = False
         if sys.unraisablehook is _dropped:
             sys.unraisablehook = _Main.hook
-        if _Main.handler is not None:
-            ours = signal.getsignal(signal.SIGINT) is _interrupted
-            handler, _Main.handler = _Main.handler, None
-            if ours:
-                signal.signal(signal.SIGINT, handler)
-        asked = asked or _Main.asked
-    return asked
+        if signal.getsignal(signal.SIGINT) is _interrupted:
+            signal.signal(signal.SIGINT, _Main.handler)
+    return _Main.asked
 
 
-def _interrupted(_: int, frame: FrameType | None) -> None:
+def _interrupted(number: int, frame: FrameType | None) -> None:
     """The handler of SIGINT."""
-    _Main.asked = True
+    try:
+        _Main.handler(number, frame)
+    except KeyboardInterrupt:
+        _Main.asked = True
+        if not _is_between(frame):
+            raise
+
+
+def _is_between(frame: FrameType | None) -> bool:
+    """Whether a function is running that must run to its end."""
     while frame is not None:
         if frame.f_code in _NOT_BETWEEN:
-            return
+            return True
         frame = frame.f_back
-    raise KeyboardInterrupt
+    return False
 
 
 def _dropped(unraisable: Any) -> None:

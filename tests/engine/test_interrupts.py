@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -57,6 +58,11 @@ class Losing(nn.Module):
 
 
 LOSING: list[bool] = []
+
+
+@pytest.fixture(autouse=True)
+def heard(sigint_heard: None) -> None:
+    """All of these send SIGINT."""
 
 
 @pytest.fixture
@@ -192,23 +198,21 @@ def test_an_interrupt_waits_until_a_context_is_entered_and_until_it_is_left() ->
 
 
 OURS = ("/process/", "/sandbox/", "patching", "hooks", "source_edits")
+LOOKING = ("/reached.py", "/reachable_state.py")
+"""Walk over the model, many times the same few lines; inside of an enter or a leave."""
 
 
-def interrupted_at(number: int, action: Callable[[], Any]) -> bool:
-    """Interrupts at the n-th line of what looks, patches and puts back; whether there is one."""
-    left = number
+def traced(action: Callable[[], Any], each: Callable[[FrameType, str], None], parts: Any) -> None:
+    """Calls `each` at every line, call and return of what looks, patches and puts back."""
 
     def each_line(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            signal.raise_signal(signal.SIGINT)
+        each(frame, event)
         return each_line
 
-    def each_call(frame: FrameType, _: str, __: Any) -> Any:
+    def each_call(frame: FrameType, event: str, _: Any) -> Any:
         name = frame.f_code.co_filename
         ours = "export_engine" in name and any(part in name for part in OURS)
-        return each_line(frame, "", None) if ours else None
+        return each_line(frame, event, None) if ours and parts(name) else None
 
     own = sys.gettrace()
     sys.settrace(each_call)
@@ -218,7 +222,44 @@ def interrupted_at(number: int, action: Callable[[], Any]) -> bool:
         pass
     finally:
         sys.settrace(own)
+
+
+def anywhere(_: str) -> bool:
+    return True
+
+
+def but_looking(name: str) -> bool:
+    return not name.endswith(LOOKING)
+
+
+def interrupted_at(
+    number: int, action: Callable[[], Any], parts: Callable[[str], bool] = anywhere
+) -> bool:
+    """Interrupts at the n-th event; whether there is one."""
+    left = number
+
+    def each(_: FrameType, __: str) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    traced(action, each, parts)
     return left <= 0
+
+
+def each_line_once(action: Callable[[], Any], parts: Callable[[str], bool]) -> list[int]:
+    """The numbers of events: of each line, call and return, one."""
+    first: dict[tuple[Any, int, str], int] = {}
+    number = 0
+
+    def each(frame: FrameType, event: str) -> None:
+        nonlocal number
+        number += 1
+        first.setdefault((frame.f_code, frame.f_lineno, event), number)
+
+    traced(action, each, parts)
+    return list(first.values())
 
 
 class Keeping(nn.Module):
@@ -249,31 +290,62 @@ def is_free() -> bool:
     return entered.wait(20)
 
 
-def all_lines(step: int, first: int) -> None:
+def check_interrupts(numbers: Iterable[int], parts: Callable[[str], bool]) -> None:
+    """Interrupts a capture at each of these events, as far as there are so many."""
     model = Keeping().eval()
     request = Request(target=model, args=(torch.ones(3),), eval_mode=True)
     capture(request)
-    before, shown = (
-        torch_state(),
-        (sys.stdout, sys.stderr, sys.unraisablehook, warnings.showwarning),
-    )
+    before, shown = torch_state(), shown_by()
     model.train()
-    number, lines = first, 0
-    while interrupted_at(number, lambda: capture(request)):
+    lines = 0
+    for number in numbers:
+        if not interrupted_at(number, lambda: capture(request), parts):
+            break
         assert torch_state() == before, number
         assert shown_by() == shown, number
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, number
         assert model.training, number
         assert model.seen == [], number
         assert is_free(), f"the lock is held after an interrupt at {number}"
-        number, lines = number + step, lines + 1
+        lines += 1
     assert lines > 10
 
 
 def test_an_interrupt_at_any_line_leaves_nothing_changed() -> None:
-    all_lines(step=97, first=3)
+    check_interrupts(itertools.count(3, 97), but_looking)
 
 
 @pytest.mark.slow
-def test_nor_does_it_at_many_more_lines() -> None:
-    all_lines(step=11, first=1)
+def test_nor_does_it_while_the_model_is_walked() -> None:
+    check_interrupts(itertools.count(1, 397), anywhere)
+
+
+@pytest.mark.slow
+def test_nor_does_it_at_each_line() -> None:
+    request = Request(target=Keeping(), args=(torch.ones(3),), eval_mode=True)
+    capture(request)
+    check_interrupts(each_line_once(lambda: capture(request), but_looking), but_looking)
+
+
+def raising(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("own", [signal.default_int_handler, raising], ids=["python", "own"])
+def test_entering_and_leaving_are_whole_whoever_handles_interrupts(own: Any) -> None:
+    def twice() -> None:
+        with sandbox(), sandbox():
+            pass
+
+    shown = shown_by()
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        for number in itertools.count(1):
+            if not interrupted_at(number, twice):
+                break
+            assert shown_by() == shown, number
+            assert signal.getsignal(signal.SIGINT) is own, number
+            assert is_free(), number
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert number > 50

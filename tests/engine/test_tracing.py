@@ -209,6 +209,7 @@ def test_torch_and_the_module_are_left_as_they_were(model: nn.Module, strict: bo
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("sigint_heard")
 def test_an_interrupt_gets_through_and_leaves_torch_as_it_was() -> None:
     before = torch_state()
     main = threading.main_thread().ident
