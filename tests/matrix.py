@@ -149,7 +149,8 @@ def interpreter(python: str) -> str | None:
     """The command of a Python; of several of one version the first that runs."""
     candidates = [python, f"python{python}"]
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    candidates += [str(each / "bin" / "python") for each in sorted(versions.glob(f"{python}*"))]
+    if not Path(python).is_absolute():
+        candidates += [str(each / "bin" / "python") for each in sorted(versions.glob(f"{python}*"))]
     for each in candidates:
         found = shutil.which(each)
         if found and not subprocess.run([found, "-c", ""], check=False).returncode:

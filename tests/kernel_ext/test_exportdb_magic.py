@@ -46,7 +46,7 @@ def test_an_option_that_is_none_is_answered(shell: InteractiveShell) -> None:
 @pytest.mark.slow
 def test_check_prints_every_case_beside_what_is_declared(shell: InteractiveShell) -> None:
     text = shown(shell, "%exportdb --check")
-    assert "36 cases, 36 do what is declared of them, in both modes" in text
+    assert "36 cases, 36 behave as declared, in both modes" in text
     assert text.count("✓") == 36
     assert "dynamic_shape_round             not supported yet  failed      failed" in text
     with capture_output():
