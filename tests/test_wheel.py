@@ -61,7 +61,7 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
 
     assert names >= sources | built | typed
     rest = {name for name in names - sources - built - typed if ".dist-info/" not in name}
-    assert rest == {"widgets/static/sources.sha256"}
+    assert rest == {"widgets/static/sources.sha256", "export_engine/archive/operators.txt"}
 
 
 def test_it_has_the_licences_of_all_that_is_in_it(wheel: zipfile.ZipFile) -> None:
