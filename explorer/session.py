@@ -74,9 +74,14 @@ class Session:
             "record": self.entry.encoded,
         }
 
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Calls `changed` whenever an attempt is added or another becomes current."""
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls `changed` whenever an attempt is added or another becomes current.
+
+        Returns:
+            What ends that.
+        """
         self._watchers.append(changed)
+        return lambda: self._watchers.remove(changed) if changed in self._watchers else None
 
     def use(self, number: int) -> None:
         """Makes an attempt the current one."""
@@ -253,7 +258,7 @@ class Session:
         return parent
 
     def _tell(self) -> None:
-        for watcher in self._watchers:
+        for watcher in list(self._watchers):
             watcher()
 
 

@@ -1,11 +1,20 @@
-"""A session as a widget."""
+"""A session as a widget, which holds it no longer than someone can see it.
+
+ipywidgets keeps every widget of the process. So a widget holds its session while a page shows it,
+or may show it soon; once its output was cleared or its cell run again, the session lives only as
+long as the user has it: in a variable, in `_export`, in `Out`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from explorer.page_answers import Answers
 from explorer.session import Session
+from widgets import Answer, ExplorerWidget, Refusal
 
 _MOST_TEXT = 20_000
 """Characters of text that a saved notebook keeps with a view."""
@@ -13,7 +22,7 @@ _MOST_TEXT = 20_000
 
 def widget_of(
     session: Session, fallback: Mapping[str, str], pane: str = "all", compared: int = -1
-) -> Any:
+) -> ExplorerWidget:
     """A widget of the current attempt, which follows the session.
 
     Args:
@@ -25,21 +34,104 @@ def widget_of(
     Raises:
         FrontEndMissing: the front end was not built.
     """
-    from explorer.page_answers import Answers
-    from widgets import ExplorerWidget
-
-    answers = Answers(session)
-    widget = ExplorerWidget(
+    _close_the_gone()
+    following = _Following(session)
+    following.widget = ExplorerWidget(
         **session.state(),
-        answer=answers,
+        answer=following,
         view=pane,
         compared=compared,
         still=_still(session, fallback),
         fallback=lambda: dict(fallback),
+        seen=following.seen,
     )
-    answers.progress = widget.progress
-    session.watch(lambda: widget.update(**session.state()))
-    return widget
+    following.hold()
+    _followings.append(following)
+    return following.widget
+
+
+def begin_cell(cell: str) -> None:
+    """Says that a cell is run: what it showed when it was run before is not seen any more.
+
+    Args:
+        cell: what tells it from others: its id, or its text.
+    """
+    global _cell  # noqa: PLW0603 - a kernel runs one cell at a time
+    _cell = cell
+    for following in _followings:
+        if following.cell == cell:
+            following.let_go()
+    _close_the_gone()
+
+
+class _Following:
+    """What ties a widget to a session."""
+
+    widget: ExplorerWidget
+
+    def __init__(self, session: Session) -> None:
+        self.cell = _cell
+        self._known = weakref.ref(session)
+        self._answers: Answers | None = None
+        self._stop: Callable[[], None] = lambda: None
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody has the session any more."""
+        return self._known() is None
+
+    def hold(self) -> None:
+        """Holds the session and follows it, if there is one still."""
+        session = self._known()
+        if session is None or self._answers is not None:
+            return
+        self._answers = Answers(session)
+        self._answers.progress = self.widget.progress
+        self._stop = session.watch(self._show)
+
+    def let_go(self) -> None:
+        """Holds it no longer, and is told of no changes."""
+        self._stop()
+        self._stop = lambda: None  # it holds the session, too
+        self._answers = None
+
+    def seen(self, shown: bool) -> None:
+        """A page shows the widget, or none does any more."""
+        if not shown:
+            self.let_go()
+        elif self._answers is None:
+            self.hold()
+            self._show()
+
+    def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
+        """An answer to the page."""
+        session = self._known()
+        if session is None:
+            raise Refusal("This output was closed, and what it showed is gone. Run its cell again.")
+        return (self._answers or Answers(session))(ask, request)
+
+    def _show(self) -> None:
+        session = self._known()
+        if session is not None:
+            self.widget.update(**session.state())
+
+
+_followings: list[_Following] = []
+_cell = ""
+
+
+def _close_the_gone() -> None:
+    """Closes the widgets of sessions that nobody has any more, and frees what those had.
+
+    torch's programs refer to themselves, and Python counts objects and not their megabytes: left
+    alone, it would collect them late.
+    """
+    gone = [each for each in _followings if each.gone]
+    for following in gone:
+        _followings.remove(following)
+        following.widget.close()
+    if gone:
+        gc.collect()
 
 
 def _still(session: Session, fallback: Mapping[str, str]) -> dict[str, str]:

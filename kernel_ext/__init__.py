@@ -5,6 +5,7 @@ Loading it imports no torch; the first export does.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 __all__ = ["load_ipython_extension", "unload_ipython_extension"]
@@ -19,6 +20,15 @@ def load_ipython_extension(ipython: Any) -> None:
     ipython.register_magics(ExportMagics, ExportDBMagics)
     if export_matcher not in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.append(export_matcher)
+    if _begun not in ipython.events.callbacks["pre_run_cell"]:
+        ipython.events.register("pre_run_cell", _begun)
+
+
+def _begun(info: Any) -> None:
+    """Lets go of what the cell showed when it was run before."""
+    module = sys.modules.get("explorer.session_widget")
+    if module is not None:
+        module.begin_cell(getattr(info, "cell_id", None) or info.raw_cell)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
@@ -30,3 +40,5 @@ def unload_ipython_extension(ipython: Any) -> None:
             ipython.magics_manager.magics[kind].pop(name, None)
     if export_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(export_matcher)
+    if _begun in ipython.events.callbacks["pre_run_cell"]:
+        ipython.events.unregister("pre_run_cell", _begun)

@@ -75,6 +75,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         compared: int = -1,
         still: Mapping[str, str] | None = None,
         fallback: Callable[[], dict[str, str]],
+        seen: Callable[[bool], None] = lambda _: None,
     ) -> None:
         """Make one.
 
@@ -87,8 +88,12 @@ class ExplorerWidget(anywidget.AnyWidget):
             compared: index of the attempt to compare it with from the start; -1 for none.
             still: `text` and `picture`, to be seen while no kernel answers.
             fallback: makes the static `text/html` and `text/plain` for hosts without widgets.
+            seen: told when a page shows it, and when none does any more: the output was cleared,
+                or its cell run again.
         """
         self._answer = answer
+        self._seen = seen
+        self._views: dict[str, str] = {}
         self._fallback = fallback
         super().__init__(
             _esm=loader(),
@@ -124,6 +129,9 @@ class ExplorerWidget(anywidget.AnyWidget):
     def _receive(self, _: object, message: Any, __: object) -> None:
         if not isinstance(message, dict) or not isinstance(message.get("ask"), str):
             return
+        if message["ask"] in ("opened", "closed"):
+            self._note_view(message["ask"], str(message.get("view")), str(message.get("page")))
+            return
         reply: dict[str, Any] = {"id": message.get("id")}
         found: list[bytes] = []
         try:
@@ -136,6 +144,21 @@ class ExplorerWidget(anywidget.AnyWidget):
             _LOGGER.exception("no answer to %s", message["ask"])
             reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
         self.send(reply, found)
+
+    def _note_view(self, what: str, view: str, page: str) -> None:
+        """Notes that a view came or went. One of a page that was reloaded never says that it went.
+
+        Args:
+            what: `opened` or `closed`.
+            view: which view.
+            page: on which page it is, which is another after each reload.
+        """
+        if what == "opened":
+            self._views = {name: at for name, at in self._views.items() if at == page}
+            self._views[view] = page
+        else:
+            self._views.pop(view, None)
+        self._seen(bool(self._views))
 
     def _answered(self, ask: str, message: dict[str, Any]) -> Answer:
         if ask == "bundle":

@@ -16,6 +16,16 @@ import style from "./style/index.css";
 export function mount({ model, el }: { model: Model; el: HTMLElement }): () => void {
   performance.mark("tx:record-received");
   keepStill(model);
+  const view = `${PAGE}-${++views}`;
+  tell(model, "opened", view);
+  const unmount = mountApp(model, el);
+  return () => {
+    unmount();
+    tell(model, "closed", view);
+  };
+}
+
+function mountApp(model: Model, el: HTMLElement): () => void {
   if (model.get("app") === "library") {
     addStyle(el);
     return mountLibrary(model, el, mountHost);
@@ -26,6 +36,19 @@ export function mount({ model, el }: { model: Model; el: HTMLElement }): () => v
     unmount();
     host.dispose();
   };
+}
+
+/** What tells this page from the same after a reload. */
+const PAGE = Math.random().toString(36).slice(2);
+let views = 0;
+
+/** Says that a view came or went: the kernel lets go of what nobody sees. */
+function tell(model: Model, ask: "opened" | "closed", view: string): void {
+  try {
+    model.send({ ask, view, page: PAGE });
+  } catch {
+    // A kernel that is gone holds nothing.
+  }
 }
 
 /** Mounts a view of what a page without a kernel holds, in place of what is there. */

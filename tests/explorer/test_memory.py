@@ -1,0 +1,147 @@
+"""What is closed, replaced or deleted is freed: sessions, programs, models, variables of frames."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer import Exploration, session_widget
+from explorer.session_widget import begin_cell
+from widgets import ExplorerWidget
+
+MEGABYTES = 8
+
+
+class Heavy(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(MEGABYTES * 2**18))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.weight.sum()
+
+
+@pytest.fixture(autouse=True)
+def no_widgets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(session_widget, "_followings", [])
+    yield
+    begin_cell("")
+
+
+def explored() -> tuple[Exploration, weakref.ref[Any]]:
+    model = Heavy()
+    return explorer.explore(model, (torch.ones(2),)), weakref.ref(model)
+
+
+def shown(ex: Exploration) -> ExplorerWidget:
+    """Its widget, as a page shows it."""
+    ex._repr_mimebundle_()
+    return session_widget._followings[-1].widget
+
+
+def page(widget: ExplorerWidget, what: str, view: str = "1", on: str = "page") -> None:
+    widget._handle_custom_msg({"ask": what, "view": view, "page": on}, [])
+
+
+def test_a_model_is_freed_with_its_exploration() -> None:
+    ex, model = explored()
+    repr(ex)
+    del ex
+    gc.collect()
+    assert model() is None
+
+
+def test_a_closed_output_lets_go() -> None:
+    ex, model = explored()
+    widget = shown(ex)
+    page(widget, "opened")
+    del ex
+    gc.collect()
+    assert model() is not None  # it can be seen
+    page(widget, "closed")
+    gc.collect()
+    assert model() is None
+
+
+def test_a_second_view_of_an_output_holds_it() -> None:
+    ex, model = explored()
+    widget = shown(ex)
+    page(widget, "opened", "1")
+    page(widget, "opened", "2")
+    page(widget, "closed", "1")
+    del ex
+    gc.collect()
+    assert model() is not None
+
+
+def test_views_of_a_page_that_was_reloaded_hold_nothing() -> None:
+    ex, model = explored()
+    widget = shown(ex)
+    page(widget, "opened", "1", on="before")
+    page(widget, "opened", "2", on="after")
+    page(widget, "closed", "2", on="after")
+    del ex
+    gc.collect()
+    assert model() is None
+
+
+def test_a_cell_that_is_run_again_lets_go_and_closes_the_widget() -> None:
+    begin_cell("a cell")
+    ex, model = explored()
+    widget = shown(ex)
+    known = widget.model_id
+    del ex
+    begin_cell("another")
+    gc.collect()
+    assert model() is not None
+    begin_cell("a cell")
+    gc.collect()
+    assert model() is None
+    begin_cell("a third")
+    assert known not in ipywidgets.widgets.widget._instances
+
+
+def test_a_view_that_comes_back_is_up_to_date_while_the_session_lives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ex, _ = explored()
+    widget = shown(ex)
+    page(widget, "opened")
+    page(widget, "closed")
+    ex.decompose("core")
+    assert len(widget.attempts) == 1  # nothing is sent to an output that is closed
+    page(widget, "opened", "2")
+    assert len(widget.attempts) == 2
+
+
+def test_what_is_gone_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(ExplorerWidget, "send", lambda _, reply, buffers=None: sent.append(reply))
+    ex, _ = explored()
+    widget = shown(ex)
+    page(widget, "closed")
+    del ex
+    gc.collect()
+    widget._handle_custom_msg({"id": 1, "ask": "record", "attempt": 0}, [])
+    assert "Run its cell again" in sent[-1]["error"]
+
+
+@pytest.mark.slow
+def test_a_cell_that_is_run_often_takes_no_more_memory_than_once() -> None:
+    """Each run shows a model of 8 MB; no page ever says that a view was closed."""
+    living: list[weakref.ref[Any]] = []
+    for _ in range(6):
+        begin_cell("a cell")
+        last, model = explored()
+        shown(last)
+        living.append(model)
+    gc.collect()
+    assert sum(each() is not None for each in living) <= 2
