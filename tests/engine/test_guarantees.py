@@ -333,7 +333,7 @@ def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
     assert verdicts(lost)["sound"] == "holds"
     state = next(each for each in lost.guarantees if each.name == "state")
     assert state.verdict == "broken"
-    assert "eager changes what is in `cache.k`" in state.evidence[0]
+    assert "eager mutates `cache.k`" in state.evidence[0]
 
 
 @pytest.mark.parametrize("name", [name for name in models.CASES if name not in ("llama32",)])

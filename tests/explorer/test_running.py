@@ -100,7 +100,7 @@ def test_a_program_that_raises_has_no_profile_but_a_sentence() -> None:
     def chosen(x: torch.Tensor) -> torch.Tensor:
         return torch.cond(x > 0, torch.sin, torch.cos, (x,))
 
-    ex = explorer.explore(chosen, (torch.ones(3),))
+    ex = explorer.explore(chosen, (torch.ones(3),), strict=True)
     with pytest.raises(explorer.FixError, match="The program raised RuntimeError at `cond`"):
         ex.profile()
 
