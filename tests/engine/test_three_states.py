@@ -69,11 +69,11 @@ def raising(_: Subject) -> Guarantee:
 
 
 def test_a_check_that_raises_is_a_defect_with_a_report(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard: list[logging.LogRecord] = []
-    monkeypatch.setattr(LOGGER, "level", logging.DEBUG)
     monkeypatch.setattr(LOGGER, "handle", heard.append)
+    caplog.set_level(logging.DEBUG, LOGGER.name)  # which forgets the levels that were looked up
     monkeypatch.setattr(guarantees, "CHECKS", (CHECKS[0], Check("sound", "It is.", raising)))
     attempt = exported(planted.Relu(), torch.ones(3))
     found = verify(attempt, describe(attempt))
