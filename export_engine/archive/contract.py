@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Mapping
 
 from export_engine.archive import bounds, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expressions import Expression, UnreadableError, parsed
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.values import Values
-from export_engine.describe import default_bounds
+from export_engine.describe import default_bounds, symbol_places
 from export_engine.record import Place, Signature, Symbol
 
 Ranges = Mapping[Expression, tuple[int | None, int | None]]
@@ -37,7 +36,7 @@ def read_symbols(
     ranges: Ranges, symbols: Symbols, signature: Signature, values: Values
 ) -> list[Symbol]:
     """Every symbol that a size of the program is made of, by number."""
-    places = _places(signature, values)
+    places = symbol_places(signature, values)
     per_symbol: dict[int, list[Place]] = {}
     for place in places:
         for number in symbols.entry(place.size).symbols:
@@ -62,25 +61,3 @@ def read_symbols(
 
 def _end(bound: int | None) -> int | None:
     return None if bound is None or abs(bound) >= _INFINITE else bound
-
-
-def _places(signature: Signature, values: Values) -> Iterator[Place]:
-    """Every symbolic dim of a user input or an output."""
-    for number, entry in enumerate(signature.inputs):
-        if entry.kind == "user_input":
-            yield from _dims("input", number, entry.path or entry.name, entry.type, values)
-    for number, output in enumerate(signature.outputs):
-        shown = f"output {output.path or number}"
-        yield from _dims("output", number, shown, output.type, values)
-
-
-def _dims(
-    io: Literal["input", "output"], number: int, shown: str, type_number: int, values: Values
-) -> Iterator[Place]:
-    kind = values.entry(type_number).kind
-    for dim, size in enumerate(values.sizes(type_number)):
-        if isinstance(size, str):
-            if kind == "tensor":
-                yield Place(io, number, dim, f"{shown}.shape[{dim}]", size)
-            else:
-                yield Place(io, number, -1, shown, size)

@@ -197,4 +197,4 @@ class _Reader:
         if node >= 0:
             return self._graphs.entries[0].type[node]
         values = self._graphs.values
-        return values.none() if constant and value is None else values.number(value)
+        return values.constant(value) if constant else values.number(value)

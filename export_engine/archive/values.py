@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,8 @@ import msgspec
 from export_engine.archive import bounds, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.symbols import Symbols
-from export_engine.describe import Table
-from export_engine.record import Size, ValueType
-
-_LONGEST_TEXT = 80
+from export_engine.describe import ValueTable, python_type, tensor_type
+from export_engine.record import ValueType
 
 
 @dataclass(frozen=True)
@@ -35,13 +32,12 @@ Value = schema.TensorMeta | Symbolic | CustomObject | tuple[Any, ...] | int | fl
 """What is known of a node's value; None stands for one of which nothing is."""
 
 
-class Values:
+class Values(ValueTable[Value]):
     """The value types of one Record."""
 
     def __init__(self, symbols: Symbols) -> None:
+        super().__init__()
         self._symbols = symbols
-        self.table: Table[Hashable, ValueType] = Table()
-        self._unknown = self._number(ValueType("unknown", ""))
         self._tensors: dict[bytes, int] = {}
 
     def number(self, value: Value) -> int:
@@ -51,25 +47,8 @@ class Values:
         if value is None:
             return self._unknown
         if isinstance(value, tuple):
-            items = [self.none() if item is None else self.number(item) for item in value]
-            text = ", ".join(self.table.entries[item].text or "?" for item in items)
-            return self._number(ValueType("tuple", f"({_cut(text)})", items=items))
+            return self._tuple(value)
         return self._number(self._scalar(value))
-
-    def none(self) -> int:
-        """The number of the type of Python's None."""
-        return self._number(ValueType("none", "None"))
-
-    def entry(self, number: int) -> ValueType:
-        """A type by its number."""
-        return self.table.entries[number]
-
-    def sizes(self, number: int) -> list[Size]:
-        """The sizes of a tensor type, or the one value of a number."""
-        entry = self.entry(number)
-        if entry.kind == "tensor":
-            return entry.shape
-        return [] if entry.value is None else [entry.value]
 
     def _tensor(self, meta: schema.TensorMeta) -> int:
         try:
@@ -83,19 +62,15 @@ class Values:
             raise ArchiveError(f"It has a tensor of more than {bounds.RANK} dims.")
         dtype = schema.DTYPES.get(meta.dtype, f"unknown dtype {meta.dtype}")
         layout = schema.LAYOUTS.get(meta.layout, f"unknown layout {meta.layout}")
-        strided = layout == "strided"
-        shape = [self._symbols.size(size) for size in meta.sizes]
-        stride = [self._symbols.size(step) for step in meta.strides] if strided else []
-        text = f"{schema.SHORT_DTYPES.get(dtype, dtype)}[{', '.join(map(str, shape))}]"
-        entry = ValueType(
-            "tensor",
-            text if strided else f"{layout} {text}",
-            dtype=dtype,
-            shape=shape,
-            stride=stride,
-            device=device_text(meta.device),
-            layout=layout,
-            requires_grad=meta.requires_grad,
+        steps = meta.strides if layout == "strided" else []
+        entry = tensor_type(
+            dtype,
+            schema.SHORT_DTYPES.get(dtype, dtype),
+            [self._symbols.size(size) for size in meta.sizes],
+            [self._symbols.size(step) for step in steps],
+            device_text(meta.device),
+            layout,
+            meta.requires_grad,
         )
         number = self._tensors[key] = self._interned(entry)
         return number
@@ -113,21 +88,7 @@ class Values:
                 return ValueType(value.kind, f"{value.kind} {plain}")  # type: ignore[arg-type]
             found = self._symbols.size(size)
             return ValueType(value.kind, f"{value.kind} {found}", value=found)  # type: ignore[arg-type]
-        match value:
-            case bool():
-                return ValueType("bool", f"bool {value}")
-            case int():
-                return ValueType("int", f"int {value}", value=value)
-            case float():
-                return ValueType("float", f"float {value}")
-            case str():
-                return ValueType("str", "str")
-        return ValueType("object", "CustomObjArgument")
-
-    def _number(self, entry: ValueType) -> int:
-        key = (entry.kind, entry.text, tuple(entry.items))
-        known = self.table.find(key)
-        return known if known is not None else self.table.add(key, entry)
+        return python_type(value) or ValueType("object", "CustomObjArgument")
 
 
 def device_text(device: schema.Device) -> str:
@@ -135,7 +96,3 @@ def device_text(device: schema.Device) -> str:
     kind = device.type if device.type.isidentifier() else repr(device.type)
     text = kind[: bounds.TEXT]
     return text if device.index is None else f"{text}:{device.index}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"

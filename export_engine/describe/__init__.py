@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from export_engine.describe.range_ends import default_bounds as default_bounds
     from export_engine.describe.scopes import Scopes as Scopes
     from export_engine.describe.signature import input_paths as input_paths
+    from export_engine.describe.signature_places import symbol_places as symbol_places
     from export_engine.describe.symbols import Leaf as Leaf
     from export_engine.describe.symbols import user_names as user_names
     from export_engine.describe.tables import Stacks as Stacks
     from export_engine.describe.tables import Strings as Strings
     from export_engine.describe.tables import Table as Table
     from export_engine.describe.tables import ragged as ragged
+    from export_engine.describe.value_table import ValueTable as ValueTable
+    from export_engine.describe.value_table import python_type as python_type
+    from export_engine.describe.value_table import tensor_type as tensor_type
 else:
     __getattr__, __dir__ = lazy_names(__name__)

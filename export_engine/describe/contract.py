@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -10,10 +10,11 @@ from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
 from export_engine.describe.bounds import bounds_of
+from export_engine.describe.signature_places import symbol_places
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
-from export_engine.record import Guard, Place, Signature, Symbol
+from export_engine.record import Guard, Signature, Symbol
 from export_engine.shapes import InputPlace, Shapes
 from export_engine.torch_internals import int_bound, is_unbacked, symbol_hint, symbols_left
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
@@ -55,7 +56,7 @@ def describe_symbols(
         str(key): bounds for key, bounds in (program.range_constraints if program else {}).items()
     }
     births = {str(birth.symbol): birth for birth in attempt.recording.births}
-    places = _places(signature, values)
+    places = list(symbol_places(signature, values))
     described = []
     for symbol in symbols.table.entries:  # grows no more: every size has been read by now
         torch_name = str(symbol)
@@ -188,30 +189,6 @@ def _effect(
         last = {each.symbol: each for each in narrowed}
         return "narrows", ", ".join(narrowed_text(each, symbols) for each in last.values())
     return "kept", ""
-
-
-def _places(signature: Signature, values: Values) -> list[Place]:
-    """Every symbolic dim of a user input or an output."""
-    found: list[Place] = []
-    for number, entry in enumerate(signature.inputs):
-        if entry.kind == "user_input":
-            found.extend(_dims("input", number, entry.path or entry.name, entry.type, values))
-    for number, output in enumerate(signature.outputs):
-        name = f"output {output.path or number}"
-        found.extend(_dims("output", number, name, output.type, values))
-    return found
-
-
-def _dims(
-    io: Literal["input", "output"], number: int, shown: str, type_number: int, values: Values
-) -> Iterator[Place]:
-    kind = values.entry(type_number).kind
-    for dim, size in enumerate(values.sizes(type_number)):
-        if isinstance(size, str):
-            if kind == "tensor":
-                yield Place(io, number, dim, f"{shown}.shape[{dim}]", size)
-            else:
-                yield Place(io, number, -1, shown, size)
 
 
 def _symbols_of(text: str, symbols: Symbols) -> list[int]:

@@ -117,18 +117,11 @@ def _input(
     values: Values,
     paths: Any,
 ) -> InputEntry:
-    name = spec.arg.name
-    node = nodes.get(name, -1)
-    constant = spec.arg if isinstance(spec.arg, ConstantArgument) else None
     return InputEntry(
         _INPUT_KINDS[spec.kind],  # type: ignore[arg-type]
-        name,
-        node,
-        graph.type[node] if node >= 0 else _constant_type(constant, values),
-        target=spec.target or "",
-        path=next(paths, name) if spec.kind is InputKind.USER_INPUT else "",
+        **_argument(spec, nodes, graph, values),
+        path=next(paths, spec.arg.name) if spec.kind is InputKind.USER_INPUT else "",
         persistent=spec.persistent,
-        constant=repr(constant.value) if constant else None,
         bytes=_held_bytes(program, spec),
     )
 
@@ -147,21 +140,24 @@ def _held_bytes(program: ExportedProgram, spec: InputSpec) -> int:
 def _output(
     spec: OutputSpec, nodes: dict[str, int], graph: Graph, values: Values, paths: Any
 ) -> OutputEntry:
-    name = spec.arg.name
-    node = nodes.get(name, -1)
-    constant = spec.arg if isinstance(spec.arg, ConstantArgument) else None
     return OutputEntry(
         _OUTPUT_KINDS[spec.kind],  # type: ignore[arg-type]
-        name,
-        node,
-        graph.type[node] if node >= 0 else _constant_type(constant, values),
-        target=spec.target or "",
+        **_argument(spec, nodes, graph, values),
         path=next(paths, "") if spec.kind is OutputKind.USER_OUTPUT else "",
-        constant=repr(constant.value) if constant else None,
     )
 
 
-def _constant_type(constant: ConstantArgument | None, values: Values) -> int:
-    if constant is None:
-        return values.number(None)
-    return values.none() if constant.value is None else values.number(constant.value)
+def _argument(
+    spec: InputSpec | OutputSpec, nodes: dict[str, int], graph: Graph, values: Values
+) -> dict[str, Any]:
+    """What an input and an output have in common."""
+    constant = spec.arg if isinstance(spec.arg, ConstantArgument) else None
+    node = nodes.get(spec.arg.name, -1)
+    alone = values.constant(constant.value) if constant else values.number(None)
+    return {
+        "name": spec.arg.name,
+        "node": node,
+        "type": graph.type[node] if node >= 0 else alone,
+        "target": spec.target or "",
+        "constant": repr(constant.value) if constant else None,
+    }
