@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Progress
     from export_engine.record import ProbeResult, Record
+    from export_engine.shapes import FormName
     from export_engine.verify import Verified
 
 
@@ -253,6 +254,27 @@ class Exploration:
         attempt = self.session.entry.attempt
         request = None if isinstance(attempt, OpenedFile) else attempt.request
         return {edit.file: edit.after for edit in request.edits} if request else {}
+
+    def dynamic_shapes(self, fix: Fix | int | None = None, form: FormName | None = None) -> str:
+        """The Python that makes the `dynamic_shapes` of this call, to be pasted.
+
+        Args:
+            fix: one of `fixes`, or its number there, to be in it; by default, what was asked for.
+            form: `"Dims"` or `"ShapesSpec"`; by default, the one that was asked for.
+
+        Raises:
+            FixError: there is no such fix, the attempt was loaded or asks for nothing, or this
+                form cannot say what is asked for.
+        """
+        from explorer.written_shapes import written
+
+        entry = self.session.entry
+        attempt = None if isinstance(entry.attempt, OpenedFile) else entry.attempt
+        offered = list(self.fixes)
+        if isinstance(fix, int) and not 0 <= fix < len(offered):
+            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: ex.fixes.")
+        chosen = offered[fix] if isinstance(fix, int) else fix
+        return written(attempt, chosen, form)
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

@@ -157,6 +157,7 @@ def fix_lines(record: Record) -> list[str]:
         lines.append(f"{number}: {fix.title}{marks}")
         if fix.kind == "shapes":
             lines.append(f"   {fix.before}  →  {fix.after}")
+            lines += [f"   as {each.name}: {each.text or each.reason}" for each in fix.forms[1:]]
         if fix.gives_up:
             lines.append(f"   gives up: {fix.gives_up}")
     return lines
@@ -172,7 +173,22 @@ def _failure(record: Record) -> list[str]:
     if code:
         shown.append(cut(f"      {code}"))
     shown += [f"  {line}" for line in textwrap.wrap(harmless(failure.why), width() - 2)]
-    return shown + _section("Fixes: ex.apply(0), or ex.autofix()", fix_lines(record), 3 * _MOST)
+    shown += _section("Fixes: ex.apply(0), or ex.autofix()", fix_lines(record), 3 * _MOST)
+    return shown + python_lines(record)
+
+
+def python_lines(record: Record) -> list[str]:
+    """The Python of the first fix of shapes, in every form that says it: whole lines, to paste."""
+    cards = record.failure.fixes if record.failure else []
+    number = next((at for at, card in enumerate(cards) if card.forms), None)
+    if number is None:
+        return []
+    lines: list[str] = []
+    for form in cards[number].forms:
+        if form.python:
+            lines.append(f"Fix {number} as {form.name}: ex.dynamic_shapes({number}, {form.name!r})")
+            lines += [f"  {line}" for line in harmless(form.python).splitlines()]
+    return lines
 
 
 def _fixed(record: Record) -> list[str]:

@@ -27,5 +27,5 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         span=list(diagnosis.span or ()),
         related=[Related(each.text, stacks.number(each.stack)) for each in diagnosis.related],
         links=[Link(each.kind, each.name, each.text, each.url) for each in diagnosis.links],
-        fixes=[fix_card(fix, stacks) for fix in attempt.fixes],
+        fixes=[fix_card(fix, stacks, attempt.request) for fix in attempt.fixes],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Request
 from export_engine.describe.fix_cards import fix_card
 from export_engine.describe.tables import Stacks, Strings
 from export_engine.findings import Finding, find_findings
@@ -16,7 +16,7 @@ def with_findings(record: Record, exported: Exported, strings: Strings, stacks: 
     found = find_findings(exported, record)
     rows, fixes = [], 0
     for finding in found:
-        rows.append(_row(finding, stacks, fixes if finding.fix else -1))
+        rows.append(_row(finding, stacks, fixes if finding.fix else -1, exported.request))
         fixes += finding.fix is not None
     frames = stacks.frames()
     return msgspec.structs.replace(
@@ -30,7 +30,7 @@ def with_findings(record: Record, exported: Exported, strings: Strings, stacks: 
     )
 
 
-def _row(finding: Finding, stacks: Stacks, fix: int) -> FindingRow:
+def _row(finding: Finding, stacks: Stacks, fix: int, request: Request | None) -> FindingRow:
     return FindingRow(
         kind=finding.kind.name.lower().replace("_", "-"),
         heading=finding.kind.value,
@@ -41,7 +41,7 @@ def _row(finding: Finding, stacks: Stacks, fix: int) -> FindingRow:
         node=finding.node,
         guard=finding.guard,
         fix=fix,
-        card=fix_card(finding.fix, stacks) if finding.fix else None,
+        card=fix_card(finding.fix, stacks, request) if finding.fix else None,
     )
 
 

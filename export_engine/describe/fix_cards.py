@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import Fix
+from export_engine.attempt import Fix, Request
 from export_engine.describe.tables import Stacks
-from export_engine.record import FixCard
+from export_engine.record import FixCard, ShapesForm
+from export_engine.shapes import forms, shapes_of
 
 
-def fix_card(fix: Fix, stacks: Stacks) -> FixCard:
-    """What a view shows of a fix."""
+def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
+    """What a view shows of a fix.
+
+    Args:
+        fix: the fix.
+        stacks: of the Record.
+        request: that it is a fix of.
+    """
     return FixCard(
         kind=fix.kind,
         title=fix.title,
@@ -20,4 +27,19 @@ def fix_card(fix: Fix, stacks: Stacks) -> FixCard:
         diffs=[edit.diff(stacks.files.name_of(edit.file)) for edit in fix.edits],
         stack=stacks.number(fix.stack),
         tried=fix.leads_to is not None,
+        forms=_forms(fix, request) if fix.kind == "shapes" and request else [],
     )
+
+
+def _forms(fix: Fix, request: Request) -> list[ShapesForm]:
+    """What a fix of shapes asks for, in either form."""
+    changed = fix.change(request)
+    shapes = shapes_of(changed)
+    if shapes is None:
+        return []
+    return [
+        ShapesForm(
+            each.name, "" if each.shapes is None else str(each.shapes), each.python, each.reason
+        )
+        for each in forms(shapes, changed.target, changed.args, changed.kwargs)
+    ]

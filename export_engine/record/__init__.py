@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from export_engine.record.verdicts import FindingRow as FindingRow
     from export_engine.record.verdicts import FixCard as FixCard
     from export_engine.record.verdicts import GuaranteeRow as GuaranteeRow
+    from export_engine.record.verdicts import ShapesForm as ShapesForm
     from export_engine.record.verdicts import TrialRow as TrialRow
     from export_engine.record.verdicts import Verification as Verification
     from export_engine.record.wire import encode as encode

@@ -10,6 +10,18 @@ from typing import Literal
 import msgspec
 
 
+class ShapesForm(msgspec.Struct, frozen=True):
+    """Shapes in one of torch's two forms."""
+
+    name: Literal["Dims", "ShapesSpec"]
+    text: str
+    """In the short language; empty where this form cannot say them."""
+    python: str
+    """Statements to paste that make the `dynamic_shapes`; empty without a text."""
+    reason: str = ""
+    """Why this form cannot say them: one sentence."""
+
+
 class FixCard(msgspec.Struct, frozen=True):
     """A fix, as it is offered. Its number among the failure's fixes is what applies it."""
 
@@ -28,6 +40,8 @@ class FixCard(msgspec.Struct, frozen=True):
     """The line that it is about."""
     tried: bool = False
     """Whether it is known that the call exports with it."""
+    forms: list[ShapesForm] = []
+    """Of a fix of shapes: what it asks for, in its own form first, then in the other."""
 
 
 class TrialRow(msgspec.Struct, frozen=True):

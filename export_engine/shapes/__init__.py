@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.shapes.both_forms import Form as Form
+    from export_engine.shapes.both_forms import FormName as FormName
+    from export_engine.shapes.both_forms import form_of as form_of
+    from export_engine.shapes.both_forms import forms as forms
     from export_engine.shapes.differences import AssumptionChange as AssumptionChange
     from export_engine.shapes.differences import BoundsChange as BoundsChange
     from export_engine.shapes.differences import Change as Change

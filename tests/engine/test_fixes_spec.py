@@ -139,7 +139,7 @@ def test_a_way_that_differs_is_never_called_lossless() -> None:
     attempt = failed(CASES["branch"])
     open_left = [fix for fix in attempt.fixes if "guard_or_false" in fix.title]
     assert all(fix.lossy for fix in open_left)
-    checked = next(fix for fix in attempt.fixes if fix.title == "Take `x.shape[0] > 2` for granted")
+    checked = next(fix for fix in attempt.fixes if fix.title == "Assume `x.shape[0] > 2`")
     assert checked.lossy
     assert _agrees(attempt, checked)
 

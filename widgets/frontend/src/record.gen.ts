@@ -210,6 +210,13 @@ export interface Link {
   url: string;
 }
 
+export interface ShapesForm {
+  name: "Dims" | "ShapesSpec";
+  text: string;
+  python: string;
+  reason: string;
+}
+
 export interface FixCard {
   kind: "code" | "inputs" | "mode" | "options" | "shapes";
   title: string;
@@ -221,6 +228,7 @@ export interface FixCard {
   diffs: string[];
   stack: number;
   tried: boolean;
+  forms: ShapesForm[];
 }
 
 export interface Failure {

@@ -7,6 +7,7 @@ import type { Store } from "../store";
 import { Diff } from "./Diff";
 import { LineLink } from "./LineLink";
 import { Prose } from "./parts";
+import { ShapesForms } from "./ShapesForms";
 
 const KINDS: { [kind in Card["kind"]]: string } = {
   shapes: "shapes",
@@ -69,6 +70,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
         </p>
       )}
       {(fix.before || fix.after) && <Change before={fix.before} after={fix.after} />}
+      {fix.forms.length > 0 && <ShapesForms forms={fix.forms} />}
       {fix.diffs.map((text, index) => (
         <Diff key={index} text={text} />
       ))}

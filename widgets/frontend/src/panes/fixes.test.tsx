@@ -56,6 +56,26 @@ test("a fix says what it does, what changes and what it gives up", async () => {
   expect(code?.querySelector(".tx-diff-added")?.textContent).toContain("+torch.cond(x)");
 });
 
+test("a fix of shapes is written as Dims or as a ShapesSpec, to copy", async () => {
+  const forms = [
+    { name: "Dims" as const, text: "x: 16*_s", python: "dims = <b>", reason: "" },
+    { name: "ShapesSpec" as const, text: "x: s; s % 16 == 0", python: "spec = 1", reason: "" },
+  ];
+  const unsaid = { name: "Dims" as const, text: "", python: "", reason: "No Dim can say it." };
+  await fail({ fixes: [fixCard({ forms }), fixCard({ forms: [unsaid] })] });
+  expect(page.querySelector(".tx-forms-python")).toBeNull();
+  await act(() => buttons("Dims")[0]?.click());
+  expect(page.querySelector(".tx-forms-python")?.textContent).toBe("dims = <b>");
+  await act(() => buttons("ShapesSpec")[0]?.click());
+  expect(page.querySelector(".tx-forms-text")?.textContent).toBe("x: s; s % 16 == 0");
+  expect(page.querySelector(".tx-forms-python")?.textContent).toBe("spec = 1");
+  expect(buttons("Copy ShapesSpec")).toHaveLength(1);
+  await act(() => buttons("ShapesSpec")[0]?.click());
+  await act(() => buttons("Dims")[1]?.click());
+  expect(page.textContent).toContain("No Dim can say it.");
+  expect(page.querySelector(".tx-forms-python")).toBeNull();
+});
+
 test("Apply asks for that one fix, and shows the attempt it gave", async () => {
   const { store, host } = await fail(
     { fixes: [fixCard({}), fixCard({ title: "other" })] },

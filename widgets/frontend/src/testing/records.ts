@@ -338,6 +338,7 @@ export function fixCard(fields: Partial<FixCard>): FixCard {
     diffs: [],
     stack: -1,
     tried: false,
+    forms: [],
     ...fields,
   };
 }
