@@ -70,7 +70,7 @@ class Doctor(NamedTuple):
             "Backends on the CPU",
             *(f"  {name}: {why or 'runs'}" for name, why in self.backends.items()),
             "Private names of torch",
-            f"  {self.capabilities - missing} of {self.capabilities} are as we know them",
+            f"  {self.capabilities - missing} of {self.capabilities} are as expected",
             *(f"  left out: {said}" for said in self.left_out),
             *(f"  done without: {said}" for said in self.otherwise),
         ]

@@ -26,9 +26,9 @@ Export Explorer itself failed."""
 _EPILOG = """\
 examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
-  export-explorer model.pt2 --verify               check what torch.export claims of it
+  export-explorer model.pt2 --verify               check torch.export's guarantees on it
   export-explorer model.pt2 --html report.html     the whole view, in one file without a network
-  export-explorer model.pt2 --run --backend all    run it by all that is installed, and compare
+  export-explorer model.pt2 --run --backend all    run it with every backend, and compare
   export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
                                                    of both
   export-explorer package.module:make -d "x: batch, _"
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--spec", action="store_true", help="ShapesSpec in place of Dims")
     parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
     parser.add_argument(
-        "--trusted", action="store_true", help="you know who made the .pt2 file: make its program"
+        "--trusted", action="store_true", help="you trust the .pt2 file: load its program"
     )
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
@@ -98,14 +98,16 @@ def _parser() -> argparse.ArgumentParser:
         "--run", metavar="DEVICE", nargs="?", const="cpu", help="run it and compare: --run cuda"
     )
     parser.add_argument(
-        "--backend", metavar="NAMES", help="by what to run it: program,inductor,onnx, ..., or all"
+        "--backend", metavar="NAMES", help="backends: program,inductor,onnx, ..., or all"
     )
     parser.add_argument("--profile", action="store_true", help="measure each op")
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
     parser.add_argument(
-        "--doctor", action="store_true", help="print what a bug report needs: versions and the like"
+        "--doctor",
+        action="store_true",
+        help="print versions, backends and devices, for a bug report",
     )
     parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
     return parser
@@ -117,7 +119,7 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.diff:
         more = (asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
         if any((*more, asked.run, asked.backend)):
-            raise ValueError("--diff goes with --html alone.")
+            raise ValueError("--diff works with --html only.")
         other = _opened(asked.diff, asked)
         comparison = diff(first, other)
         _say(comparison)

@@ -44,7 +44,9 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
     target = Path(path)
     kind = target.suffix.removeprefix(".")
     if not kind:
-        raise ValueError(f"{target.name} has no ending; write graph.svg, graph.pdf or graph.dot")
+        raise ValueError(
+            f"{target.name} has no file extension; write graph.svg, graph.pdf or graph.dot"
+        )
     drawing = dot_graph(record, full)
     if kind in ("dot", "gv"):
         target.write_text(drawing.source, encoding="utf-8")

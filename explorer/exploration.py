@@ -293,7 +293,7 @@ class Exploration:
         numbers = []
         for fix in fixes:
             if not isinstance(fix, int) and fix not in offered:
-                raise FixError(f"{fix.title} is not among the fixes of this attempt: ex.fixes.")
+                raise FixError(f"{fix.title} is not one of this attempt's fixes; see ex.fixes.")
             numbers.append(fix if isinstance(fix, int) else offered.index(fix))
         self.session.apply(self.session.current, numbers, progress)
         return self

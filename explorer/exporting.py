@@ -65,7 +65,7 @@ def explore(
     attached = attached_spec(model)
     if attached is not None and given is not None and given is not attached:
         raise ShapesError(
-            "@dynamic_spec says already what is dynamic in this call; leave out dynamic_shapes"
+            "@dynamic_spec already says what is dynamic in this call; leave out dynamic_shapes"
         )
     if spec and given is not None:
         shapes = given

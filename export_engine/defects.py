@@ -55,7 +55,7 @@ def failed_itself(error: BaseException, doing: str) -> str:
     """A defect in a sentence: what failed, and that it is nobody's fault but ours."""
     return (
         f"Export Explorer itself failed while {doing}: {_said(error)}. "
-        "This is a bug in Export Explorer; nothing is known of what it was to find out."
+        "This is a bug in Export Explorer; what it was checking is unknown."
     )
 
 

@@ -20,7 +20,7 @@ OPTIONS = {
     "--spec": "with torch's ShapesSpec in place of Dims: sizes are unbacked (torch 2.14)",
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--guide": "go step by step: export, explain, fix, verify, write a report",
-    "--verify": "check the guarantees that torch.export claims, on this program",
+    "--verify": "check torch.export's guarantees on this program",
     "--run": "run it and compare with eager; on a device: --run cuda",
     "--backend": (
         "run with these backends: eager,program,inductor,aoti,onnx, ..., or all that can run here"
@@ -28,8 +28,8 @@ OPTIONS = {
     "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
     "--profile": "measure each op",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
-    "--vs-compile": "show what torch.compile does with the same call beside it",
-    "--sizes": "with --vs-compile: call it at these sizes, 512,1024,2048 or batch=512,1024",
+    "--vs-compile": "compare with what torch.compile does with the same call",
+    "--sizes": "with --vs-compile: call both at these sizes, 512,1024,2048 or batch=512,1024",
     "-d": 'dynamic sizes: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
@@ -37,7 +37,7 @@ OPTIONS = {
     "--save": "save the program to this .pt2 file, with its Record",
     "--html": "write the whole view to one HTML file that needs no kernel",
     "--load": "open a .pt2 file instead of exporting a call",
-    "--trusted": "with --load: you know who made the file, so its program may be made",
+    "--trusted": "with --load: you trust the file, so its program may be loaded",
     "--no-display": "export, but show nothing",
 }
 _VALUED = {

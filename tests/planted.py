@@ -564,5 +564,5 @@ def op_plants() -> list[OpPlant]:
             fake(_like, _writes),
             lambda: custom(_writes, _like, "(Tensor(a!) x) -> Tensor"),
         ),
-        OpPlant("returns memory of its argument `x`", fake(_like, lambda x: x), clean),
+        OpPlant("returns an alias of its argument `x`", fake(_like, lambda x: x), clean),
     ]

@@ -129,11 +129,11 @@ def _undecided(exploration: Exploration) -> str:
     if exploration.fixes:
         return (
             "The remaining fixes are lossy, so you decide: apply one of those above, here or in "
-            f"the view.{where} if none will do, and run the guide again."
+            f"the view.{where} if none fits, and run the guide again."
         )
     return (
         f"No fix is known.{where} so that the sentence above no longer holds, and run the guide "
-        "again. The view below has torch's own message, and what was traced until then."
+        "again. The view below has torch's own message, and the graph traced so far."
     )
 
 
@@ -158,7 +158,7 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
         title="Check for problems",
         reason="It exports, with findings to look at:",
         lines=[*lines, *_offers(exploration, name)],
-        after="Findings has each with its line, and why it matters.",
+        after="Findings lists each with its line and why it matters.",
     )
 
 
@@ -202,8 +202,8 @@ def verified(exploration: Exploration, progress: Report | None) -> Reply:
         left = [Line("open", f"{each.name}: {each.sentence}") for each in checked.unchecked]
         return Reply(
             kind="note",
-            title="Verify: not all of it",
-            reason=f"{checked.sentence} Nothing is broken as far as was checked.",
+            title="Verify: incomplete",
+            reason=f"{checked.sentence} Nothing that was checked is broken.",
             lines=left[:_MOST],
             after="Verify shows why each was not checked, with a report to send where the check "
             "itself failed.",

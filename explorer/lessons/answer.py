@@ -95,7 +95,7 @@ class Answer:
         found = self.exploration.probe(**self._sizes(shapes))
         if found.verdict != "accepted":
             asks = (
-                f"it asks for `{found.broken[0].text}`" if found.broken else "it is not known why"
+                f"it asks for `{found.broken[0].text}`" if found.broken else "the reason is unknown"
             )
             raise Wrong(f"The program does not take {_said(shapes)}: {asks}.")
 
@@ -114,7 +114,7 @@ class Answer:
                 raise Wrong(_trial(trial.sizes, trial.outcome, trial.detail))
         if agreement.verdict == "not checked":
             raise Wrong(
-                "The model itself runs at no other size of those that the program says it takes."
+                "The model itself fails at every other size that the program claims to accept."
             )
 
     def agrees_with(self, reference: Callable[..., Any], *calls: Sequence[Any]) -> None:
@@ -198,7 +198,7 @@ class Answer:
         attempt = self.exploration.session.entry.attempt
         assert isinstance(attempt, Exported)
         if attempt.request is None:
-            raise Wrong("A program from a file has no model beside it. Export the model itself.")
+            raise Wrong("A program loaded from a file has no eager model. Export the model itself.")
         return attempt
 
     def _size(self, name: str, dim: int) -> SizeInput:

@@ -115,7 +115,7 @@ class Lesson:
                 warnings.simplefilter("ignore")  # of torch's, about what the checker does
                 exercise.checker(Answer(_answered(given, options)))
         except (Wrong, AssertionError) as error:
-            return self._refused(exercise, str(error) or "Something is not as it should be.")
+            return self._refused(exercise, str(error) or "The check failed without a reason.")
         except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
             passed_over(error, "checking an answer")
             return self._refused(
@@ -162,7 +162,7 @@ class Lesson:
         return Reply(
             kind="note",
             title=f"Exercise {exercise.number}: one way to do it",
-            code=exercise.solution or "The teacher has given none.",
+            code=exercise.solution or "This exercise has none.",
         )
 
     def progress(self) -> Reply:

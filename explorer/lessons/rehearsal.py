@@ -71,7 +71,7 @@ def rehearse(notebook: str | Path, fewest_wrong: int = 3) -> Rehearsal:
 
     Raises:
         OSError: there is no such file.
-        ValueError: it is no notebook.
+        ValueError: it is not a notebook.
     """
     cells = _code_cells(Path(notebook))
     with _surroundings(Path(notebook).parent) as shell:
@@ -178,7 +178,7 @@ def _code_cells(path: Path) -> list[dict[str, Any]]:
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no notebook.") from error
+        raise ValueError(f"{path} is not a notebook.") from error
     return [cell for cell in cells if cell.get("cell_type") == "code"]
 
 

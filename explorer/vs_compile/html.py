@@ -41,7 +41,7 @@ def report_html(report: CompileReport) -> str:
     calls = "".join(_row(report, each) for each in report.calls)
     return (
         '<div style="max-width:1100px;overflow-wrap:anywhere">'
-        f"<p><b><code>{escaped(report.title)}</code></b>: torch.compile beside torch.export</p>"
+        f"<p><b><code>{escaped(report.title)}</code></b>: torch.compile and torch.export</p>"
         f'<table style="{_TABLE}"><thead>{_heads(report)}</thead><tbody>{calls}</tbody></table>'
         f"{_graphs(report.graphs)}{_gaps(report.gaps)}</div>"
     )

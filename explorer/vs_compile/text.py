@@ -23,7 +23,7 @@ EXPORT_SAYS = {
 
 def report_text(report: CompileReport) -> str:
     """All of it."""
-    lines = [f"{report.title}: torch.compile beside torch.export", "", *summary_lines(report), ""]
+    lines = [f"{report.title}: torch.compile and torch.export", "", *summary_lines(report), ""]
     for call in report.calls:
         lines += _call(report, call)
     lines += ["", "Graphs that torch.compile cut"]

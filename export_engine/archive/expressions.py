@@ -156,7 +156,7 @@ class _Parser:
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
-                raise UnreadableError(f"{text[at : at + 20]!r} is no part of a size")
+                raise UnreadableError(f"{text[at : at + 20]!r} is not part of a size")
             kind = str(match.lastgroup)
             found.append((kind, match[kind]))
             at = match.end()
@@ -263,7 +263,7 @@ def _atom(name: str) -> Expression:
     if name in _ATOMS:
         return _ATOMS[name]
     if not name.isidentifier() or len(name) > bounds.TEXT:
-        raise UnreadableError(f"{name[:40]!r} is no name of a symbol")
+        raise UnreadableError(f"{name[:40]!r} is not the name of a symbol")
     return Expression("symbol", name=name)
 
 
@@ -275,14 +275,16 @@ def _function(name: str, args: tuple[Expression, ...]) -> Expression:
         return _exact(name, args)
     least, most = _FUNCTIONS.get(name, (1, 0))
     if not least <= len(args) <= most:
-        raise UnreadableError(f"{name[:40]!r} of {len(args)} values is nothing that torch writes")
+        raise UnreadableError(
+            f"{name[:40]!r} of {len(args)} values is not something that torch writes"
+        )
     return _made(name, args)
 
 
 def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
     values = [each.value for each in args if each.is_number]
     if len(values) != len(args):
-        raise UnreadableError(f"{name} of what is no number")
+        raise UnreadableError(f"{name} of something that is not a number")
     if name == "Integer" and len(values) == 1:
         return args[0]
     if name == "Rational" and len(values) == 2 and values[1]:
@@ -327,7 +329,7 @@ def _read_float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UnreadableError(f"{text[:40]!r} is no number") from None
+        raise UnreadableError(f"{text[:40]!r} is not a number") from None
 
 
 def value_of(expression: Expression, symbols: Mapping[str, int]) -> Number | None:

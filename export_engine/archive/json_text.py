@@ -35,11 +35,11 @@ def decoded(data: bytes, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
         return decoder.decode(data)
     except msgspec.MsgspecError as error:
         raise ArchiveError(
-            f"{what} is not what torch writes: {str(error)[:300]}. It is damaged, or of a "
-            "version of torch that writes it otherwise: open it with that version."
+            f"{what} is not what torch writes: {str(error)[:300]}. It is damaged, or "
+            "saved by a torch version with another format: open it with that version."
         ) from error
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise ArchiveError(f"{what} is damaged: {str(error)[:200]}. Get the file anew.") from error
+        raise ArchiveError(f"{what} is damaged: {str(error)[:200]}. Get the file again.") from error
 
 
 def check(data: bytes, what: str) -> None:
@@ -61,7 +61,7 @@ def check(data: bytes, what: str) -> None:
     if not brackets:
         return
     if brackets.replace(b"[]", b"").replace(b"{}", b"") == brackets:
-        raise ArchiveError(f"{what} is damaged: its brackets do not match. Get the file anew.")
+        raise ArchiveError(f"{what} is damaged: its brackets do not match. Get the file again.")
     raise ArchiveError(
         f"{what} is nested more than {bounds.JSON_DEPTH} levels deep, which torch does not write."
     )

@@ -22,15 +22,12 @@ from export_engine.archive.zip_members import Members
 from export_engine.record import Probe, Record, Rule, check_record, from_json
 
 PLAIN = (
-    "The file holds the program alone: guards have no lines, and there is no source text. "
+    "The file holds only the program: guards have no lines, and there is no source text. "
     "`ex.save(path)` keeps them."
 )
-_UNREADABLE = "What Export Explorer kept in the file cannot be read"
-_OTHER = "What Export Explorer kept in the file is about another program"
-_CLAIMED = (
-    "What was checked, compared and run of the program is as the file says; nothing of it was done "
-    "here."
-)
+_UNREADABLE = "Export Explorer's Record in the file cannot be read"
+_OTHER = "Export Explorer's Record in the file is of another program"
+_CLAIMED = "Checks, comparisons and runs are as recorded in the file; none was repeated here."
 
 
 class Kept(NamedTuple):

@@ -52,11 +52,11 @@ class Parts:
         """What the file is, where it holds no program, and what to do with it."""
         if self.compiled:
             return (
-                f"It holds code compiled by AOTInductor alone ({_listed(self.compiled)}). If you "
+                f"It holds only code compiled by AOTInductor ({_listed(self.compiled)}). If you "
                 "trust it, load it with torch._inductor.aoti_load_package."
             )
         if self.executorch:
-            return f"It holds files for ExecuTorch alone ({_listed(self.executorch)})."
+            return f"It holds only files for ExecuTorch ({_listed(self.executorch)})."
         if "data.pkl" in self.others:
             return (
                 "It is a file of torch.save, with weights or a pickled model. Export the model and "

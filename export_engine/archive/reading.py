@@ -77,8 +77,9 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
             raise
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ArchiveError(
-                f"{file.name} is not what torch writes: {str(error)[:300]}. It is damaged, or of a "
-                "version of torch that writes it otherwise: open it with that version."
+                f"{file.name} is not what torch writes: {str(error)[:300]}. It is "
+                "damaged, or saved by a torch version with another format: open it with "
+                "that version."
             ) from error
         except Exception as error:  # a file may say anything; what nobody thought of is logged
             _LOG.exception("reading %s", file.name)
@@ -209,11 +210,11 @@ def _notes(
         known = ".".join(map(str, schema.SCHEMA_VERSION))
         found.append(
             f"Saved by torch {cut(program.torch_version)} in its schema "
-            f"{version[0]}.{version[1]}, which is newer than {known}, the newest that is known "
-            "here: what is new in it is not shown."
+            f"{version[0]}.{version[1]}, which is newer than {known}, the newest that "
+            "this Export Explorer knows: what is new in it is not shown."
         )
     for said, what in (
-        (names.refused, "are no names and are shown as text"),
+        (names.refused, "are not valid names and are shown as text"),
         (symbols.unreadable, "should be sizes and cannot be read"),
         (graphs.arguments.unknown, "are of a later torch and are shown as they are in the file"),
     ):

@@ -38,8 +38,8 @@ _MOST_TIMES = 100
 """How many times its own size a larger one may."""
 RECORD = "export_explorer/record.json"
 """The member that holds the Record, under torch's folder for extra files."""
-_UNREADABLE = "What Export Explorer kept in the file cannot be read"
-_OTHER = "What Export Explorer kept in the file is about another program."
+_UNREADABLE = "Export Explorer's Record in the file cannot be read"
+_OTHER = "Export Explorer's Record in the file is of another program."
 
 
 def load(path: str | os.PathLike[str], *, name: str = "", known: Record | None = None) -> Exported:
@@ -185,7 +185,7 @@ def _check_readable(file: Path) -> None:
         )
     if not _is_zip(file):
         raise ArchiveError(
-            f"{file.name} is not a .pt2 archive: it is no zip file, or it was cut off. "
+            f"{file.name} is not a .pt2 archive: it is not a zip file, or it is truncated. "
             "Write one with torch.export.save(program, path)."
         )
     _check_members(file)

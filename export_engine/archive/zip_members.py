@@ -23,7 +23,7 @@ _LOCAL_HEADER = 30
 """Bytes before a member's name, where the member itself is."""
 _AT_ONCE = 2**20
 """Bytes that are read at a time."""
-_AGAIN = "Save the program again, or get the file anew."
+_AGAIN = "Save the program again, or get the file again."
 _TRUST = "If you trust it, unpack it and pack it again without compression."
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -58,7 +58,7 @@ class Members:
         if len(listed) > bounds.MEMBERS:
             raise ArchiveError(
                 f"{title} has {len(listed):,} members; {bounds.MEMBERS:,} are read at most. "
-                "It is no archive of torch's."
+                "torch did not write it."
             )
         for info in archive.infolist():
             self._check(info)
@@ -124,18 +124,18 @@ class Members:
         if absolute or ".." in path.split("/") or "\0" in info.orig_filename:
             raise ArchiveError(
                 f"{self.title} is not opened: its member {shown} is named outside of the archive. "
-                "It is no archive of torch's."
+                "torch did not write it."
             )
         if len(name) > bounds.NAME:
             raise ArchiveError(
                 f"{self.title} is not opened: the name of its member {shown}… has {len(name):,} "
-                "characters. It is no archive of torch's."
+                "characters. torch did not write it."
             )
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise ArchiveError(
                 f"{self.title} is not opened: its member {shown} is a link or a device. "
-                "It is no archive of torch's."
+                "torch did not write it."
             )
         if info.flag_bits & _ENCRYPTED:
             raise ArchiveError(
@@ -162,7 +162,7 @@ class Members:
             if info.header_offset < end:
                 raise ArchiveError(
                     f"{self.title} is not opened: its members {before!r} and "
-                    f"{info.filename[:80]!r} overlap. It is no archive of torch's."
+                    f"{info.filename[:80]!r} overlap. torch did not write it."
                 )
             name = len(info.orig_filename)  # in bytes it may be longer
             end = info.header_offset + _LOCAL_HEADER + name + info.compress_size
@@ -205,7 +205,7 @@ def opened(path: Path) -> Iterator[Members]:
                 raise
             except _DAMAGED as error:
                 raise ArchiveError(
-                    f"{title} is not a .pt2 archive: it is no zip file, or it was cut off "
+                    f"{title} is not a .pt2 archive: it is not a zip file, or it is truncated "
                     f"({_short(error)}). Write one with torch.export.save(program, path)."
                 ) from error
             with archive:
@@ -214,7 +214,7 @@ def opened(path: Path) -> Iterator[Members]:
         raise
     except OSError as error:
         raise ArchiveError(
-            f"{path} cannot be read: {error.strerror or error}. Check that it may be read."
+            f"{path} cannot be read: {error.strerror or error}. Check its permissions."
         ) from error
 
 
@@ -227,7 +227,7 @@ def _check_file(path: Path) -> None:
     if stat.S_ISDIR(kind.st_mode):
         raise ArchiveError(f"{path} is a folder. Give the path of a .pt2 file.")
     if not stat.S_ISREG(kind.st_mode):
-        raise ArchiveError(f"{path} is no regular file. Give the path of a .pt2 file.")
+        raise ArchiveError(f"{path} is not a regular file. Give the path of a .pt2 file.")
     if kind.st_size == 0:
         raise ArchiveError(
             f"{path.name} is empty: saving it did not finish. Save the program again."
@@ -249,7 +249,7 @@ class _BoundedReads:
         if len(data) > bounds.DIRECTORY_BYTES:
             raise ArchiveError(
                 f"{self._title} is not opened: the list of its members has more than "
-                f"{bounds.DIRECTORY_BYTES:,} bytes. It is no archive of torch's."
+                f"{bounds.DIRECTORY_BYTES:,} bytes. torch did not write it."
             )
         return data
 

@@ -26,7 +26,7 @@ def as_module(target: Callable[..., Any]) -> torch.nn.Module:
         return target
     if not callable(target):
         raise TypeError(
-            f"{type(target).__name__} cannot be called, so it cannot be exported. "
+            f"{type(target).__name__} is not callable, so it cannot be exported. "
             "Export a module, a function or a method."
         )
     return _wrapper(target)

@@ -178,7 +178,9 @@ def _check_arguments(request: Request) -> None:
         signature.bind(*request.args, **request.kwargs)
     except TypeError as error:
         name = getattr(request.target, "__name__", type(request.target).__name__)
-        raise TypeError(f"{name}{signature} cannot be called like this: {error}.") from None
+        said = str(error)
+        verb = "" if said.startswith("got ") else "is " if said.startswith("missing ") else "got "
+        raise TypeError(f"{name}() {verb}{said}; its signature is {name}{signature}") from None
 
 
 def _dynamic_shapes(request: Request) -> Any:

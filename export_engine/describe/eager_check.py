@@ -29,7 +29,7 @@ def check_sentence(agreement: Agreement) -> str:
     if verdict == "not checked":
         return f"Not compared with eager: {_why_not(agreement)}."
     if agreement.baked:
-        return f"Agrees with eager by chance only. {agreement.baked}"
+        return f"Agrees with eager only by chance. {agreement.baked}"
     first = same[0]
     where = _sizes(first) or "fresh inputs"
     detail = f": {first.detail}" if first.detail else ""
@@ -44,7 +44,7 @@ def _why_not(agreement: Agreement) -> str:
     failed = [trial for trial in agreement.trials if trial.outcome == "eager-fails"]
     if failed:
         detail = f": {failed[0].detail.rstrip('.')}" if failed[0].detail else ""
-        return f"the model itself fails for all that was tried{detail}"
+        return f"the model itself fails at every size tried{detail}"
     return "nothing was tried"
 
 

@@ -236,7 +236,7 @@ def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=f"`{operator}` cannot be called like this: {said}.",
+        sentence=f"`{operator}` got arguments that it does not take: {said}.",
         why="The predicate is a bool or a one-element tensor; the operands are a tuple or list "
         "of tensors, passed to the functions.",
         stack=place.stack,

@@ -86,9 +86,9 @@ def _tied(exported: Exported) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.TIED_WEIGHTS,
                 severity="surprising",
-                sentence=f"{' and '.join(f'`{name}`' for name in there)} are one weight in the "
-                "model and several in the program.",
-                why="Training or loading one of them in the program leaves the others as they are.",
+                sentence=f"{' and '.join(f'`{name}`' for name in there)} are tied in the "
+                "model and separate in the program.",
+                why="Training or loading one of them in the program leaves the others unchanged.",
             )
 
 

@@ -77,7 +77,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         told: set[int] = set()
         for finding in (
             *_decided(file, settings, "a setting of the process"),
-            *_decided(file, facts, "how the example's tensors lie"),
+            *_decided(file, facts, "the layout of the example's tensors"),
             *_computed(file, settings, lines.get(file.path, {})),
         ):
             if finding.stack[-1].line not in told:
@@ -162,8 +162,8 @@ def _read_finding(what: str, text: str, place: Location) -> Finding:
         kind=Kind.OUTSIDE_VALUE,
         severity="surprising",
         sentence=f"The model reads {where} each time it runs: `{text}`.",
-        why="The program reads nothing: it has what came of the value that was there while "
-        "tracing, wherever it runs. Read it in `__init__`, or pass it in as a tensor.",
+        why="The program does not read it: the value seen while tracing is baked in, "
+        "wherever it runs. Read it in `__init__`, or pass it in as a tensor.",
         stack=(place,),
     )
 
@@ -175,10 +175,10 @@ def _decided(file: SourceFile, momentary: Momentary, what: str) -> Iterator[Find
         yield Finding(
             kind=Kind.OUTSIDE_VALUE,
             severity="surprising",
-            sentence=f"The code goes by {what}: `{file.code.text(asked)}` was decided while "
+            sentence=f"The code branches on {what}: `{file.code.text(asked)}` was decided while "
             "tracing.",
-            why=f"`{text}` may be another where the program runs. The program does not ask: it "
-            "always goes the way that was taken then.",
+            why=f"`{text}` may differ where the program runs. The program does not check "
+            "it: it always takes the branch that was traced.",
             stack=place_of(file, node),
         )
 

@@ -28,10 +28,9 @@ def found(exported: Exported, record: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.WRITTEN_INPUT,
             severity="surprising",
-            sentence=f"The program writes to its input `{path}`: who calls it has other values in "
-            "it afterwards.",
-            why="Some backends copy their inputs, and then the caller sees nothing of it. Work on "
-            "a copy, `x.clone()`, or return what is written.",
+            sentence=f"The program writes to its input `{path}`: the caller's tensor changes.",
+            why="Some backends copy their inputs, and then the caller does not see the "
+            "write. Work on a copy, `x.clone()`, or return what is written.",
             stack=op.stack if op is not None else (),
             node=op.position if op is not None else -1,
         )
@@ -87,11 +86,15 @@ def _overlap(one: str, other: str, writes: dict[str, Op | None]) -> Finding:
     op = writes[written] if written else None
     stack: Stack = op.stack if op is not None else ()
     if written is None:
-        why = "torch.export takes inputs for tensors of their own. Nothing is written to either, "
-        why += "so the program is right; a backend that writes to its inputs may not be."
+        why = (
+            "torch.export assumes that inputs do not overlap. Neither is mutated, so the program "
+            "is correct; a backend that mutates its inputs may not be."
+        )
     else:
-        why = f"What is written to `{written}` shows in the other in eager. The program was traced "
-        why += "as if they were apart. Pass copies, or one tensor of which the model takes views."
+        why = (
+            f"In eager, a write to `{written}` is visible in the other. The program was traced as "
+            "if they did not overlap. Pass copies, or one tensor and let the model take views."
+        )
     return Finding(
         kind=Kind.OVERLAPPING_INPUTS,
         severity="note" if written is None else "wrong",

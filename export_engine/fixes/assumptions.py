@@ -83,10 +83,10 @@ def _assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix
     return Fix(
         kind="shapes",
         title="Assume " + (f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]),
-        why="The code asks this of the sizes; with an assumption tracing knows the answer, and the "
-        "program asserts it.",
+        why="The code depends on this. With the assumption tracing can decide it, and "
+        "the program asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
-        gives_up="The program refuses sizes for which it does not hold: " + "; ".join(texts) + ".",
+        gives_up="The program rejects sizes for which it does not hold: " + "; ".join(texts) + ".",
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),
@@ -126,9 +126,9 @@ def _kept(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]
     yield Fix(
         kind="shapes",
         title=f"Keep {listed} at the size of the example",
-        why="Then the code knows the number.",
+        why="Then the number is known while tracing.",
         lossy=True,
-        gives_up=f"The program takes no other {listed}.",
+        gives_up=f"The program accepts no other {listed}.",
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),

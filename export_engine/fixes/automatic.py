@@ -66,7 +66,7 @@ class AutofixReport:
         lossy = [fix for fix in attempt.fixes if fix.lossy]
         reason = attempt.diagnosis.sentence if attempt.diagnosis else ""
         if lossy:
-            return f"No lossless fix is left. {reason} Yours to decide: {lossy[0].title}."
+            return f"No lossless fix is left. {reason} Your decision: {lossy[0].title}."
         return f"No fix is left. {reason}"
 
 

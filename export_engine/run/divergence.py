@@ -39,13 +39,13 @@ def located(bench: Bench, backend: Backend, folder: Path) -> Located:
             return _of_program(bench)
         return _bisected(bench, backend, folder)
     except Exception as error:  # noqa: BLE001 - a help to the reader; the row stands without it
-        passed_over(error, "looking for the op at which a backend parts")
+        passed_over(error, "looking for the op at which a backend diverges")
         return Located(-1, "The first op that diverges could not be located.")
 
 
 def _of_program(bench: Bench) -> Located:
     if bench.subject.eager is None:
-        return Located(-1, "The program alone does not tell at which op.")
+        return Located(-1, "Which op diverges is unknown.")
     found = first_difference(bench.subject, bench.request, SEED)
     names = [node.name for node in bench.subject.program.graph.nodes]
     number = names.index(found.node) if found.node in names else -1

@@ -55,7 +55,7 @@ class Operation:
 
     def __post_init__(self) -> None:
         if self.operator not in ARITHMETIC:
-            raise ShapesError(f"`{self.operator}` is no operator for sizes: + - * // %")
+            raise ShapesError(f"`{self.operator}` is not an operator for sizes: + - * // %")
         if depth(self) > _DEEPEST:
             raise ShapesError("this expression is nested too deeply")
         check_numbers(self.left, self.right)
@@ -75,10 +75,10 @@ class Relation:
 
     def __post_init__(self) -> None:
         if self.operator not in COMPARISONS:
-            raise ShapesError(f"`{self.operator}` is no comparison: == != <= >= < >")
+            raise ShapesError(f"`{self.operator}` is not a comparison: == != <= >= < >")
         check_numbers(self.left, self.right)
         if not self.names:
-            raise ShapesError(f"`{self}` is about no size; an assumption names at least one")
+            raise ShapesError(f"`{self}` mentions no size; an assumption names at least one")
 
     @property
     def names(self) -> dict[str, None]:

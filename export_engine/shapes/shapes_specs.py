@@ -109,8 +109,8 @@ def _variables(shapes: Said) -> dict[str, Any]:
         for position, spec in enumerate(specs):
             if isinstance(spec, Named) and spec.name not in bare:
                 raise Misfit(
-                    f"no dim is {spec.name} itself, and a ShapesSpec derives sizes only from "
-                    "such; `to_spec()` writes it with an assumption",
+                    f"no dim is {spec.name} itself, and a ShapesSpec derives sizes only "
+                    "from a dim that is; `to_spec()` writes it with an assumption",
                     path,
                     position,
                 )
@@ -163,13 +163,13 @@ def _dim(spec: Spec, path: str, position: int, variables: Mapping[str, Any]) -> 
             return spec_variable(plain_name(f"{path}_{position}"), low, high, size=True)
         case Auto():
             raise Misfit(
-                "`*` leaves it to torch whether a size varies, which a ShapesSpec cannot; write "
+                "`*` lets torch decide whether a size varies, which a ShapesSpec cannot say; write "
                 "`!` or a name, or `_`",
                 path,
                 position,
             )
         case Int():
-            raise Misfit(f"{path} is a tensor and no int", path, position)
+            raise Misfit(f"{path} is a tensor, not an int", path, position)
 
 
 def params_of(
@@ -224,8 +224,8 @@ class _Walk:
         if found.kind == "keys" or strange:
             path = join_path(steps)
             raise Misfit(
-                f"a ShapesSpec does not reach into {path}, a {type(value).__name__}: it goes by "
-                "index, by a key that is a str or an int, and by attribute. Dims do",
+                f"a ShapesSpec does not reach into {path}, a {type(value).__name__}: it "
+                "addresses parts by index, by str or int key, and by attribute. Use Dims instead",
                 path,
             )
         if found.kind != "list":
@@ -280,7 +280,7 @@ class _Reading:
             low = 0 if each.low is None and each.size else each.low
             if low is None or low < 0:
                 raise ShapesError(
-                    f"{path}: the IntVar {each.name} may be below 0, which no size is; give it "
+                    f"{path}: the IntVar {each.name} may be below 0, but a size is not; give it "
                     "min=0, or an argument of its own"
                 )
             self.bounds[name] = Bounds(low, each.high)
@@ -332,7 +332,7 @@ def relations_of(given: Any, names: Mapping[Any, Expression]) -> Iterator[Relati
     elif sign in COMPARISONS:
         yield Relation(sign, *(expression_of_sizes(part, names) for part in parts))
     elif str(given) != "True":
-        raise ShapesError(f"the assumption {given} is no comparison of sizes")
+        raise ShapesError(f"the assumption {given} is not a comparison of sizes")
 
 
 def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expression:

@@ -66,8 +66,8 @@ def source_text(record: Record, file: int) -> str:
         return entry.text
     if record.sources_inside:
         raise SourceMissing(
-            f"The text of {entry.name} is not in the archive: ex.save(path) puts it there. No file "
-            "is opened because an archive names it."
+            f"The text of {entry.name} is not in the archive: ex.save(path) puts it "
+            "there. Paths in an archive are never opened."
         )
     if not _may_open(entry):
         raise SourceMissing(f"{entry.name} is not a Python file, so it is not shown.")
@@ -116,7 +116,7 @@ def _may_open(entry: SourceFile) -> bool:
 def _why_missing(origin: str, name: str) -> str:
     if origin == "cell":
         return (
-            f"The text of {name} is gone with the session that ran it. Run the cell again to "
+            f"The text of {name} is gone with the session that defined it. Run the cell again to "
             "see it."
         )
     return (

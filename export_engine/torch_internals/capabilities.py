@@ -73,12 +73,12 @@ SYM_SHAPE_ENV = Capability(
 IS_FAKE = Capability(f"{_FAKE}.is_fake", "", takes="value")
 FAKE_MODES = Capability(
     f"{_FAKE}.FakeTensorMode",
-    "Fake kernels of custom ops are not held beside the real ones.",
+    "Fake kernels of custom ops are not compared with the real ones.",
     "run",
     takes="shape_env= allow_non_fake_inputs=",
 )
 SHAPE_ENV = Capability(
-    f"{_SHAPES}.ShapeEnv", "Fake kernels of custom ops are not held beside the real ones.", "run"
+    f"{_SHAPES}.ShapeEnv", "Fake kernels of custom ops are not compared with the real ones.", "run"
 )
 FAKE_MODE = Capability(f"{_FAKE}.FakeTensor.fake_mode", "Symbols have no example values.")
 MODE_SHAPE_ENV = Capability(
@@ -89,7 +89,7 @@ DISPATCH = Capability(
 )
 CHECK = Capability(
     "torch._check_with",
-    "Guards do not say that a torch._check asked for them.",
+    "Guards do not say that a torch._check added them.",
     probe=lambda function: function.__code__,
 )
 EXTRACT_STACK = Capability(
@@ -111,12 +111,12 @@ GUARDS_CODE = Capability(
 
 CREATE_NODE = Capability(
     f"{_PROXY}.PythonKeyTracer.create_node",
-    "Ops of helper functions have no lines: torch keeps those of `forward` alone.",
+    "Ops of helper functions have no lines: torch keeps only those of `forward`.",
     begins="self",
 )
 STACK_TRACES = Capability(
     f"{_PROXY}.PythonKeyTracer().record_stack_traces",
-    "Ops of helper functions have no lines: torch keeps those of `forward` alone.",
+    "Ops of helper functions have no lines: torch keeps only those of `forward`.",
 )
 CALL_MODULE = Capability(
     f"{_PROXY}._ModuleStackTracer.call_module",
@@ -189,7 +189,7 @@ FLATTEN_WITH_PATH = Capability(
 )
 SUPPORTED_NODES = Capability(
     f"{_PYTREE}.SUPPORTED_NODES",
-    "Containers that you have registered yourself are taken for unknown ones.",
+    "Containers that you registered yourself count as unknown.",
 )
 REGISTER_NODE = Capability(
     f"{_PYTREE}.register_pytree_node",
@@ -214,7 +214,7 @@ ATTACHED_SPECS = Capability("torch.fx.experimental.dynamic_spec._resolve_dynamic
 
 SCHEMA = Capability(
     "torch._ops.OpOverload._schema",
-    "Arguments of ops have no names, and whether an op writes to one is told by its name.",
+    "Arguments of ops have no names, and whether an op mutates one is guessed from its name.",
 )
 DISPATCH_MODE = Capability(
     "torch.utils._python_dispatch.TorchDispatchMode",
@@ -242,7 +242,9 @@ CUSTOM_OP_NAME = Capability(
 
 VERSION = Capability("torch.Tensor._version", "")
 STORAGE = Capability(
-    "torch.UntypedStorage._cdata", "Views that a branch returns are not pointed out.", "strict"
+    "torch.UntypedStorage._cdata",
+    "A branch that returns a view of its input is not pointed out.",
+    "strict",
 )
 
 # Programs that are run, moved and verified
@@ -250,7 +252,7 @@ STORAGE = Capability(
 GRAPH_MODULE = Capability(f"{_PROGRAM}._graph_module", "", "run")
 GRAPH_SIGNATURE = Capability(
     f"{_PROGRAM}._graph_signature",
-    "A program cannot be cut short to find where values part.",
+    "A program cannot be truncated to find where values diverge.",
     "run",
 )
 RUN_NODE = Capability(
@@ -264,7 +266,7 @@ CONSTANTS = Capability(
 )
 CALL_GRAPH = Capability(
     f"{_PROGRAM}._module_call_graph",
-    "A program cannot be cut short to find where values part.",
+    "A program cannot be truncated to find where values diverge.",
     "run",
 )
 MOVE = Capability(
@@ -316,7 +318,7 @@ PARSE_SIZE = Capability(
 )
 DESERIALIZE = Capability(
     f"{_SERDE}.GraphModuleDeserializer.deserialize",
-    "A file is not opened whose example inputs cannot be read.",
+    "A file with unreadable example inputs is not opened.",
     "load",
     begins="self",
 )
@@ -372,13 +374,13 @@ LOG_BREAK = Capability(
 )
 RECOMPILE_REASONS = Capability(
     f"{_FRAMES}.get_and_maybe_log_recompilation_reasons",
-    "Recompilations are told without the guards that failed.",
+    "Recompilations are listed without the guards that failed.",
     "compile",
     begins="cache_entries|cache_entry frame",
 )
 RECOMPILE_LIMIT = Capability(
     f"{_FRAMES}.exceeds_recompile_limit",
-    "It is not told when torch.compile gives up on recompiling.",
+    "The view does not say when torch.compile stops recompiling.",
     "compile",
 )
 COMPILE_ID = Capability(

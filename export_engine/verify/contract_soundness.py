@@ -98,10 +98,10 @@ def refuses(subject: Subject) -> Guarantee:
             passed_over(error, "calling at sizes of the contract")
             refused += 1
             text = str(error)
-            stated = "" if any(each in text for each in _SAYING) else " (an op failed, no check)"
+            stated = "" if any(each in text for each in _SAYING) else " (an op failed, not a check)"
             evidence.append(f"{shown}: {refusal(error)}{stated}")
         else:
-            problems.append(f"{shown}, but the program takes it")
+            problems.append(f"{shown}, but the program accepts it")
     problems += _let_through(subject, evidence)
     left = tuple(f"not tried: {rule.text or 'a check in the program'}" for rule in untried)
     if not refused and not problems and untried:
@@ -115,7 +115,7 @@ def refuses(subject: Subject) -> Guarantee:
     if not refused and not problems:
         sentence = "No size of an input is ruled out."
         return Guarantee(name="refuses", claim=REFUSES, verdict="not applicable", sentence=sentence)
-    sentence = f"Refused {refused} {'call' if refused == 1 else 'calls'} outside of the contract."
+    sentence = f"Rejected {refused} {'call' if refused == 1 else 'calls'} outside of the contract."
     if untried:
         sentence += f" {len(untried)} of {len(untried) + refused} rules were not tried."
     if problems:

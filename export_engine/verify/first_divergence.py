@@ -37,7 +37,7 @@ def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
     try:
         return _found(subject, request, seed)
     except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
-        passed_over(error, "looking for the op at which values part")
+        passed_over(error, "looking for the op at which values diverge")
         return _UNKNOWN
     finally:
         subject.restore()

@@ -71,8 +71,8 @@ def functional(subject: Subject) -> Guarantee:
                 name="functional",
                 claim=FUNCTIONAL,
                 verdict="not checked",
-                sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch cannot "
-                "decompose the program, after which none may.",
+                sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch "
+                "cannot decompose the program, which would remove them.",
             )
     if bad:
         sentence = f"{len(bad)} of {len(ops):,} ops may mutate their inputs."

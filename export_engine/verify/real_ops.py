@@ -29,7 +29,7 @@ from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.isolated_run import call
 from export_engine.verify.program_under_test import Subject
 
-OPS = "Every custom op gives what its fake kernel says, and writes to what its schema says."
+OPS = "Every custom op returns what its fake kernel says and mutates only what its schema declares."
 _TORCHS_OWN = frozenset(
     {"aten", "prim", "prims", "higher_order", "quantized", "_c10d_functional", "c10d_functional"}
     | {"c10d", "inductor", "profiler", "rngprims", "export", "_quantized", "mkldnn", "onednn"}
@@ -184,7 +184,7 @@ def _unlike(result: Any, claimed: Any) -> Iterator[str]:
         return
     real, fake = pytree.tree_leaves(result), pytree.tree_leaves(claimed)
     if len(real) != len(fake):
-        yield f"gives {len(real)} values, and its fake kernel says {len(fake)}"
+        yield f"gives {len(real)} values, but its fake kernel says {len(fake)}"
         return
     for number, (one, other) in enumerate(zip(real, fake, strict=True)):
         which = f" as result {number}" if len(real) > 1 else ""
@@ -200,13 +200,13 @@ def _unlike_tensor(one: torch.Tensor, other: torch.Tensor, which: str) -> Iterat
         size is None or size == real for size, real in zip(sizes, one.shape, strict=True)
     )
     if not same:
-        yield f"gives the shape {list(one.shape)}{which}, and its fake kernel says {sizes}"
+        yield f"gives the shape {list(one.shape)}{which}, but its fake kernel says {sizes}"
     elif one.dtype != other.dtype:
-        yield f"gives {one.dtype}{which}, and its fake kernel says {other.dtype}"
+        yield f"gives {one.dtype}{which}, but its fake kernel says {other.dtype}"
     elif one.device != other.device:
-        yield f"gives a tensor on {one.device}{which}, and its fake kernel says {other.device}"
+        yield f"gives a tensor on {one.device}{which}, but its fake kernel says {other.device}"
     elif None not in sizes and one.layout is torch.strided and _steps(one) != _steps(other):
-        yield f"gives the strides {one.stride()}{which}, and its fake kernel says {other.stride()}"
+        yield f"gives the strides {one.stride()}{which}, but its fake kernel says {other.stride()}"
 
 
 def _is_known(size: object) -> bool:
@@ -229,7 +229,7 @@ def _unsaid_writes(target: OpOverload, after: Any, before: Any) -> Iterator[str]
     for name, value in now.items():
         leaves = zip(pytree.tree_leaves(value), pytree.tree_leaves(then[name]), strict=True)
         if name not in said and any(_changed(one, other) for one, other in leaves):
-            yield f"writes to its argument `{name}`, and its schema does not say so"
+            yield f"writes to its argument `{name}`, but its schema does not declare it"
 
 
 def _changed(one: Any, other: Any) -> bool:
@@ -251,7 +251,7 @@ def _unsaid_views(target: OpOverload, result: Any, args: Any, kwargs: Any) -> It
     for name, value in given.items():
         addresses = {_address(each) for each in pytree.tree_leaves(value)} - {0}
         if name not in said and any(_address(each) in addresses for each in made):
-            yield f"returns memory of its argument `{name}`, and its schema does not say so"
+            yield f"returns an alias of its argument `{name}`, but its schema does not declare it"
 
 
 def _address(value: Any) -> int:

@@ -185,7 +185,7 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
             expect(lab.cell(cell).locator(".tx-root").first).to_be_visible()
             assert lab.page.evaluate(_SIZES, list(_SCALE)) == [], state
             axe.check(lab.page, f"{state}, {theme}", _of(cell))
-        expect(lab.cell(5)).to_contain_text("torch.compile beside torch.export")
+        expect(lab.cell(5)).to_contain_text("torch.compile and torch.export")
         axe.check(lab.page, f"compile view, {theme}", _of(5), _of(5, HTML))
         expect(lab.cell(6)).to_contain_text("Exercise 2: not yet")
         axe.check(lab.page, f"lesson, {theme}", _of(6, HTML))

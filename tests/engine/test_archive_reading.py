@@ -228,7 +228,7 @@ def test_a_record_that_says_otherwise_of_the_graph_is_left_aside(
     ours: tuple[Path, Record], where: str, value: Any
 ) -> None:
     found = read(changed(ours[0], "record.json", lying(where, value))).record
-    assert found.warnings[-1].startswith("What Export Explorer kept in the file")
+    assert found.warnings[-1].startswith("Export Explorer's Record in the file")
     assert found.symbols[0].name == "image.shape[0]"
     assert found.guards == []
     assert found.outcome == "exported"
@@ -249,7 +249,7 @@ def test_no_path_that_a_record_names_is_opened(ours: tuple[Path, Record], tmp_pa
     record = read(changed(ours[0], "record.json", change)).record
     assert record.files[-1].path == str(secret)
     for number in range(len(record.files)):
-        with pytest.raises(SourceMissing, match="No file is opened because an archive names it"):
+        with pytest.raises(SourceMissing, match="Paths in an archive are never opened"):
             source_text(record, number)
 
 
@@ -285,7 +285,7 @@ def test_names_that_are_none_are_shown_as_text(plain: Path) -> None:
     found = read(path)
     assert repr(evil) in found.record.strings
     assert any(each.name == repr("torch.ops.os.system('true')") for each in found.record.targets)
-    assert any("are no names" in note and "__import__" in note for note in found.notes)
+    assert any("are not valid names" in note and "__import__" in note for note in found.notes)
 
 
 def test_several_programs_and_compiled_code_are_listed(plain: Path) -> None:

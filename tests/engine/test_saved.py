@@ -131,7 +131,7 @@ def test_a_record_that_does_not_hold_together_is_left_aside(
     assert attempt.kept is None
     record = describe(attempt)
     assert record.graphs
-    assert any("holds the program alone" in warning for warning in record.warnings)
+    assert any("holds only the program" in warning for warning in record.warnings)
 
 
 def test_the_record_of_another_program_is_left_aside(saved: Path, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_the_record_of_another_program_is_left_aside(saved: Path, tmp_path: Path
     other = to_json(record)
     loaded = load(rewritten(saved, lambda data: other))
     assert loaded.kept is None
-    assert any("about another program" in warning for warning in loaded.warnings)
+    assert any("of another program" in warning for warning in loaded.warnings)
 
 
 def test_the_text_of_the_files_travels_along(saved: Path) -> None:

@@ -194,7 +194,7 @@ def test_specs_of_torchs_own_making_are_read() -> None:
 
 MISFITS: dict[str, tuple[str, str]] = {
     "x: a, b; unbacked": ("x has 3 dims", "x"),
-    "x: a, *, _; unbacked": ("`*` leaves it to torch", "*"),
+    "x: a, *, _; unbacked": ("`*` lets torch decide", "*"),
     "x: 16*a, _, _; unbacked": ("no dim is a itself", "16*a"),
     "n: a, b; unbacked": ("n is an int: write `n: int`", "n"),
     "x: int": ("x has 3 dims", "x"),
@@ -293,7 +293,7 @@ def test_shapes_are_not_said_twice() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x + 1
 
-    with pytest.raises(ShapesError, match="@dynamic_spec says already"):
+    with pytest.raises(ShapesError, match="@dynamic_spec already says"):
         explore(function, (t(4),), dynamic_shapes="x: a")
 
 

@@ -82,7 +82,7 @@ def test_fixes_that_are_none_are_refused(fixes: tuple[int, ...]) -> None:
 
 
 def test_fixes_of_another_attempt_are_refused() -> None:
-    with pytest.raises(explorer.FixError, match=r"not among the fixes"):
+    with pytest.raises(explorer.FixError, match=r"not one of this attempt"):
         failing().apply(outside().fixes[0])
 
 

@@ -106,6 +106,7 @@ def _typed(answer: Answer, op: str, dims: int) -> None:
     ((_, value),) = answer.outputs()
     if value.shape != wanted[:dims] or value.dtype != "float32":
         raise Wrong(
-            f"By its fake kernel the result is `{value.text}`. Compare that with what the op "
+            f"According to its fake kernel the result is `{value.text}`. Compare that "
+            "with what the op "
             "itself returns."
         )

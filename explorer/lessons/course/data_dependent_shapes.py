@@ -49,7 +49,7 @@ class Room(torch.nn.Module):
 @lesson.exercise(
     "1",
     hints=(
-        "A tensor of truth values picks rows: `x[x[:, 0] > 0]` are those that start above 0.",
+        "A boolean tensor picks rows: `x[x[:, 0] > 0]` are those that start above 0.",
         "`x.sum(dim=1) > 0` says for each row whether its sum is positive.",
     ),
     solution=_rows("return x[x.sum(dim=1) > 0]"),
@@ -72,8 +72,8 @@ def picks_rows(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "`torch._check(condition)` is taken for granted while tracing, and checked at run time.",
-        "What has to hold for the branch to be never taken: `n <= x.shape[0]`.",
+        "`torch._check(condition)` is assumed while tracing, and checked at run time.",
+        "The condition under which the branch is never taken: `n <= x.shape[0]`.",
         "`torch._check(n <= x.shape[0])`, in place of the `if` and its `raise`.",
     ),
     solution=_first("n = k.item()\ntorch._check(n <= x.shape[0])\nreturn x[:n]"),
@@ -98,7 +98,7 @@ def checks_the_count(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "Two checks: one for the least that `n` may be, one for the most.",
+        "Two checks: a lower and an upper bound of `n`.",
         "`torch._check(n >= 1)` and `torch._check(n <= 8)`, before `torch.zeros(n)`.",
     ),
     solution=_room(
@@ -120,7 +120,7 @@ def bounds_the_size(answer: Answer) -> None:
     if not ranges:
         raise Wrong("No size of the result comes from data.")
     if "[1, 8]" not in ranges:
-        raise Wrong(f"Shapes says that the size is in {ranges[0]}, and it should say [1, 8].")
+        raise Wrong(f"Shapes says that the size is in {ranges[0]}; it should say [1, 8].")
     _refuses(answer, torch.tensor(9))
 
 

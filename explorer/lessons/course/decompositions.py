@@ -16,7 +16,7 @@ lesson = Lesson(
 @lesson.exercise(
     "1",
     hints=(
-        "Core ATen is a table of its own, and its name is `core`.",
+        "Core ATen is a table; its name is `core`.",
         "`--decompose core` stands before the call.",
     ),
     solution='%export -d "x: batch, _" --decompose core --as mine block(x)',
@@ -39,7 +39,7 @@ def only_core_ops(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "A minus and the name of an op after `core` keeps that op whole. Mind the quotes.",
+        "A minus and the name of an op after `core` keeps that op whole. The quotes are needed.",
         '`--decompose "core -linear"`',
     ),
     solution='%export -d "x: batch, _" --decompose "core -linear" --as mine block(x)',
@@ -60,8 +60,8 @@ def linear_stays_whole(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "In the decomposed view, the table in Inspector lists each op that is gone, and what "
-        "came of it.",
+        "In the decomposed view, the table in Inspector lists each op that is gone, and "
+        "what replaced it.",
         "It became two ops: one bends the curve, the other multiplies.",
         "Full names, such as `aten.add.Tensor`, in a list.",
     ),
@@ -82,7 +82,7 @@ def knows_what_came(answer: Answer) -> None:
     if given == wanted:
         return
     if given < wanted:
-        raise Wrong("That is not all.")
+        raise Wrong("Some are missing.")
     if given > wanted:
         raise Wrong("These are too many: some came from elsewhere.")
     if given & {each.split(".")[1] for each in wanted}:
@@ -97,9 +97,9 @@ def _outside(answer: Answer, wanted: set[str]) -> None:
         raise Wrong("This is the program as it was traced: nothing is decomposed.")
     left = {each.partition(" ")[0] for each in level.outside}
     for op in sorted(left - wanted):
-        raise Wrong(f"`{op}` is still there, and it is not of Core ATen.")
+        raise Wrong(f"`{op}` is still there, and it is not in Core ATen.")
     for op in sorted(wanted - left):
-        raise Wrong(f"`{op}` is gone, and it should stay whole.")
+        raise Wrong(f"`{op}` is gone; it should be kept whole.")
 
 
 def _decomposed() -> set[str]:

@@ -56,14 +56,14 @@ def same_program(answer: Answer) -> None:
     before = explorer.explore(_Grown(), (torch.randn(sizes),))
     found = explorer.diff(before, answer.exploration)
     if not found.ok:
-        raise Wrong(f"The program is another. {found.summary}")
+        raise Wrong(f"The program is different. {found.summary}")
 
 
 @lesson.exercise(
     "2",
     hints=(
         "`%export_diff first second` shows the one op that differs, and where in the model it is.",
-        "`arguments: ({}, 0.5) → ({}, 0.7)` would say that 0.5 stood there, and now 0.7 does.",
+        "`arguments: ({}, 0.5) → ({}, 0.7)` means that 0.5 became 0.7.",
         "The layer's path has the form `layers.0`; the numbers are floats.",
     ),
     solution='changed = ("layers.5", 0.1, 0.2)',
@@ -93,8 +93,7 @@ def finds_the_change(answer: Answer) -> None:
     "3",
     hints=(
         "`explorer.diff(first, program).ok` says whether two programs are the same.",
-        "A test fails by an `assert` that does not hold: "
-        "`assert explorer.diff(first, program).ok`.",
+        "A test fails when an `assert` does not hold: `assert explorer.diff(first, program).ok`.",
     ),
     solution="""
 def stays_the_same(program):
@@ -122,9 +121,9 @@ def tests_for_change(answer: Answer) -> None:
     if not callable(test):
         raise Wrong('Give the function itself: `lesson.check("3", stays_the_same)`.')
     if not _passes(test, tower(1)):
-        raise Wrong("It fails for version 1 exported anew, which is the same program.")
+        raise Wrong("It fails for version 1 exported again, which is the same program.")
     if _passes(test, tower(2)):
-        raise Wrong("It passes for version 2, which is another program.")
+        raise Wrong("It passes for version 2, which is a different program.")
 
 
 def _passes(test: Callable[[Any], object], program: explorer.Exploration) -> bool:

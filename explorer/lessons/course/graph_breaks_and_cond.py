@@ -40,8 +40,8 @@ def _branches(first: str, second: str, name: str = "Folded") -> str:
 @lesson.exercise(
     "1",
     hints=(
-        "`torch.cond` takes four things: the condition, a function for yes, a function for no, "
-        "and the tensors that the functions get.",
+        "`torch.cond` takes four things: the predicate, a function for true, a function "
+        "for false, and the tensors passed to them.",
         "Make each side of the `if` a function of `x` that returns the result.",
         "`return torch.cond(x.mean() > 0, positive, negative, (x,))`, with `positive` and "
         "`negative` defined above it in `forward`.",
@@ -67,8 +67,7 @@ def has_a_cond(answer: Answer) -> None:
     hints=(
         "The first branch gives one row, the second gives four. Let the first repeat its row.",
         "`.expand_as(x)` shows the same row four times, without a copy.",
-        "A branch may not hand back its own input, nor a view that shows one number many times. "
-        "`.clone()` makes a tensor of its own.",
+        "A branch must not return its input or a view of it. `.clone()` returns a new tensor.",
     ),
     solution=_branches(
         "return x.mean(dim=0, keepdim=True).expand_as(x).clone()", "return x.clone()", "Pooled"
@@ -91,7 +90,7 @@ def branches_match(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "`x.mul_(2)` writes into the tensor that the branch was given. The underscore says so.",
+        "`x.mul_(2)` mutates the tensor passed to the branch, as the underscore says.",
         "`x * 2` makes a new tensor.",
     ),
     solution=_branches("return (x * 2).tanh()", "return x.tanh()", "Louder"),

@@ -33,10 +33,10 @@ def _counted(made: str, counts: str, factor: str = "self.calls") -> str:
 @lesson.exercise(
     "1",
     hints=(
-        "Open Signature above. The column of kinds says what each input is.",
+        "Open Signature above. The Kind column says what each input is.",
         "A parameter or buffer is known by where it lives in the model: `lin.weight`, "
         "not the name of a box.",
-        "Three tensors belong to the model. Two of them are parameters of `lin`.",
+        "Three tensors belong to the model. Two of them are the parameters of `lin`.",
     ),
     solution='held = ["lin.weight", "lin.bias", "mean"]',
     wrong=(
@@ -53,7 +53,7 @@ def lists_what_is_held(answer: Answer) -> None:
     given = {str(each) for each in answer.value}
     wanted = _held(_Centred(), torch.randn(2, 8))
     if "x" in given:
-        raise Wrong("`x` comes with each call. What does the program bring along itself?")
+        raise Wrong("`x` is passed in with each call. What does the program itself hold?")
     unknown = given - wanted
     if unknown:
         raise Wrong(f"There is no `{min(unknown)}`. Look at the targets in Signature.")
@@ -64,8 +64,9 @@ def lists_what_is_held(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "`self.calls = 0` is a Python number. While the call is traced it is 1, and 1 it stays.",
-        "A tensor that the model keeps and that is no weight is a buffer: "
+        "`self.calls = 0` is a Python number. It is 1 while tracing, and 1 is baked into "
+        "the program.",
+        "A tensor that the model keeps but does not train is a buffer: "
         '`self.register_buffer("calls", torch.tensor(0))`.',
         "Change the buffer in place: `self.calls += 1` on a tensor, or `self.calls.add_(1)`.",
     ),
@@ -83,14 +84,12 @@ def counts_in_a_buffer(answer: Answer) -> None:
     """Make the program count its calls, in a buffer that it changes."""
     program = answer.program
     if not program.run_decompositions({}).graph_signature.buffers_to_mutate:
-        raise Wrong(
-            "The program changes no buffer. Whatever it counts with was fixed while it was traced."
-        )
+        raise Wrong("The program mutates no buffer. The count was baked in while tracing.")
     module = program.module()
     x = torch.full(tuple(answer.record.probe.inputs[n].example for n in range(2)), 3.0)
     for call in (1, 2, 3):
         if not torch.equal(module(x), x * call):
-            raise Wrong(f"Call {call} should give `x * {call}`, and does not.")
+            raise Wrong(f"Call {call} should return `x * {call}`, but does not.")
 
 
 @lesson.exercise(

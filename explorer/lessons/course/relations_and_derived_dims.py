@@ -16,7 +16,7 @@ lesson = Lesson(
 @lesson.exercise(
     "1",
     hints=(
-        "The columns of `x` meet the rows of `y`. They are one size, so they get one name.",
+        "The columns of `x` and the rows of `y` must be equal, so they share a name.",
         'Use a name twice: `-d "x: rows, inner; y: inner, columns"`.',
     ),
     solution='%export -d "x: rows, inner; y: inner, columns" --as mine product(x, y)',
@@ -46,7 +46,7 @@ def one_name_for_one_size(answer: Answer) -> None:
     "2",
     hints=(
         "`y[1:]` is one shorter than `y`, and it is added to `x`.",
-        "A word of `-d` may be a formula: if `x` has `n` numbers, `y` has `n + 1`.",
+        "A dim in `-d` may be a formula: if `x` has `n` elements, `y` has `n + 1`.",
     ),
     solution='%export -d "x: n; y: n + 1" --as mine shifted(x, y)',
     wrong=(
@@ -74,8 +74,8 @@ def one_longer(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "Pairs can be made of an even number only. What is twice any number is even.",
-        'The size is a formula of a size that is not in the call: `-d "x: 2*pairs"`.',
+        "Only an even number of elements splits into pairs, and `2*n` is always even.",
+        'The size is derived from a name that is not a size of the call: `-d "x: 2*pairs"`.',
     ),
     solution='%export -d "x: 2*pairs" --as mine paired(x)',
     wrong=(

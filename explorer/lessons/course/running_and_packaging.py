@@ -57,8 +57,8 @@ def saves_a_program(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "`torch.export.load(path)` gives a program. A program is not called itself.",
-        "`.module()` of a program is a module that can be called.",
+        "`torch.export.load(path)` gives a program. A program cannot be called.",
+        "`.module()` of a program returns a module that can be called.",
     ),
     solution="loaded = torch.export.load(path).module()",
     wrong=(
@@ -72,16 +72,16 @@ def opens_it_again(answer: Answer) -> None:
     """Open the file, and make it something that can be called."""
     given = answer.value
     if isinstance(given, torch.export.ExportedProgram):
-        raise Wrong("That is the program, and a program is not called. It can make a module.")
+        raise Wrong("That is the program, which cannot be called. It can make a module.")
     if not isinstance(given, torch.fx.GraphModule):
-        raise Wrong("This does not come from a file: it is no module made of a program.")
+        raise Wrong("This does not come from a file: it is not the module of a program.")
     _ranks(given)
 
 
 @lesson.exercise(
     "3",
     hints=(
-        "A module takes weights with `load_state_dict`. So does one that was made of a program.",
+        "A module takes weights with `load_state_dict`. So does the module of a program.",
         "`runner.load_state_dict(better)`, in a line of its own; the module is changed in place.",
     ),
     solution="""
@@ -108,7 +108,7 @@ def takes_other_weights(answer: Answer) -> None:
     with torch.no_grad():
         given = runner(rows)
     if given.shape != (3, 1) or not torch.allclose(given, wanted):
-        raise Wrong("It computes with other weights than those of `better`.")
+        raise Wrong("It does not compute with the weights of `better`.")
 
 
 def _opened(path: Path) -> torch.export.ExportedProgram:

@@ -64,7 +64,7 @@ def without_dropout(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "What changes from call to call has to come in with the call: it is an input.",
+        "What changes from call to call must be an input.",
         "`def forward(self, x, now)`, and `now` is a tensor: `torch.tensor(time.time())`.",
     ),
     solution=_stamped(
@@ -100,8 +100,7 @@ def the_time_is_an_input(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "A program hands back tensors; it appends to no list. What you want to keep has to be "
-        "returned.",
+        "A program returns tensors; it does not append to lists. Return what you want to keep.",
         "`return y * 2, y.mean()`, and no list.",
     ),
     solution=_logged("y = x.sin()\nreturn y * 2, y.mean()"),

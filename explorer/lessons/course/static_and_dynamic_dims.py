@@ -16,7 +16,7 @@ lesson = Lesson(
 @lesson.exercise(
     "1",
     hints=(
-        "`x` has three sizes, so `-d` has three words for it: `x: _, _, _` fixes all of them.",
+        "`x` has three sizes, so `-d` has three entries for it: `x: _, _, _` fixes all of them.",
         "A name in place of the first `_` lets that size vary: `x: batch, _, _`.",
     ),
     solution='%export -d "x: batch, _, _" --as mine pooled(x)',
@@ -39,7 +39,7 @@ def the_batch_varies(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "Bounds stand behind the name, in square brackets, with two dots between them.",
+        "Bounds follow the name, in square brackets, with two dots between them.",
         "`seq[4..512]` is a size from 4 to 512, both included.",
     ),
     solution='%export -d "x: batch, seq[4..512], _" --as mine pooled(x)',

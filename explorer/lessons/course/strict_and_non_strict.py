@@ -58,8 +58,8 @@ def exports_the_assert(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "Strict mode reads your Python, and `zlib.crc32` is written in C: there is nothing to "
-        "read.",
+        "Strict mode traces the bytecode of your Python, and `zlib.crc32` is written in "
+        "C: it has no bytecode to trace.",
         "Non-strict mode runs your Python, `zlib.crc32` too. It is the default.",
     ),
     solution="%export --as mine tagged(x)",
@@ -79,7 +79,7 @@ def exports_the_tag(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "Neither mode sees what goes through `.data`. Both see writes to the tensor itself.",
+        "Neither mode captures a write through `.data`. Both capture writes to the tensor itself.",
         "Leave `.data` out: `y[0, 0] = 3`.",
     ),
     solution=_steady("y = x * 2\ny[0, 0] = 3"),

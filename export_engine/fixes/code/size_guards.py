@@ -47,21 +47,21 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         return
     edit = Edit(unedited(place.file), text, made.text, (made.function,))
     if progress:
-        progress(Progress(0, 0, f"leaving the question in line {place.line} open", "fix"))
+        progress(Progress(0, 0, f"trying guard_or_false in line {place.line}", "fix"))
     found = tried(request, edit)
     if found is None or not leads_on(found, diagnosis):
         return
     seen = _both_ways_tried(found, assumable(attempt, facts.asked))
     yield Fix(
         kind="code",
-        title=f"Leave the question in line {place.line} open with guard_or_false",
-        why="guard_or_false is False where tracing cannot tell, so the way is traced that the code "
-        "takes then, for every size.",
+        title=f"Use guard_or_false in line {place.line}",
+        why="guard_or_false returns False where tracing cannot decide, so the False "
+        "branch is traced, for every size.",
         lossy=not seen,
         gives_up=""
         if seen
-        else "Sizes for which the answer is yes were not all compared with "
-        "eager: the program goes the other way for them.",
+        else "Sizes for which the condition is True were not all compared with eager: "
+        "the program takes the False branch for them.",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,

@@ -23,7 +23,7 @@ def packages(wanted: dict[str, str]) -> str | None:
 
 def on_cpu(device: str, title: str) -> str | None:
     """That a backend runs on the CPU alone."""
-    return None if device == "cpu" else f"{title} runs here on the CPU alone, not on {device}."
+    return None if device == "cpu" else f"{title} runs only on the CPU here, not on {device}."
 
 
 def on_cuda(device: str, title: str) -> str | None:

@@ -84,12 +84,13 @@ function Form({ store, program }: Props) {
 }
 
 function Level({ store, program, level }: Props & { level: LevelRow }) {
-  const tied = level.origins.filter((origin) => origin >= 0).length;
+  const matched = level.origins.filter((origin) => origin >= 0).length;
   return (
     <>
       <p class="tx-lead">
-        By <code>{capped(level.table, 200)}</code>: {counted(tied, "node")} tied to where they come
-        from, {level.fallback.length} of them by what they are, {level.untied.length} untied.
+        By <code>{capped(level.table, 200)}</code>:{" "}
+        {counted(matched - level.fallback.length, "node")} matched by provenance,{" "}
+        {level.fallback.length} by structure, {level.untied.length} unmatched.
       </p>
       <table class="tx-table">
         <thead>

@@ -26,7 +26,7 @@ export function Fixes({ store, program, fixes }: FixesProps) {
     return (
       <Empty>
         No fix is known for this failure. Change the line above, run its cell, and export again;
-        torch's says below may tell more.
+        torch's own message below may say more.
       </Empty>
     );
   }

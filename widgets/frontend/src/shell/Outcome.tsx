@@ -82,7 +82,7 @@ function Undo({ store }: { store: Store }) {
       type="button"
       class="tx-button"
       disabled={store.busy.value}
-      title="Go back to the attempt before"
+      title="Go back to the previous attempt"
       onClick={() => void store.use(parent)}
     >
       Undo
