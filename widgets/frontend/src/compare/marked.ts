@@ -34,10 +34,9 @@ export function markItems(forest: Forest, { kinds }: Merged): Marked {
 
 /** The kind that all of some items have, where they are on one side only. */
 function commonKind(items: readonly Item[], kinds: ReadonlyMap<Item, Kind>): Kind | null {
-  const boxes = items.filter((item) => item.kind !== "port");
-  const kind = boxes[0] && kinds.get(boxes[0]);
+  const kind = items[0] && kinds.get(items[0]);
   if (!kind || kind === "changed") return null;
-  return boxes.every((item) => kinds.get(item) === kind) ? kind : null;
+  return items.every((item) => kinds.get(item) === kind) ? kind : null;
 }
 
 /** What differs, and all that it reads or is read by: the rest only repeats both programs. */

@@ -1,4 +1,4 @@
-/** How the tree of items is made. Pure: from a Program and options to Items. */
+/** How the tree of items is made, before neighbours are gathered. Pure: from a Program and options to Items. */
 
 import { ensure } from "../maps";
 import type { Program } from "../program";

@@ -8,7 +8,7 @@ import type { NodeId } from "../program";
 export type ItemKind =
   | "scope"
   | "repeat"
-  /** Neighbours of a group that is too large to be read at once. */
+  /** Neighbours of a group that is too large to be drawn at once. */
   | "chunk"
   | "branch"
   | "op"
@@ -55,6 +55,27 @@ export interface Forest {
   byKey: Map<string, Item>;
   /** How many nodes the options hide. */
   hidden: number;
+}
+
+/** Whether an item only gathers neighbours to be drawn as one; a list of items goes through it. */
+const gathers = ({ kind }: Item): boolean => kind === "repeat" || kind === "chunk";
+
+/** The children of an item in a list: what is gathered stands for itself. */
+export function listed({ children }: Item): readonly Item[] {
+  if (!children.some(gathers)) return children;
+  return children.flatMap((child) => (gathers(child) ? listed(child) : [child]));
+}
+
+/** What an item is in, in a list. */
+export function listedIn({ parent }: Item): Item | null {
+  return parent && gathers(parent) ? listedIn(parent) : parent;
+}
+
+/** How many scopes of the same structure begin with this one. */
+export function repeatsFrom(item: Item): number {
+  const { parent } = item;
+  if (!parent || !gathers(parent) || parent.children[0] !== item) return 1;
+  return parent.kind === "repeat" ? listed(parent).length : repeatsFrom(parent);
 }
 
 /** The ops in an item, itself included. */

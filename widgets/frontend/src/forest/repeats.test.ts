@@ -8,7 +8,7 @@ import { stackRepeats } from "./repeats";
 
 function stacked(program: Program, parameters = false): Item[] {
   const forest = buildForest(program, { housekeeping: false, parameters });
-  stackRepeats(program, forest);
+  stackRepeats(program, forest, () => false);
   const encoder = forest.root.children.find((item) => item.title === "encoder");
   return (encoder ?? forest.root).children;
 }

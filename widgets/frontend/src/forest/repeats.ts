@@ -14,7 +14,7 @@ const FEWEST = 3;
 export function stackRepeats(
   program: Program,
   forest: Forest,
-  apart: (item: Item) => boolean = () => false,
+  apart: (item: Item) => boolean,
 ): void {
   const shape = shaper(program, forest);
   const visit = (item: Item): void => {
@@ -25,7 +25,7 @@ export function stackRepeats(
 }
 
 /** A function that gives items the same text exactly where they have the same structure. */
-export function shaper(program: Program, forest: Forest): (item: Item) => string {
+function shaper(program: Program, forest: Forest): (item: Item) => string {
   const shapes = new Map<Item, string>();
   const numbers = new Map<string, number>();
   const shape = (item: Item): string =>

@@ -2,12 +2,11 @@
 
 import { type Marked, markItems } from "../compare/marked";
 import type { Merged } from "../compare/merged";
-import { buildForest, type Options } from "../forest/forest";
+import type { Options } from "../forest/forest";
 import type { Forest, Item } from "../forest/items";
-import { stackRepeats } from "../forest/repeats";
+import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
 import type { Program } from "../program";
-import { cutLarge } from "./chunks";
 import { findLinks, type Links } from "./links";
 import { type Neighbours, neighboursOf } from "./neighbours";
 import { commonDtype } from "./pieces";
@@ -25,20 +24,20 @@ export interface Drawing {
   notes: (item: Item) => readonly string[];
 }
 
-export function drawingOf(program: Program, options: Options): Drawing {
-  return drawn(program, options, null);
+export function drawingOf(program: Program, options: Omit<Options, "only">): Drawing {
+  return drawn(program, forestOf(program, options), null);
 }
 
 /** Two programs in one drawing; layers that differ stand for themselves. */
 export function drawingOfBoth(merged: Merged, options: Options): Drawing {
-  return drawn(merged.program, options, merged);
+  const forest = gatheredForest(merged.program, options, (bare) => {
+    const differing = markItems(bare, merged);
+    return (item) => differing.inside.has(item);
+  });
+  return drawn(merged.program, forest, merged);
 }
 
-function drawn(program: Program, options: Options, merged: Merged | null): Drawing {
-  const forest = buildForest(program, options);
-  const differing = merged && markItems(forest, merged);
-  stackRepeats(program, forest, (item) => differing?.inside.has(item) ?? false);
-  cutLarge(program, forest);
+function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing {
   const marked = merged && markItems(forest, merged);
   const links = findLinks(program, forest, merged?.sidesOf);
   const notes = (item: Item): readonly string[] => [
@@ -57,7 +56,7 @@ export function firstOpen(forest: Forest): Set<string> {
   const open = new Set<string>();
   let { children } = forest.root;
   for (;;) {
-    const inner = children.filter((item) => !["input", "output", "port"].includes(item.kind));
+    const inner = children.filter((item) => !["input", "output"].includes(item.kind));
     const only = inner[0];
     if (inner.length !== 1 || !only || only.kind !== "scope") return open;
     open.add(only.key);

@@ -96,8 +96,9 @@ describe("edges", () => {
     const scope = build.scope("cat", "Cat");
     const joined = build.call("cat", inputs, { scope });
     build.output([build.call("sin", [joined], { scope })]);
-    const { forest } = linked(new Program(build.record()));
+    const { forest, links } = linked(new Program(build.record()));
     const cat = forest.root.children.find((item) => item.title === "cat");
-    expect(cat?.children.map((item) => item.title)).toEqual(["8 inputs", "cat", "sin"]);
+    expect(cat && links.ports.get(cat)?.map((port) => port.title)).toEqual(["8 inputs"]);
+    expect(cat?.children.map((item) => item.title)).toEqual(["cat", "sin"]);
   });
 });

@@ -25,6 +25,8 @@ const EVERYWHERE = -1;
 export interface Links {
   /** Per container, the edges among its children. */
   inside: Map<Item, Link[]>;
+  /** Per container, a port for each value that enters it. */
+  ports: Map<Item, Item[]>;
   /** Per box, what it reads that is fed to many boxes beside it: a mask, a rotary table. */
   taps: Map<Item, Item[]>;
   /** Boxes with a value that goes on to something outside their container. */
@@ -59,9 +61,11 @@ export function findLinks(
       lift(from, to, input, sidesOf(input, id));
     }
   }
-  for (const [container, sources] of entering)
-    addPorts(program, container, sources, inside, forest);
-  return { ...tapped(inside), exits };
+  const ports = new Map<Item, Item[]>();
+  for (const [container, sources] of entering) {
+    ports.set(container, portsOf(program, container, sources, inside));
+  }
+  return { ...tapped(inside), ports, exits };
 }
 
 function isHeld(program: Program, to: Item, input: NodeId): boolean {
@@ -105,16 +109,15 @@ function addLink(inside: Inside, container: Item, { from, to, value, sides }: Ed
 }
 
 /** A port for each value that enters a container, or one for all where there are many. */
-function addPorts(
+function portsOf(
   program: Program,
   container: Item,
   sources: Map<NodeId, Map<Item, number>>,
   inside: Inside,
-  forest: Forest,
-): void {
+): Item[] {
   const groups: NodeId[][] =
     sources.size <= MOST_PORTS ? [...sources.keys()].map((each) => [each]) : [[...sources.keys()]];
-  const ports = groups.map((values): Item => {
+  return groups.map((values): Item => {
     const first = values[0] ?? -1;
     const title = values.length === 1 ? program.name(first) : `${values.length} inputs`;
     const port: Item = {
@@ -130,7 +133,6 @@ function addPorts(
       children: [],
       ops: 0,
     };
-    forest.byKey.set(port.key, port);
     for (const value of values) {
       for (const [to, sides] of sources.get(value) ?? []) {
         addLink(inside, container, { from: port, to, value, sides });
@@ -138,15 +140,14 @@ function addPorts(
     }
     return port;
   });
-  container.children = [...ports, ...container.children];
 }
 
 /**
  * Sorts edges into drawn ones and names: a value that many boxes of a container read is named at
  * each that has another edge to hold it in place.
  */
-function tapped(inside: Inside): Omit<Links, "exits"> {
-  const result: Omit<Links, "exits"> = { inside: new Map(), taps: new Map() };
+function tapped(inside: Inside): Pick<Links, "inside" | "taps"> {
+  const result: Pick<Links, "inside" | "taps"> = { inside: new Map(), taps: new Map() };
   for (const [container, byKey] of inside) {
     const links = [...byKey.values()];
     const fans = countBy(links, (link) => link.from);

@@ -102,6 +102,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       return { link, text, points: [], bounds: NOWHERE, label: null };
     });
   };
+  const within = (item: Item): Item[] => [...(links.ports.get(item) ?? []), ...item.children];
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
     return {
@@ -111,7 +112,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       open: isOpen,
       depth,
       exits: links.exits.has(item),
-      children: isOpen ? item.children.map((child) => visit(child, depth + 1)) : [],
+      children: isOpen ? within(item).map((child) => visit(child, depth + 1)) : [],
       edges: isOpen ? edgesOf(item) : [],
     };
   };

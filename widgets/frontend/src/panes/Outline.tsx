@@ -1,8 +1,8 @@
 /** The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { buildForest } from "../forest/forest";
-import type { Forest, Item } from "../forest/items";
+import { type Forest, type Item, repeatsFrom } from "../forest/items";
+import { forestOf } from "../forest/program_forest";
 import type { Program } from "../program";
 import { search } from "../search";
 import type { Store } from "../store";
@@ -17,7 +17,6 @@ import {
   outlineRows,
   placeOf,
   type Row,
-  runs,
 } from "./outline_rows";
 import { Empty } from "./parts";
 import { SearchBar } from "./SearchBar";
@@ -25,12 +24,8 @@ import { treeKeys } from "./tree_keys";
 import { isDrawn, useVirtual } from "./virtual";
 
 const ROW = 22;
-const LATER_MS = 300;
 /** A larger selection, made elsewhere, opens nothing here. */
 const FEW = 20;
-
-/** A program with more ops than this is outlined once its graph has been painted. */
-const MANY = 5000;
 
 interface OutlineProps {
   store: Store;
@@ -38,31 +33,8 @@ interface OutlineProps {
 }
 
 export function Outline({ store, program }: OutlineProps) {
-  const [ready, setReady] = useState<Program | null>(null);
-  const nodes = program.record.graphs.reduce((sum, { name }) => sum + name.length, 0);
-  useEffect(() => {
-    if (nodes <= MANY) return;
-    // Counted from when the page is free again: until then the graph is being worked out.
-    let timer = setTimeout(() => {
-      timer = setTimeout(() => setReady(program), LATER_MS);
-    });
-    return () => clearTimeout(timer);
-  }, [program, nodes]);
-  if (nodes <= MANY || ready === program) return <Tree store={store} program={program} />;
-  return (
-    <section class="tx-panel" aria-label="Outline" data-pane>
-      <Empty>Reading {nodes.toLocaleString("en")} ops…</Empty>
-    </section>
-  );
-}
-
-function Tree({ store, program }: OutlineProps) {
   const housekeeping = store.housekeeping.value;
-  const forest = useMemo(
-    () => buildForest(program, { housekeeping, parameters: false }),
-    [program, housekeeping],
-  );
-  const repeats = useMemo(() => runs(program, forest), [program, forest]);
+  const forest = forestOf(program, { housekeeping, parameters: false });
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [active, setActive] = useState(-1);
   const query = store.query.value;
@@ -153,7 +125,7 @@ function Tree({ store, program }: OutlineProps) {
                 row={row}
                 top={(range.first + offset) * ROW}
                 place={searching && row.depth === 0 ? placeOf(row.item) : ""}
-                repeats={repeats.get(row.item) ?? 1}
+                repeats={repeatsFrom(row.item)}
                 isLit={lit.has(row.item)}
                 holdsLit={!row.open && holding.has(row.item)}
                 isActive={range.first + offset === active}

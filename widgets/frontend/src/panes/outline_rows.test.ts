@@ -1,21 +1,14 @@
 import { expect, test } from "vitest";
-import { buildForest } from "../forest/forest";
+import { repeatsFrom } from "../forest/items";
+import { forestOf as sharedForest } from "../forest/program_forest";
 import type { Program } from "../program";
 import { search } from "../search";
 import { branchingProgram, layeredProgram } from "../testing/models";
-import {
-  foundRows,
-  itemsFound,
-  openTo,
-  outlineRows,
-  placeOf,
-  type Row,
-  runs,
-} from "./outline_rows";
+import { foundRows, itemsFound, openTo, outlineRows, placeOf, type Row } from "./outline_rows";
 import { rowsInView } from "./virtual";
 
 const forestOf = (program: Program) =>
-  buildForest(program, { housekeeping: false, parameters: false });
+  sharedForest(program, { housekeeping: false, parameters: false });
 const titles = (rows: Row[]): string[] =>
   rows.map(({ item, depth }) => "  ".repeat(depth) + item.title);
 
@@ -58,9 +51,11 @@ test("results stand alone with their place; a found module can be opened", () =>
 });
 
 test("a run of alike modules is counted at its first", () => {
-  const program = layeredProgram(5, 4);
-  const found = [...runs(program, forestOf(program))];
-  expect(found.map(([item, count]) => [item.title, count])).toEqual([["layer.0", 4]]);
+  const forest = forestOf(layeredProgram(5, 4));
+  const rows = outlineRows(forest, new Set(forest.byKey.keys()));
+  const found = rows.map(({ item }) => [item.title, repeatsFrom(item)]);
+  expect(found.filter(([, count]) => count !== 1)).toEqual([["layer.0", 4]]);
+  expect(rows.map(({ item }) => item.kind)).not.toContain("repeat");
 });
 
 test("of a long list, only what is in view and a little more is in the page", () => {

@@ -1,9 +1,8 @@
 /** The outline as rows: the tree of the graph, as far as it is open, or the results of a search. */
 
-import type { Forest, Item } from "../forest/items";
-import { shaper } from "../forest/repeats";
+import { type Forest, type Item, listed, listedIn } from "../forest/items";
 import { ensure } from "../maps";
-import type { NodeId, Program } from "../program";
+import type { NodeId } from "../program";
 import type { Found } from "../search";
 
 export interface Row {
@@ -20,7 +19,7 @@ export function outlineRows(forest: Forest, open: ReadonlySet<string>): Row[] {
 }
 
 function addChildren(item: Item, depth: number, open: ReadonlySet<string>, rows: Row[]): void {
-  for (const child of item.children) {
+  for (const child of listed(item)) {
     const isOpen = open.has(child.key);
     rows.push({ item: child, depth, open: isOpen });
     if (isOpen) addChildren(child, depth + 1, open, rows);
@@ -35,7 +34,7 @@ export function foundRows(
 ): Row[] {
   const rows: Row[] = [];
   const visit = (item: Item): void => {
-    for (const child of item.children) {
+    for (const child of listed(item)) {
       const isOpen = found.has(child) && open.has(child.key);
       if (found.has(child)) rows.push({ item: child, depth: 0, open: isOpen });
       if (isOpen) addChildren(child, 1, open, rows);
@@ -49,7 +48,7 @@ export function foundRows(
 /** Where an item stands, and what it is called there: `encoder › layer.3 › mlp › up`. */
 export function placeOf(item: Item): string {
   const path = item.subtitle ? [item.subtitle] : [];
-  for (let at = item.parent; at?.parent; at = at.parent) path.unshift(at.title);
+  for (let at = listedIn(item); at?.parent; at = listedIn(at)) path.unshift(at.title);
   return path.join(" › ");
 }
 
@@ -91,23 +90,4 @@ export function openTo(item: Item, open: ReadonlySet<string>): ReadonlySet<strin
 export function nodesBelow(item: Item): NodeId[] {
   const own = item.node >= 0 ? [item.node] : [];
   return [...own, ...item.children.flatMap(nodesBelow)];
-}
-
-const FEWEST = 3;
-
-/** How many scopes of the same structure stand in a row, at the first of them. */
-export function runs(program: Program, forest: Forest): Map<Item, number> {
-  const shape = shaper(program, forest);
-  const found = new Map<Item, number>();
-  for (const { children } of forest.byKey.values()) {
-    let first: Item | undefined;
-    let length = 0;
-    for (const child of children) {
-      const same = first && child.kind === "scope" && shape(first) === shape(child);
-      length = same ? length + 1 : 1;
-      if (!same) first = child.kind === "scope" && child.children.length > 0 ? child : undefined;
-      if (first && length >= FEWEST) found.set(first, length);
-    }
-  }
-  return found;
 }

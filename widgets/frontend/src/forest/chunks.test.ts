@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { buildForest } from "../forest/forest";
-import type { Forest, Item } from "../forest/items";
 import { Program } from "../program";
 import { type Place, RecordBuilder } from "../testing/records";
 import { cutLarge } from "./chunks";
-import { drawingOf } from "./drawing";
+import { buildForest } from "./forest";
+import type { Forest, Item } from "./items";
 
 const PLAIN = { housekeeping: false, parameters: false };
 
@@ -57,18 +56,12 @@ test("a chunk ends where the code goes on elsewhere, and is called by its functi
   expect([root.children[0]?.kind, root.children.at(-1)?.kind]).toEqual(["input", "output"]);
 });
 
+test("what has no lines is called by how many steps it has", () => {
+  const { root } = cutOf(flat(200, () => []));
+  expect(root.children[1]?.title).toBe("48 steps");
+});
+
 test("a group that can be read is left as it is", () => {
   const program = flat(120, () => [[0, 1, "forward"]]);
   expect(cutOf(program).root.children).toHaveLength(122);
-});
-
-test("what is in a chunk is linked to what is outside of it", () => {
-  const drawing = drawingOf(
-    flat(400, (at) => [[0, 1 + at, "forward"]]),
-    PLAIN,
-  );
-  const inside = drawing.links.inside.get(drawing.forest.root) ?? [];
-  const chunks = drawing.forest.root.children.filter(({ kind }) => kind === "chunk");
-  expect(chunks.length).toBeGreaterThan(5);
-  expect(inside).toHaveLength(chunks.length + 1);
 });

@@ -3,9 +3,9 @@
  * a function of a thousand lines, is one flat group otherwise.
  */
 
-import type { Forest, Item } from "../forest/items";
 import { counted } from "../format";
 import type { Frame, Program } from "../program";
+import type { Forest, Item } from "./items";
 
 /** A group with more boxes than this is cut. */
 const MOST = 150;
@@ -118,7 +118,8 @@ function titleOf(
   const stacks = children.map(stackOf).filter((stack) => stack.length > 0);
   const [first = []] = stacks;
   let depth = 0;
-  while (stacks.every((stack) => sameFunction(stack[depth], first[depth]))) depth += 1;
+  while (depth < first.length && stacks.every((stack) => sameFunction(stack[depth], first[depth])))
+    depth += 1;
   const within = first[depth - 1];
   if (!within) return counted(children.length, "step");
   const lines = stacks.map((stack) => stack[depth - 1]?.line ?? 0);
