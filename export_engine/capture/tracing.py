@@ -34,6 +34,7 @@ from export_engine.shapes import Shapes, specs_by_input
 from export_engine.torch_internals import (
     attached_spec,
     counters_kept,
+    dynamo_leftovers_freed,
     is_fake,
     recording,
     torch_options,
@@ -74,6 +75,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     with (
         sandbox(),
         counters_kept(),
+        dynamo_leftovers_freed(),
         quiet() as heard,
         in_eval_mode(request.target, request.eval_mode),
         surroundings_kept(request, record.changes),

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.dynamic_spec import spec_variable as spec_variable
     from export_engine.torch_internals.dynamic_spec import taken_apart as taken_apart
     from export_engine.torch_internals.dynamic_spec import tensor_spec as tensor_spec
+    from export_engine.torch_internals.dynamo_leftovers import (
+        dynamo_leftovers_freed as dynamo_leftovers_freed,
+    )
     from export_engine.torch_internals.errors import branch_mismatch as branch_mismatch
     from export_engine.torch_internals.errors import control_flow_operator as control_flow_operator
     from export_engine.torch_internals.errors import (

@@ -156,6 +156,30 @@ FX_CONFIG = Capability(
     "torch.fx.experimental._config.patch", "Fixes that turn a switch of torch on are not offered."
 )
 
+# What Dynamo keeps of a trace
+
+_KEPT = "What Dynamo traced, and the model, may stay in memory after an export."
+INSTALL_GLOBAL = Capability(
+    "torch._dynamo.output_graph.OutputGraph.install_global_unsafe",
+    _KEPT,
+    "strict",
+    begins="self name value",
+)
+CLEANUPS = Capability("torch._dynamo.output_graph.OutputGraph.cleanups", _KEPT, "strict")
+CLEANUP_MANAGER = Capability(
+    "torch._dynamo.utils.CleanupManager.instance",
+    _KEPT,
+    "strict",
+    probe=lambda manager: manager.values is not None,
+)
+CACHED_BACKENDS = Capability("torch._dynamo.eval_frame.cached_backends", _KEPT, probe=dict)
+CHECK_FUNCTIONS = Capability(
+    "torch._dynamo.guards.CheckFunctionManager.__init__",
+    "A model whose dynamic shapes are refused may stay in memory.",
+    "strict",
+    begins="self f_code output_graph",
+)
+
 # Inputs, and the trees that they come in
 
 TRACING_KEYWORDS = Capability(f"{_DIMS}._combine_args_for_tracing", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,13 +11,18 @@ from export_engine.process import undone
 
 @undone
 def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own."""
+    """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own.
+
+    A module that is first imported meanwhile may import the name: it has the original then, too.
+    """
     original = getattr(owner, name, None)
     if original is None:
         yield
         return
     own = vars(owner).get(name)
-    setattr(owner, name, make(original))
+    replacement = make(original)
+    modules = set(sys.modules)
+    setattr(owner, name, replacement)
     try:
         yield
     finally:
@@ -24,3 +30,12 @@ def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None
             delattr(owner, name)
         else:
             setattr(owner, name, own)
+        for each in sys.modules.keys() - modules:
+            _put_back(sys.modules.get(each), name, replacement, original)
+
+
+def _put_back(module: Any, name: str, replacement: Any, original: Any) -> None:
+    """Makes a module have the original where it imported the replacement by its name."""
+    known = getattr(module, "__dict__", {})
+    if known.get(name) is replacement:
+        known[name] = original

@@ -1,0 +1,74 @@
+"""What Dynamo keeps of a trace is gone after an export; what the user compiled is not."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Request
+from export_engine.capture import capture
+from export_engine.torch_internals.patching import replaced
+
+
+class Conditional(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda y: y + self.weight, lambda y: y - self.weight, (x,))
+
+
+def globals_of_dynamo() -> set[str]:
+    return {
+        f"{name}.{each}"
+        for name, module in list(sys.modules.items())
+        if name.startswith("torch._dynamo")
+        for each in list(vars(module))
+        if each.startswith("__compiled_fn")
+    }
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_no_compiled_code_is_left(strict: bool) -> None:
+    from torch._dynamo import eval_frame
+
+    before, backends = globals_of_dynamo(), len(eval_frame.cached_backends)
+    capture(Request(target=Conditional(), args=(torch.ones(2),), strict=strict))
+    assert globals_of_dynamo() <= before
+    assert len(eval_frame.cached_backends) <= backends
+
+
+def test_what_the_user_compiled_is_not_compiled_again() -> None:
+    compiled = 0
+
+    def backend(graph: Any, _: Any) -> Any:
+        nonlocal compiled
+        compiled += 1
+        return graph.forward
+
+    @torch.compile(backend=backend)
+    def own(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    own(torch.ones(2))
+    capture(Request(target=Conditional(), args=(torch.ones(2),)))
+    own(torch.ones(2))
+    assert compiled == 1
+
+
+def test_a_module_imported_during_a_replacement_has_the_original(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner, late = types.ModuleType("owner"), types.ModuleType("late_one")
+    owner.function = original = lambda: 1  # type: ignore[attr-defined]
+    with replaced(owner, "function", lambda _: lambda: 2):
+        late.function = owner.function  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "late_one", late)
+        assert late.function() == 2
+    assert late.function is original
