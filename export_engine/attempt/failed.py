@@ -14,6 +14,10 @@ class Failed(Attempt):
     """An attempt that torch gave up on."""
 
     error: Exception
+    """What torch raised. Once it is explained, it has no traceback: frames hold the model, and all
+    variables of whoever called."""
+    traceback: str = ""
+    """Its traceback as text, where it has been explained."""
     diagnosis: Diagnosis | None = None
     """Why, where that has been looked at: `diagnose`."""
     fixes: tuple[Fix, ...] = ()

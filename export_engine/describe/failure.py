@@ -22,7 +22,7 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         sentence=diagnosis.sentence,
         why=" ".join([diagnosis.why, *attempt.refusals]).strip(),
         message=message(error),
-        traceback="".join(traceback.format_exception(error)),
+        traceback=attempt.traceback or "".join(traceback.format_exception(error)),
         stack=stacks.number(diagnosis.stack),
         span=list(diagnosis.span or ()),
         related=[Related(each.text, stacks.number(each.stack)) for each in diagnosis.related],

@@ -5,6 +5,7 @@ Some kinds export to find out what helps; each such export is reported as a step
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -51,13 +52,14 @@ LAST_RESORTS: tuple[Provider, ...] = (other_mode.offered, export_options.offered
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     """The attempt with its diagnosis and its fixes, lossless ones first.
 
-    Interrupted while looking for fixes, it gives the diagnosis alone.
+    The frames of its error are read once, here; the traceback stays as text. Interrupted while
+    looking for fixes, it gives the diagnosis alone.
 
     Args:
         attempt: a failure.
         progress: called while fixes are tried.
     """
-    explained = replace(attempt, diagnosis=diagnose(attempt))
+    explained = replace(attempt, diagnosis=attempt.diagnosis or diagnose(attempt))
     found: list[Fix | NoFix] = []
     try:
         with counters_kept():
@@ -69,7 +71,27 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
         answered()
         fixes = []
     reasons = [each.reason for each in found if isinstance(each, NoFix)]
-    return replace(explained, fixes=tuple(fixes), refusals=tuple(dict.fromkeys(reasons)))
+    text = attempt.traceback or "".join(traceback.format_exception(attempt.error))
+    _drop_frames(attempt.error)
+    return replace(
+        explained, fixes=tuple(fixes), refusals=tuple(dict.fromkeys(reasons)), traceback=text
+    )
+
+
+def _drop_frames(error: BaseException) -> None:
+    """Drops the tracebacks of an error and of those behind it.
+
+    A frame holds its variables, torch's some hundreds, and the frames that called it, up to the
+    user's own.
+    """
+    waiting: list[BaseException | None] = [error]
+    known: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in known:
+            known.add(id(each))
+            each.__traceback__ = None
+            waiting += [each.__cause__, each.__context__]
 
 
 def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:

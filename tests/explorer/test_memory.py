@@ -29,6 +29,32 @@ class Heavy(nn.Module):
         return x + self.weight.sum()
 
 
+class Branching(Heavy):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x if x.sum() > 0 else x + self.weight.sum()
+
+
+class Fixed(Heavy):
+    """Takes one size alone."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(2) + self.weight.sum()
+
+
+class Conditional(Heavy):
+    """Dynamo traces the branches, also in non-strict mode."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(
+            x.sum() > 0, lambda y: y + self.weight[0], lambda y: y - self.weight[0], (x,)
+        )
+
+
+class Fails(Heavy):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("no")
+
+
 @pytest.fixture(autouse=True)
 def no_widgets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(session_widget, "_followings", [])
@@ -36,9 +62,11 @@ def no_widgets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     begin_cell("")
 
 
-def explored() -> tuple[Exploration, weakref.ref[Any]]:
-    model = Heavy()
-    return explorer.explore(model, (torch.ones(2),)), weakref.ref(model)
+def explored(
+    kind: type[Heavy] = Heavy, **options: Any
+) -> tuple[Exploration, weakref.ref[nn.Module]]:
+    model = kind()
+    return explorer.explore(model, (torch.ones(2),), **options), weakref.ref(model)
 
 
 def shown(ex: Exploration) -> ExplorerWidget:
@@ -57,6 +85,67 @@ def test_a_model_is_freed_with_its_exploration() -> None:
     del ex
     gc.collect()
     assert model() is None
+
+
+CASES: dict[str, tuple[type[Heavy], dict[str, Any]]] = {
+    "strict": (Heavy, {"strict": True}),
+    "both": (Heavy, {"both": True}),
+    "branch": (Branching, {}),
+    "branch-strict": (Branching, {"strict": True}),
+    "sizes": (Fixed, {"dynamic_shapes": "x: n"}),
+    "sizes-strict": (Fixed, {"dynamic_shapes": "x: n", "strict": True}),
+    "cond": (Conditional, {}),
+    "own-error": (Fails, {}),
+    "own-error-strict": (Fails, {"strict": True}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_model_and_its_weights_are_freed_however_the_export_went(name: str) -> None:
+    kind, options = CASES[name]
+    ex, model = explored(kind, **options)
+    found = model()
+    assert found is not None
+    weight = weakref.ref(found.weight)
+    del found
+    ex.record  # noqa: B018 - describing it must hold nothing either
+    del ex
+    gc.collect()
+    assert model() is None
+    assert weight() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["branch", "sizes", "own-error-strict"])
+def test_a_failure_holds_no_variables_of_whoever_asked(name: str) -> None:
+    class Big:
+        pass
+
+    def asked() -> tuple[Exploration, weakref.ref[Big]]:
+        big = Big()
+        return explored(CASES[name][0], **CASES[name][1])[0], weakref.ref(big)
+
+    ex, big = asked()
+    gc.collect()
+    assert big() is None
+    failure = ex.record.failure
+    assert failure is not None
+    assert failure.traceback.startswith("Traceback")  # torch's own words are there still
+    assert "in run_export" in failure.traceback
+    with pytest.raises(explorer.ExportFailed) as raised:
+        ex.program  # noqa: B018
+    assert isinstance(raised.value.__cause__, Exception)
+
+
+@pytest.mark.slow
+def test_a_failure_that_was_explained_can_be_fixed_still() -> None:
+    """What autofix needs of the frames has been read."""
+    ex, _ = explored(Branching)
+    sentence = ex.diagnosis.sentence if ex.diagnosis else ""
+    gc.collect()
+    report = ex.autofix()
+    assert report.first.diagnosis.sentence == sentence  # type: ignore[attr-defined]
 
 
 def test_a_closed_output_lets_go() -> None:
