@@ -84,13 +84,17 @@ class Entry:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong or surprising about an attempt that exported."""
+        from export_engine.findings import findings_in
+
         if isinstance(self.attempt, OpenedFile):
-            return ()
+            return findings_in(self.record)
         from export_engine.attempt import Exported
         from export_engine.findings import find_findings
 
-        if not isinstance(self.attempt, Exported) or self.attempt.kept is not None:
+        if not isinstance(self.attempt, Exported):
             return ()
+        if self.attempt.kept is not None:
+            return findings_in(self.record)
         return find_findings(self.attempt, self.record)
 
     @property

@@ -31,6 +31,8 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
     lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
+    needs = " (needs the model and its source)" if record.mode == "loaded" else ""
+    lines += _section(f"Findings not looked for{needs}", unknown_lines(record))
     lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
     lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
     lines += _section("Profile", profile_lines(record), 4 * _MOST)
@@ -96,6 +98,11 @@ def finding_lines(record: Record) -> list[str]:
     return [
         f"{each.severity}: {each.sentence}{_at(record, each.stack)}" for each in record.findings
     ]
+
+
+def unknown_lines(record: Record) -> list[str]:
+    """Kinds of findings that were not looked for, in lines that fit."""
+    return textwrap.wrap("; ".join(record.not_looked_for), width() - 2)
 
 
 def guarantee_lines(record: Record) -> list[str]:

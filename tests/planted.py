@@ -201,6 +201,11 @@ class WritesToFirst(nn.Module):
         return x.mul(2) + y
 
 
+class ReadsFirst(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.sin() + len(y.shape)
+
+
 class AddsTwo(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + 2.5
@@ -490,6 +495,7 @@ def plants() -> list[Plant]:
         Plant(Kind.FIXED_SIZE, Fixes(), Relu(), shapes="x: *, _"),
         Plant(Kind.FIXED_SIZE, Relu(), Relu(), (torch.ones(1, 4),), x, "x: *, _"),
         Plant(Kind.HIDDEN_CONDITION, Factors(), Relu(), (torch.ones(32, 32),), shapes="x: *, *"),
+        Plant(Kind.UNUSED_INPUT, ReadsFirst(), Adds(), (*x, torch.ones(3, 4))),
         Plant(Kind.BAKED_ARGUMENT, TakesNumber(), TakesTensor(), (*x, 2), (*x, shared)),
     ]
 

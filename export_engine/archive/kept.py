@@ -7,7 +7,7 @@ say, and it is data like the rest: no path in it is ever opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
 from export_engine.archive.parts import RECORD
 from export_engine.archive.zip_members import Members
-from export_engine.record import Probe, Record, Rule, check_record, from_json
+from export_engine.record import FindingRow, Probe, Record, Rule, check_record, from_json
 
 PLAIN = (
     "The file holds only the program: guards have no lines, and there is no source text. "
@@ -64,8 +64,15 @@ def names_of(record: Record | None) -> Mapping[str, str]:
     }
 
 
-def joined(read: Record, kept: Record) -> tuple[Record | None, str]:
-    """The Record of the graph with what the kept one adds; None, and why, where they disagree."""
+def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[Record | None, str]:
+    """The Record of the graph with what the kept one adds; None, and why, where they disagree.
+
+    Args:
+        read: the Record of the graph.
+        kept: the one that was kept.
+        findings: what was found in `read`. Of a kind that the kept one says nothing of, they are
+            added.
+    """
     found = next(differences(read, kept), "")
     if found:
         return None, f"{_OTHER}: {found}. {PLAIN}"
@@ -73,10 +80,11 @@ def joined(read: Record, kept: Record) -> tuple[Record | None, str]:
         kept,
         title=read.title,
         mode=read.mode,
-        verdict=_verdict(read, kept),
         torch_version=read.torch_version,
         probe=_probe(read, kept),
+        findings=[*kept.findings, *_unsaid(findings, read, kept)],
     )
+    record = msgspec.structs.replace(record, verdict=_verdict(read, record))
     claims = (kept.check, kept.verification, kept.profile, *kept.runs)
     return record, _CLAIMED if any(each is not None for each in claims) else ""
 
@@ -87,6 +95,19 @@ def _verdict(read: Record, kept: Record) -> str:
     found = f", {count} {'finding' if count == 1 else 'findings'}" if count else ""
     level = f", decomposed ({kept.level.table})" if kept.level else ""
     return read.verdict.replace("loaded", f"loaded{level}", 1) + found
+
+
+def _unsaid(findings: Sequence[FindingRow], read: Record, kept: Record) -> Iterator[FindingRow]:
+    """Findings of kinds that the kept Record has none of, with its own numbers."""
+    said = {each.kind for each in kept.findings}
+    mine = [row for row in findings if row.kind not in said]
+    graph = kept.graphs[0]
+    positions = {kept.strings[name]: at for at, name in enumerate(graph.name)} if mine else {}
+    for row in mine:
+        name = read.strings[read.graphs[0].name[row.node]] if row.node >= 0 else ""
+        node = positions.get(name, -1)
+        stack = graph.stack[node] if node >= 0 else -1
+        yield msgspec.structs.replace(row, node=node, stack=stack, guard=-1)
 
 
 def _probe(read: Record, kept: Record) -> Probe:

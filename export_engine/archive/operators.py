@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from export_engine.archive import bounds
-from export_engine.record import Target
+from export_engine.record import Target, schema_arguments
 
 _TABLE = Path(__file__).with_name("operators.txt")
 _NAME = r"[A-Za-z_]\w{0,199}"
@@ -21,7 +20,6 @@ _OVERLOAD = re.compile(rf"torch\.ops\.({_NAME})\.({_NAME}(?:\.{_NAME})*)\.({_NAM
 _HIGHER_ORDER = re.compile(rf"torch\.ops\.higher_order\.({_NAME})")
 _PYTHON = re.compile(rf"{_NAME}(?:\.{_NAME}){{0,20}}")
 _EXTENSION = re.compile(rf"#({_NAME}):([\w.]{{1,200}})")
-_ALIAS = re.compile(r"\((\w+)(!?)[^)]*\)")
 
 
 class _Known(NamedTuple):
@@ -70,42 +68,18 @@ def _overload(namespace: str, name: str, overload: str) -> Target:
     known = _operators().get(written)
     if known is None:
         return Target(written, name, kind, overload=overload)  # type: ignore[arg-type]
-    arguments = list(_annotated(known.schema))
+    arguments = [each for each in schema_arguments(known.schema) if each.annotated]
     return Target(
         written,
         name,
         kind,  # type: ignore[arg-type]
         schema=known.schema,
         overload=overload,
-        mutates=[each for each, writes in arguments if writes],
-        aliases=[each for each, writes in arguments if not writes],
+        mutates=[each.name for each in arguments if each.writes],
+        aliases=[each.name for each in arguments if not each.writes],
         core="core" in known.tags,
         tags=known.tags,
     )
-
-
-def _annotated(schema: str) -> Iterable[tuple[str, bool]]:
-    """The arguments that a result may share memory with, and whether they are written to.
-
-    `Tensor(a!) self` is written to, `Tensor(a) self` is not.
-    """
-    inside = schema.partition("(")[2].rpartition(" -> ")[0].removesuffix(")")
-    for part in _split(inside):
-        kind, _, name = part.partition("=")[0].rpartition(" ")
-        found = _ALIAS.search(kind)
-        if found:
-            yield name, found[2] == "!"
-
-
-def _split(arguments: str) -> Iterable[str]:
-    """Arguments of a schema, apart: commas inside of brackets are none between arguments."""
-    depth, start = 0, 0
-    for at, sign in enumerate(arguments):
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "," and depth == 0:
-            yield arguments[start:at].strip()
-            start = at + 1
-    yield arguments[start:].strip()
 
 
 @lru_cache(maxsize=1)

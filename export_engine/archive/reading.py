@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -35,7 +36,7 @@ from export_engine.archive.size_rules import read_probe, read_sizes
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
-from export_engine.describe import FileNames, Scopes, Stacks, Strings
+from export_engine.describe import FileNames, Scopes, Stacks, Strings, with_findings
 from export_engine.record import Record, Symbol, count_ops
 
 _SHOWN = 5
@@ -105,14 +106,13 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     checked = not members.is_empty(f"data/sample_inputs/{name}.pt")
     kept = kept_in(members, title)
     try:
-        record, notes = _record(program, title, held, checked, names_of(kept.record))
-        note = kept.note
+        made, notes = _record(program, title, held, checked, names_of(kept.record))
+        record, note = made.with_findings(), kept.note
         if kept.record is not None:
-            both, note = joined(record, kept.record)
+            both, note = joined(made.record, kept.record, record.findings)
             if both is None:
-                record, notes = _record(program, title, held, checked, {})
-            else:
-                record = both
+                made, notes = _record(program, title, held, checked, {})
+            record = both or made.with_findings()
     except ArchiveError as error:
         raise ArchiveError(f"{title} is not opened: {error}") from error
     notes = [*parts.notes(name), *notes]
@@ -121,13 +121,25 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     return ReadArchive(record, name, tuple(parts.programs), tuple(notes))
 
 
+class _Made(NamedTuple):
+    """A Record, and the tables that it is written with."""
+
+    record: Record
+    strings: Strings
+    stacks: Stacks
+
+    def with_findings(self) -> Record:
+        """With what is found in it."""
+        return with_findings(self.record, None, self.strings, self.stacks)
+
+
 def _record(
     program: schema.ExportedProgram,
     title: str,
     held: Mapping[str, int],
     checked: bool,
     names: Mapping[str, str],
-) -> tuple[Record, list[str]]:
+) -> tuple[_Made, list[str]]:
     module = program.graph_module
     if len(module.module_call_graph) > bounds.MODULES:
         raise ArchiveError("It has more modules than torch writes.")
@@ -164,7 +176,7 @@ def _record(
         symbols=described,
         probe=probe,
     )
-    return record, _notes(program, shown, symbols, graphs)
+    return _Made(record, strings, stacks), _notes(program, shown, symbols, graphs)
 
 
 def _user_names(module: schema.GraphModule) -> dict[str, str]:

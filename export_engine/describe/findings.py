@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from export_engine.attempt import Exported, Request
 from export_engine.describe.fix_cards import fix_card
 from export_engine.describe.tables import Stacks, Strings
-from export_engine.findings import Finding, find_findings
+from export_engine.findings import Finding, Looked, look_at_record, slug
 from export_engine.record import FindingRow, Record
 
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported, Request
 
-def with_findings(record: Record, exported: Exported, strings: Strings, stacks: Stacks) -> Record:
-    """The record of an exported program with what is wrong or surprising about it."""
-    found = find_findings(exported, record)
+
+def with_findings(
+    record: Record, exported: Exported | None, strings: Strings, stacks: Stacks
+) -> Record:
+    """The Record of a program with what is wrong or surprising about it.
+
+    Args:
+        record: the program, described.
+        exported: the attempt that gave it; None where there is the Record alone.
+        strings: the table of texts that the Record is written with.
+        stacks: that of stacks.
+    """
+    looked = look_at_record(record) if exported is None else _looked(exported, record)
+    request = exported.request if exported is not None else None
     rows, fixes = [], 0
-    for finding in found:
-        rows.append(_row(finding, stacks, fixes if finding.fix else -1, exported.request))
+    for finding in looked.findings:
+        rows.append(_row(finding, stacks, fixes if finding.fix else -1, request))
         fixes += finding.fix is not None
     frames = stacks.frames()
     return msgspec.structs.replace(
         record,
         findings=rows,
+        not_looked_for=[each.value for each in looked.not_looked_for],
         frames=frames,
         stacks=stacks.stacks(),
         files=stacks.files.entries,
         strings=strings.entries,
-        verdict=_verdict(record.verdict, found),
+        verdict=_verdict(record.verdict, looked.findings),
     )
+
+
+def _looked(exported: Exported, record: Record) -> Looked:
+    from export_engine.findings import look
+
+    return look(exported, record)
 
 
 def _row(finding: Finding, stacks: Stacks, fix: int, request: Request | None) -> FindingRow:
     return FindingRow(
-        kind=finding.kind.name.lower().replace("_", "-"),
+        kind=slug(finding.kind),
         heading=finding.kind.value,
         severity=finding.severity,
         sentence=finding.sentence,

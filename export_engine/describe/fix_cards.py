@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import Fix, Request
+from typing import TYPE_CHECKING
+
 from export_engine.describe.tables import Stacks
 from export_engine.record import FixCard, ShapesForm
-from export_engine.shapes import forms, shapes_of
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Fix, Request
 
 
 def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
@@ -33,6 +36,8 @@ def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
 
 def _forms(fix: Fix, request: Request) -> list[ShapesForm]:
     """What a fix of shapes asks for, in either form."""
+    from export_engine.shapes import forms, shapes_of  # a file that is only read has no fixes
+
     changed = fix.change(request)
     shapes = shapes_of(changed)
     if shapes is None:

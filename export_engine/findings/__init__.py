@@ -1,7 +1,8 @@
 """Exported attempt → Findings: what is wrong or surprising about an export that succeeded.
 
-One module per family; `providers` lists them. Each reads the program and its Record and runs
-nothing: what has to be run to be known is a guarantee, in `verify`.
+One module per family. `of_records` lists those that need the Record alone, and so hold of a file
+that was only read; `providers` lists those that need the model and the call. None runs anything:
+what has to be run to be known is a guarantee, in `verify`.
 """
 
 from typing import TYPE_CHECKING
@@ -11,8 +12,13 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.findings.baked_values import momentary_values as momentary_values
     from export_engine.findings.finding import Finding as Finding
+    from export_engine.findings.looking import Looked as Looked
+    from export_engine.findings.of_records import findings_in as findings_in
+    from export_engine.findings.of_records import look_at_record as look_at_record
+    from export_engine.findings.of_records import slug as slug
     from export_engine.findings.program_ops import Op as Op
     from export_engine.findings.program_ops import ops_of as ops_of
     from export_engine.findings.providers import find_findings as find_findings
+    from export_engine.findings.providers import look as look
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from export_engine.attempt import Fix
 from export_engine.source import Stack
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Fix
 
 Severity = Literal["wrong", "surprising", "note"]
 SEVERITIES: tuple[Severity, ...] = ("wrong", "surprising", "note")
@@ -20,6 +22,7 @@ class Kind(StrEnum):
     BAKED_VALUE = "A Python value baked in"
     OUTSIDE_VALUE = "A value from outside of the model"
     BAKED_ARGUMENT = "An argument baked in"
+    UNUSED_INPUT = "An input that nothing reads"
     FIXED_SIZE = "A dynamic size was specialized"
     HIDDEN_CONDITION = "A guard that the ranges do not show"
     OVERLAPPING_INPUTS = "Inputs that overlap in memory"

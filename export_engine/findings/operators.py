@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-import torch
-
-from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.program_ops import Op, ops_of
-from export_engine.record import Record
-from export_engine.torch_internals import expression_of
+from export_engine.findings.record_ops import Op, calls
+from export_engine.record import Record, Target, ValueType
 
-_ASSERTS = ("aten._assert_async", "aten._assert_scalar")
-_BRANCHING = "cond"
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported
+
+_ASSERT_DATA, _ASSERT_SIZE = "aten._assert_async", "aten._assert_scalar"
+_COND = "higher_order.cond"
+_WAITING = frozenset({"data_dependent_output", "dynamic_output_shape"})
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def found(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per kind, at its first place."""
-    ops = list(ops_of(exported.program))
-    yield from _summed([op for op in ops if _is_random(op)], _random)
-    yield from _summed([op for op in ops if _waits(op)], _waiting)
-    yield from _summed([op for op in ops if _asserts_data(op)], _checks)
-    yield from (_predicate(op) for op in ops if _has_wide_predicate(op))
+    yield from _summed(calls(record, _may_draw), _draws, _random)
+    yield from _summed(calls(record, _may_wait), _waits, _waiting)
+    unbacked = _Unbacked(record)
+    yield from _summed(calls(record, _is_assert), unbacked.asserted, _checks)
+    yield from map(_predicate, filter(_has_wide_predicate, calls(record, _is_cond)))
 
 
-def _summed(ops: list[Op], make: Any) -> Iterator[Finding]:
-    if ops:
-        yield make(ops)
+def _summed(
+    ops: list[Op], wanted: Callable[[Op], bool], make: Callable[[list[Op]], Finding]
+) -> Iterator[Finding]:
+    kept = [op for op in ops if wanted(op)]
+    if kept:
+        yield make(kept)
 
 
-def _is_random(op: Op) -> bool:
-    """Whether an op draws numbers: those that torch tags so, but for dropouts that drop nothing."""
-    tags = getattr(op.node.target, "tags", ())
-    if torch.Tag.nondeterministic_seeded not in tags:
-        return False
+def _may_draw(target: Target) -> bool:
+    return "nondeterministic_seeded" in target.tags
+
+
+def _draws(op: Op) -> bool:
+    """Whether an op draws numbers: dropouts may drop nothing."""
     if "dropout" in op.name or "rrelu" in op.name:
-        return bool(op.argument("train", op.argument("training", True)))
+        flag = op.argument("train") or op.argument("training") or "True"
+        return flag == "True"
     if "scaled_dot_product" in op.name:
-        return bool(op.argument("dropout_p", 0.0))
+        return op.argument("dropout_p") not in (None, "0.", "0.0", "0")
     return True
 
 
@@ -56,20 +61,18 @@ def _random(ops: list[Op]) -> Finding:
     )
 
 
+def _may_wait(target: Target) -> bool:
+    return not _WAITING.isdisjoint(target.tags)
+
+
 def _waits(op: Op) -> bool:
     """Whether what an op gives depends on values so that the host has to know them."""
-    tags = getattr(op.node.target, "tags", ())
-    if op.name.startswith("aten.index.") and not _by_mask(op):
-        return False
-    return torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags
+    return not op.name.startswith("aten.index.") or _by_mask(op)
 
 
 def _by_mask(op: Op) -> bool:
     """Whether an index picks by truth values; one by positions has a size known before."""
-    indices = op.argument("indices") or ()
-    values = [getattr(each, "meta", {}).get("val") for each in indices]
-    masks = (torch.bool, torch.uint8)
-    return any(isinstance(each, torch.Tensor) and each.dtype in masks for each in values)
+    return any(op.type_of(node).dtype in ("bool", "uint8") for node in op.reads("indices"))
 
 
 def _waiting(ops: list[Op]) -> Finding:
@@ -86,16 +89,28 @@ def _waiting(ops: list[Op]) -> Finding:
     )
 
 
-def _asserts_data(op: Op) -> bool:
-    """An assert about values; those about sizes of inputs belong to the contract."""
-    if op.name.startswith("aten._assert_async"):
-        return True
-    if not op.name.startswith("aten._assert_scalar") or not op.node.args:
-        return False
-    value = getattr(op.node.args[0], "meta", {}).get("val")
-    if not isinstance(value, torch.SymBool):
-        return False
-    return any(str(symbol).startswith("u") for symbol in expression_of(value).free_symbols)
+def _is_assert(target: Target) -> bool:
+    return target.name.startswith((_ASSERT_DATA, _ASSERT_SIZE))
+
+
+class _Unbacked:
+    """Which sizes are about tensor values."""
+
+    def __init__(self, record: Record) -> None:
+        self._texts = {
+            each.text
+            for each in record.expressions
+            if any(record.symbols[number].kind == "unbacked" for number in each.symbols)
+        }
+
+    def asserted(self, op: Op) -> bool:
+        """Whether an assert is about values; those about sizes of inputs belong to the contract."""
+        if op.name.startswith(_ASSERT_DATA):
+            return True
+        return any(self._about(op.type_of(node)) for node in op.first())
+
+    def _about(self, value: ValueType) -> bool:
+        return value.kind == "bool" and value.value in self._texts
 
 
 def _checks(ops: list[Op]) -> Finding:
@@ -107,20 +122,20 @@ def _checks(ops: list[Op]) -> Finding:
         f"{'assert' if count == 1 else 'asserts'}.",
         why="What is unknown while tracing is asserted at run time, and a call that violates it "
         "fails. Some backends drop such assertions.",
-        stack=_placed(ops).stack,
+        stack=next((op.stack for op in ops if op.stack), ()),
         node=ops[0].position,
     )
 
 
-def _placed(ops: list[Op]) -> Op:
-    return next((op for op in ops if op.stack), ops[0])
+def _is_cond(target: Target) -> bool:
+    return target.name == _COND
 
 
 def _has_wide_predicate(op: Op) -> bool:
-    if str(getattr(op.node.target, "name", lambda: "")()) != _BRANCHING or not op.node.args:
-        return False
-    value = getattr(op.node.args[0], "meta", {}).get("val")
-    return isinstance(value, torch.Tensor) and value.numel() != 1
+    for node in op.first():
+        given = op.type_of(node)
+        return given.kind == "tensor" and any(size != 1 for size in given.shape)
+    return False
 
 
 def _predicate(op: Op) -> Finding:

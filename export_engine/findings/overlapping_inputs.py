@@ -1,4 +1,4 @@
-"""Inputs that the program writes to, and inputs that share memory in the example."""
+"""Inputs that share memory in the example."""
 
 from __future__ import annotations
 
@@ -8,47 +8,20 @@ from itertools import combinations
 import torch
 
 from export_engine.attempt import Exported
-from export_engine.findings.constant_writes import inputs_written
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.program_ops import Op, ops_of
+from export_engine.findings.record_ops import Op
+from export_engine.findings.writes import inputs_written
 from export_engine.record import Record
 from export_engine.shapes import leaf_values
 from export_engine.source import Stack
 
 
 def found(exported: Exported, record: Record) -> Iterator[Finding]:
-    """One finding per input that is written to, and per two that overlap."""
-    paths = {
-        entry.name: entry.path or entry.name
-        for entry in record.signature.inputs
-        if entry.kind == "user_input"
-    }
-    writes = _writes(exported, paths)
-    for path, op in writes.items():
-        yield Finding(
-            kind=Kind.WRITTEN_INPUT,
-            severity="surprising",
-            sentence=f"The program writes to its input `{path}`: the caller's tensor changes.",
-            why="Some backends copy their inputs, and then the caller does not see the "
-            "write. Work on a copy, `x.clone()`, or return what is written.",
-            stack=op.stack if op is not None else (),
-            node=op.position if op is not None else -1,
-        )
-    for one, other in _overlapping(exported):
+    """One finding per two inputs that overlap."""
+    overlapping = list(_overlapping(exported))
+    writes = inputs_written(record) if overlapping else {}
+    for one, other in overlapping:
         yield _overlap(one, other, writes)
-
-
-def _writes(exported: Exported, paths: dict[str, str]) -> dict[str, Op | None]:
-    """Per path of an input, the first op that writes to it."""
-    found: dict[str, Op | None] = {}
-    for op in ops_of(exported.program):
-        for name in inputs_written(op):
-            if name in paths:
-                found.setdefault(paths[name], op)
-    for spec in exported.program.graph_signature.output_specs:
-        if spec.kind.name == "USER_INPUT_MUTATION" and spec.target in paths:
-            found.setdefault(paths[spec.target], None)
-    return found
 
 
 def _overlapping(exported: Exported) -> Iterator[tuple[str, str]]:

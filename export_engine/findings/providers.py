@@ -1,66 +1,61 @@
 """Exported attempt → Findings. One module per family; each reads the program and its Record.
 
-Nothing is run and nothing is exported: a finding costs no more than a look.
+Nothing is run and nothing is exported: a finding costs no more than a look. Those that need no
+more than the Record are in `of_records.py`; here are those that need the model and the call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from export_engine.attempt import Exported
-from export_engine.defects import passed_over
 from export_engine.findings import (
     baked_values,
-    constant_writes,
-    constants,
     devices,
-    operators,
     outside_values,
     overlapping_inputs,
     shared_inputs,
     side_effects,
     specialized_sizes,
-    training_mode,
+    weights,
 )
-from export_engine.findings.finding import SEVERITIES, Finding
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.looking import Looked, looked
+from export_engine.findings.of_records import OF_THE_CALL, RECORD_PROVIDERS
 from export_engine.record import Record
 
-__all__ = ["find_findings"]
+__all__ = ["find_findings", "look"]
 
 Provider = Callable[[Exported, Record], Iterable[Finding]]
 
-PROVIDERS: tuple[Provider, ...] = (
-    shared_inputs.found,
-    overlapping_inputs.found,
-    constants.found,
-    constant_writes.found,
-    baked_values.found,
-    outside_values.found,
-    side_effects.found,
-    specialized_sizes.found,
-    training_mode.found,
-    devices.found,
-    operators.found,
+PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
+    (shared_inputs.found, (Kind.SHARED_INPUT,)),
+    (overlapping_inputs.found, (Kind.OVERLAPPING_INPUTS,)),
+    (weights.found, (Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS)),
+    (baked_values.found, (Kind.BAKED_VALUE,)),
+    (outside_values.found, (Kind.OUTSIDE_VALUE,)),
+    (side_effects.found, (Kind.STATE_CHANGED,)),
+    (specialized_sizes.found, (Kind.FIXED_SIZE,)),
+    (devices.found, (Kind.DEVICE_BAKED, Kind.DTYPE_BAKED)),
 )
 
 
-def find_findings(exported: Exported, record: Record) -> tuple[Finding, ...]:
-    """What is wrong or surprising, the gravest first.
+def look(exported: Exported, record: Record) -> Looked:
+    """What is wrong or surprising about an attempt, and what was not looked for.
 
     Args:
-        exported: an attempt.
+        exported: an attempt. Of a program from a file, the model and the call are not known: what
+            the lines that it names tell is said, and what they do not is not known.
         record: the attempt, described.
     """
-    found: list[Finding] = []
-    for provider in PROVIDERS:
-        found.extend(_asked(provider, exported, record))
-    return tuple(sorted(found, key=lambda each: SEVERITIES.index(each.severity)))
+    families = [
+        *((partial(find, record, exported), kinds) for find, kinds in RECORD_PROVIDERS),
+        *((partial(find, exported, record), kinds) for find, kinds in PROVIDERS),
+    ]
+    return looked([*families, (None, OF_THE_CALL)] if exported.request is None else families)
 
 
-def _asked(provider: Provider, exported: Exported, record: Record) -> list[Finding]:
-    """What one family finds; nothing from one that stumbles: the others may know something."""
-    try:
-        return list(provider(exported, record))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the program and other findings stand
-        passed_over(error, "looking for findings")
-        return []
+def find_findings(exported: Exported, record: Record) -> tuple[Finding, ...]:
+    """What is wrong or surprising about an attempt, the gravest first; see `look`."""
+    return look(exported, record).findings

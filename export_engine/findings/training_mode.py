@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from export_engine.attempt import Exported, Fix, Request
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.program_ops import Op, ops_of
-from export_engine.record import Record
-from export_engine.torch_internals import op_schema
+from export_engine.findings.record_ops import Op, calls
+from export_engine.record import Record, Target
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported, Fix
 
 _FLAGS = ("train", "training")
 _DROPS = ("dropout", "rrelu")
 _NORMALISES = ("batch_norm", "instance_norm")
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding for all dropouts, one for all normalisations; the first place of each."""
-    dropping = [op for op in ops_of(exported.program) if _trains(op, _DROPS) and _drops(op)]
-    norming = [op for op in ops_of(exported.program) if _trains(op, _NORMALISES)]
+    dropping = [op for op in calls(record, _is_drop) if _trains(op) and _drops(op)]
+    norming = [op for op in calls(record, _is_norm) if _trains(op)]
     if dropping:
         yield _finding(
             dropping,
@@ -37,19 +39,26 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         )
 
 
-def _trains(op: Op, names: tuple[str, ...]) -> bool:
-    if not any(name in op.name for name in names):
-        return False
-    if "use_input_stats" in str(op_schema(op.node.target)):
-        return bool(op.argument("use_input_stats")) and op.argument("running_mean") is not None
-    return any(bool(op.argument(flag)) for flag in _FLAGS)
+def _is_drop(target: Target) -> bool:
+    return any(name in target.name for name in _DROPS)
+
+
+def _is_norm(target: Target) -> bool:
+    return any(name in target.name for name in _NORMALISES)
+
+
+def _trains(op: Op) -> bool:
+    if "use_input_stats" in op.target.schema:
+        has_statistics = op.argument("running_mean") not in (None, "None")
+        return op.argument("use_input_stats") == "True" and has_statistics
+    return any(op.argument(flag) == "True" for flag in _FLAGS)
 
 
 def _drops(op: Op) -> bool:
-    return bool(op.argument("p", 1.0) != 0.0)
+    return op.argument("p") not in ("0", "0.", "0.0")
 
 
-def _finding(ops: list[Op], what: str, why: str, exported: Exported) -> Finding:
+def _finding(ops: list[Op], what: str, why: str, exported: Exported | None) -> Finding:
     count = "" if len(ops) == 1 else f" ({len(ops)} ops)"
     return Finding(
         kind=Kind.TRAINING_MODE,
@@ -58,20 +67,13 @@ def _finding(ops: list[Op], what: str, why: str, exported: Exported) -> Finding:
         why=f"{why} Call `model.eval()` before exporting for inference.",
         stack=ops[0].stack,
         node=ops[0].position,
-        fix=_fix() if exported.request is not None else None,
+        fix=_fix(exported),
     )
 
 
-def _fix() -> Fix:
-    def change(request: Request) -> Request:
-        return request.with_changes(eval_mode=True)
+def _fix(exported: Exported | None) -> Fix | None:
+    if exported is None or exported.request is None:
+        return None
+    from export_engine.findings.fixes import in_eval_mode
 
-    return Fix(
-        kind="options",
-        title="Export the model in eval mode",
-        why="The mode is switched for the export only, and restored after it.",
-        gives_up="The program is for inference: dropout and batch statistics are not applied.",
-        change=change,
-        before="training mode",
-        after="eval mode",
-    )
+    return in_eval_mode()

@@ -59,6 +59,10 @@ if TYPE_CHECKING:
     from export_engine.record.leaf_paths import join_path as join_path
     from export_engine.record.leaf_paths import split_path as split_path
     from export_engine.record.leaf_paths import unquoted as unquoted
+    from export_engine.record.op_schema import SchemaArgument as SchemaArgument
+    from export_engine.record.op_schema import call_arguments as call_arguments
+    from export_engine.record.op_schema import schema_arguments as schema_arguments
+    from export_engine.record.op_schema import split_arguments as split_arguments
     from export_engine.record.program_diff import Became as Became
     from export_engine.record.program_diff import Change as Change
     from export_engine.record.program_diff import Difference as Difference
@@ -77,6 +81,7 @@ if TYPE_CHECKING:
     from export_engine.record.signature import OutputEntry as OutputEntry
     from export_engine.record.signature import Signature as Signature
     from export_engine.record.size_probe import ProbeResult as ProbeResult
+    from export_engine.record.size_probe import holds as holds
     from export_engine.record.size_probe import probe_named as probe_named
     from export_engine.record.size_probe import probe_sizes as probe_sizes
     from export_engine.record.size_probe import sizes_named as sizes_named

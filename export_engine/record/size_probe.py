@@ -33,7 +33,7 @@ def probe_sizes(probe: Probe, sizes: Sequence[int]) -> ProbeResult:
         probe: a Record's.
         sizes: one for each of `probe.inputs`.
     """
-    broken = [rule for rule in probe.rules if rule.formula and not _holds(rule.formula, sizes)]
+    broken = [rule for rule in probe.rules if rule.formula and not holds(rule.formula, sizes)]
     refusing = [rule for rule in broken if rule.enforced]
     unknown = tuple(rule for rule in probe.rules if not rule.formula)
     verdict: Literal["accepted", "refused", "unchecked"] = "accepted"
@@ -89,7 +89,8 @@ def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:
     ]
 
 
-def _holds(formula: Formula, sizes: Sequence[int]) -> bool:
+def holds(formula: Formula, sizes: Sequence[int]) -> bool:
+    """Whether a condition is true of sizes; one that has no value for them is not."""
     try:
         return bool(evaluate(formula, sizes))
     except (ArithmeticError, ValueError):

@@ -19,14 +19,20 @@ from export_engine.archive.agreement import differences
 from export_engine.archive.kept import PLAIN
 from export_engine.archive.operator_table import table
 from export_engine.archive.operators import target_of
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.describe.operators import Operators
+from export_engine.findings import slug
+from export_engine.findings.finding import Kind
+from export_engine.findings.of_records import RECORD_PROVIDERS
 from export_engine.record import OPS, Record
+from export_engine.shapes import Shapes
 from export_engine.source import SourceMissing, source_text, with_sources
 from export_engine.trace import Recording
 
 from .. import models
+from ..planted import plants
 
 
 class Several(torch.nn.Module):
@@ -134,7 +140,7 @@ def test_what_is_read_is_what_is_described(name: str, tmp_path: Path) -> None:
     alone = Exported(
         request=None, recording=Recording(), program=attempt.program, title="model.pt2"
     )
-    described = without_findings(describe(alone))
+    described = describe(alone)
     found = read(path).record
     assert (found.warnings, found.sources_inside) == ([PLAIN], True)
     assert list(differences(found, described)) == []
@@ -143,16 +149,6 @@ def test_what_is_read_is_what_is_described(name: str, tmp_path: Path) -> None:
         return
     expected = msgspec.structs.replace(described, sources_inside=True, warnings=[PLAIN])
     assert msgspec.structs.asdict(found) == msgspec.structs.asdict(expected)
-
-
-def without_findings(record: Record) -> Record:
-    """What a file can say: findings need the program, and so does their count in the verdict."""
-    count = sum(each.severity != "note" for each in record.findings)
-    counted = f", {count} {'finding' if count == 1 else 'findings'}" if count else ""
-    assert record.verdict.endswith(counted)
-    return msgspec.structs.replace(
-        record, findings=[], verdict=record.verdict.removesuffix(counted)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -345,3 +341,51 @@ def test_nodes_are_found_where_they_should_be(plain: Path) -> None:
     ops = [OPS[op] for op in graph.op]
     assert ops.count("get_attr") == 2
     assert [each.argument for each in graph.nested] == ["true_fn", "false_fn"]
+
+
+RECORD_KINDS = {kind for _, kinds in RECORD_PROVIDERS for kind in kinds}
+SLUGS = {slug(kind) for kind in RECORD_KINDS}
+
+
+@pytest.mark.slow
+def test_what_the_record_tells_is_found_in_a_plain_archive_too(tmp_path: Path) -> None:
+    """Each planted fault of such a kind: in the export, in its file, in neither of its twin."""
+    planted_kinds = set()
+    for number, plant in enumerate(each for each in plants() if each.kind in RECORD_KINDS):
+        for target, args, faulty in (
+            (plant.faulty, plant.args, True),
+            (plant.clean, plant.clean_args or plant.args, False),
+        ):
+            shapes = Shapes.parse(plant.shapes) if plant.shapes else None
+            attempt = capture(Request(target=target, args=args, shapes=shapes, strict=plant.strict))
+            assert isinstance(attempt, Exported)
+            torch.export.save(attempt.program, tmp_path / f"{number}.pt2")
+            record = read(tmp_path / f"{number}.pt2").record
+            exported = [each for each in describe(attempt).findings if each.kind in SLUGS]
+            assert [(each.kind, each.node) for each in record.findings] == [
+                (each.kind, each.node) for each in exported
+            ]
+            found = [each for each in record.findings if each.kind == slug(plant.kind)]
+            assert bool(found) is faulty
+            assert Kind.BAKED_VALUE.value in record.not_looked_for
+            assert plant.kind.value not in record.not_looked_for
+            planted_kinds.add(plant.kind)
+    assert planted_kinds >= {
+        *(Kind.WRITTEN_INPUT, Kind.WRITTEN_CONSTANT, Kind.FROZEN_TENSOR, Kind.UNUSED_INPUT),
+        *(Kind.TRAINING_MODE, Kind.RANDOM, Kind.SYNCHRONISES, Kind.RUNTIME_CHECK),
+        *(Kind.HIDDEN_CONDITION, Kind.BAKED_ARGUMENT),
+    }
+
+
+def test_a_kept_record_does_not_hide_what_the_graph_shows(tmp_path: Path) -> None:
+    attempt = models.exported(CASES["stateful"]())
+    record = describe(attempt)
+    assert {"written-input", "frozen-tensor"} <= {each.kind for each in record.findings}
+    silent = msgspec.structs.replace(record, findings=[])
+    told = read(save(attempt, record, tmp_path / "told.pt2")).record
+    found = read(save(attempt, silent, tmp_path / "silent.pt2")).record
+    assert told.findings == record.findings
+    assert [(each.kind, each.node, each.stack) for each in found.findings] == [
+        (each.kind, each.node, each.stack if each.node >= 0 else -1) for each in record.findings
+    ]
+    assert found.verdict.endswith(", 1 finding") or "findings" in found.verdict

@@ -41,7 +41,7 @@ def test_a_planted_fault_is_found_and_its_twin_is_clean(number: int) -> None:
     assert find_findings(clean, describe(clean)) == ()
 
 
-PLACELESS = (Kind.SHARED_INPUT, Kind.BAKED_ARGUMENT, Kind.OVERLAPPING_INPUTS)
+PLACELESS = (Kind.UNUSED_INPUT, Kind.SHARED_INPUT, Kind.BAKED_ARGUMENT, Kind.OVERLAPPING_INPUTS)
 """They are about the call, not about a line."""
 
 

@@ -84,6 +84,17 @@ def test_what_is_read_is_shown_without_trust(stranger: Path, tmp_path: Path) -> 
         ex.autofix()
 
 
+def test_the_findings_of_a_file_are_there_without_trust(tmp_path: Path) -> None:
+    torch.export.save(
+        torch.export.export(torch.nn.Dropout(0.5).train(), (torch.ones(2, 4),)), tmp_path / "d.pt2"
+    )
+    ex = explorer.load(tmp_path / "d.pt2")
+    assert [each.kind.name for each in ex.findings] == ["TRAINING_MODE", "RANDOM"]
+    assert "training mode" in repr(ex)
+    assert "not looked for (needs the model and its source)" in repr(ex)
+    assert "Weight tying is lost" in ex.record.not_looked_for
+
+
 def test_a_trusted_file_has_a_program_when_it_is_asked_for(stranger: Path) -> None:
     ex = explorer.load(stranger, trusted=True)
     shown = ex.record

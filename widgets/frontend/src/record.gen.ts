@@ -382,6 +382,7 @@ export interface Record {
   check: Check | null;
   level: LevelRow | null;
   findings: FindingRow[];
+  not_looked_for: string[];
   verification: Verification | null;
   runs: RunRow[];
   profile: Profile | null;

@@ -14,14 +14,16 @@ interface Props {
 }
 
 export function Findings({ store, program }: Props) {
-  const { findings } = program.record;
+  const { findings, mode, not_looked_for: unknown } = program.record;
   return (
     <section class="tx-panel" aria-label="Findings" data-testid="findings" data-pane>
       <div class="tx-scroll">
         {findings.length === 0 ? (
           <Empty>
-            No findings: no value baked in, no side effect lost, no size specialized against your
-            request. Verify checks whether it agrees with the model.
+            {unknown.length === 0
+              ? "No findings: no value baked in, no side effect lost, no size specialized against " +
+                "your request. Verify checks whether it agrees with the model."
+              : "No findings among the kinds that could be looked for."}
           </Empty>
         ) : (
           <ul class="tx-findings">
@@ -29,6 +31,24 @@ export function Findings({ store, program }: Props) {
               <Finding key={index} store={store} program={program} finding={finding} />
             ))}
           </ul>
+        )}
+        {unknown.length > 0 && (
+          <div class="tx-finding" data-testid="not-looked-for">
+            <div class="tx-finding-head">
+              <strong>Not looked for</strong>
+            </div>
+            <p class="tx-lead">
+              {mode === "loaded"
+                ? "These need the model, its source and the call that was exported, which a " +
+                  "program's file does not have:"
+                : "Looking for these failed:"}
+            </p>
+            <ul>
+              {unknown.map((heading) => (
+                <li key={heading}>{capped(heading, 120)}</li>
+              ))}
+            </ul>
+          </div>
         )}
       </div>
     </section>

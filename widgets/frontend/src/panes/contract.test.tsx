@@ -52,6 +52,19 @@ test("a finding says what and why, as text, and offers its fix", async () => {
 test("an export without findings says what was looked for", async () => {
   await show(Findings, contract());
   expect(page.textContent).toContain("No findings");
+  expect(page.querySelector('[data-testid="not-looked-for"]')).toBeNull();
+});
+
+test("a file's findings say which kinds were not looked for, as text", async () => {
+  await show(Findings, contract({ mode: "loaded", not_looked_for: ["A device", MARKUP] }));
+  const unknown = page.querySelector('[data-testid="not-looked-for"]');
+  expect(unknown?.textContent).toContain("its source");
+  expect([...(unknown?.querySelectorAll("li") ?? [])].map((each) => each.textContent)).toEqual([
+    "A device",
+    MARKUP,
+  ]);
+  expect(page.querySelector("img")).toBeNull();
+  expect(page.textContent).not.toContain("No findings:");
 });
 
 const row = (name: string, verdict: GuaranteeRow["verdict"]): GuaranteeRow => ({

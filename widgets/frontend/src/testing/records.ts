@@ -267,6 +267,7 @@ export class RecordBuilder {
       probe: { inputs: [], rules: [], outputs: [] },
       level: null,
       findings: [],
+      not_looked_for: [],
       verification: null,
       printed: "",
       graphs,

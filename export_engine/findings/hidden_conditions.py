@@ -1,0 +1,68 @@
+"""Conditions that the program checks and that its ranges do not show."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.record_ops import stack_of
+from export_engine.record import Record, Rule, holds, sizes_of_symbols
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported, Fix
+
+_SAMPLES = 200
+_FEW = 0.1
+"""A condition that refuses all but this share of the sizes in range makes the range a fiction."""
+_MOST_RULES = 500
+"""That are tried; those after them are of the same origin, as a rule."""
+
+
+def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
+    """The first condition that is broken by nearly every choice of sizes within the ranges."""
+    rules = [
+        rule
+        for rule in record.probe.rules
+        if rule.kind == "guard" and rule.enforced and rule.formula
+    ][:_MOST_RULES]
+    samples = list(_within(record)) if rules else []
+    for rule in rules:
+        broken = sum(not holds(rule.formula, sizes) for sizes in samples)
+        if samples and broken >= (1 - _FEW) * len(samples):
+            guard = record.guards[rule.guard] if rule.guard >= 0 else None
+            yield Finding(
+                kind=Kind.HIDDEN_CONDITION,
+                severity="surprising",
+                sentence="The program rejects nearly every size within its ranges: it asserts "
+                f"`{rule.text}`.",
+                why="The ranges bound each size on its own. This guard is checked at run time as "
+                "well, and few sizes satisfy it.",
+                stack=stack_of(record, guard.stack) if guard else (),
+                guard=rule.guard,
+                fix=_fix(exported, record, rule),
+            )
+            return  # the others are of the same origin, as a rule
+
+
+def _within(record: Record) -> Iterator[list[int]]:
+    """Sizes within the ranges, near the example's."""
+    numbers = random.Random(1)
+    symbols = {each.symbol for each in record.probe.inputs if each.symbol >= 0}
+    for _ in range(_SAMPLES if symbols else 0):
+        values = {}
+        for number in symbols:
+            symbol = record.symbols[number]
+            low = max(symbol.lower or 0, 2)
+            high = min(symbol.upper or 2**31, max(4 * (symbol.example or 8), low + 64))
+            values[number] = numbers.randint(low, max(low, high))
+        yield sizes_of_symbols(record.probe, values)
+
+
+def _fix(exported: Exported | None, record: Record, rule: Rule) -> Fix | None:
+    if exported is None or exported.request is None:
+        return None
+    from export_engine.findings.fixes import keeping_sizes
+
+    return keeping_sizes(exported.request, record, rule)

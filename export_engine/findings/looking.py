@@ -1,0 +1,62 @@
+"""What looking for findings comes to: what was found, and what was not looked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from export_engine.defects import passed_over
+from export_engine.findings.finding import SEVERITIES, Finding, Kind
+
+_ORDER = list(Kind)
+_MOST = 100
+"""Findings of one kind."""
+
+
+class Looked(NamedTuple):
+    """What is known after looking."""
+
+    findings: tuple[Finding, ...]
+    """The gravest first."""
+    not_looked_for: tuple[Kind, ...]
+    """What may be there all the same."""
+
+
+Family = tuple[Callable[[], Iterable[Finding]] | None, tuple[Kind, ...]]
+"""What gives the findings of a family, or None where it cannot be asked, and of which kinds."""
+
+
+def looked(families: Iterable[Family]) -> Looked:
+    """Asks families of findings; nothing is known from one that stumbles or cannot be asked."""
+    found: list[Finding] = []
+    unknown: list[Kind] = []
+    for ask, kinds in families:
+        try:
+            if ask is None:
+                unknown.extend(kinds)
+            else:
+                found.extend(ask())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others may know something
+            passed_over(error, "looking for findings")
+            unknown.extend(kinds)
+    found = _capped(found)
+    found.sort(key=lambda each: (SEVERITIES.index(each.severity), _ORDER.index(each.kind)))
+    known = {each.kind for each in found}
+    return Looked(tuple(found), tuple(dict.fromkeys(each for each in unknown if each not in known)))
+
+
+def _capped(found: list[Finding]) -> list[Finding]:
+    """The first findings of each kind, and in place of the others how many there are."""
+    counts = Counter(each.kind for each in found)
+    seen: Counter[Kind] = Counter()
+    kept = []
+    for each in found:
+        seen[each.kind] += 1
+        if seen[each.kind] <= _MOST:
+            kept.append(each)
+        elif seen[each.kind] == _MOST + 1:
+            more = counts[each.kind] - _MOST
+            sentence = f"{more:,} more of this kind {'is' if more == 1 else 'are'} not listed."
+            kept.append(Finding(kind=each.kind, severity=each.severity, sentence=sentence, why=""))
+    return kept

@@ -1,0 +1,75 @@
+"""Record → Findings: those that need neither the program nor the model. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from export_engine.findings import (
+    constants,
+    hidden_conditions,
+    operators,
+    training_mode,
+    unused_inputs,
+    writes,
+)
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.looking import Looked, looked
+from export_engine.record import Record
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported
+
+RecordProvider = Callable[[Record, "Exported | None"], Iterable[Finding]]
+"""It is given the attempt, too, where there is one: a finding has a fix only then."""
+
+RECORD_PROVIDERS: tuple[tuple[RecordProvider, tuple[Kind, ...]], ...] = (
+    (writes.found, (Kind.WRITTEN_INPUT, Kind.WRITTEN_CONSTANT)),
+    (constants.found, (Kind.FROZEN_TENSOR,)),
+    (unused_inputs.found, (Kind.BAKED_ARGUMENT, Kind.UNUSED_INPUT)),
+    (hidden_conditions.found, (Kind.HIDDEN_CONDITION,)),
+    (training_mode.found, (Kind.TRAINING_MODE,)),
+    (operators.found, (Kind.RANDOM, Kind.SYNCHRONISES, Kind.RUNTIME_CHECK, Kind.PREDICATE)),
+)
+OF_THE_CALL = (
+    *(Kind.BAKED_VALUE, Kind.OUTSIDE_VALUE, Kind.STATE_CHANGED, Kind.FIXED_SIZE),
+    *(Kind.SHARED_INPUT, Kind.OVERLAPPING_INPUTS, Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS),
+    *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED),
+)
+"""What only the model, its source and the call that was exported tell."""
+
+
+def look_at_record(record: Record) -> Looked:
+    """What is wrong or surprising about a program of which there is the Record alone."""
+    return looked(
+        [
+            *((partial(find, record, None), kinds) for find, kinds in RECORD_PROVIDERS),
+            (None, OF_THE_CALL),
+        ]
+    )
+
+
+def findings_in(record: Record) -> tuple[Finding, ...]:
+    """The findings that a Record has, without fixes."""
+    from export_engine.findings.record_ops import stack_of
+
+    kinds = {slug(each): each for each in Kind}
+    return tuple(
+        Finding(
+            kind=kinds[row.kind],
+            severity=row.severity,
+            sentence=row.sentence,
+            why=row.why,
+            stack=stack_of(record, row.stack),
+            node=row.node,
+            guard=row.guard,
+        )
+        for row in record.findings
+        if row.kind in kinds
+    )
+
+
+def slug(kind: Kind) -> str:
+    """`baked-value`: a kind, as the Record has it."""
+    return kind.name.lower().replace("_", "-")

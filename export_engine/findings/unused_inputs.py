@@ -1,0 +1,68 @@
+"""Inputs that the program takes and does not use: tensors that nothing reads, numbers baked in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.record_ops import readers
+from export_engine.record import InputEntry, Record
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported, Fix
+
+_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
+
+
+def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
+    """One finding per input."""
+    given = [each for each in record.signature.inputs if each.kind == "user_input"]
+    yield from (_baked(each, exported) for each in given if _is_number(each))
+    tensors = {each.node: each for each in given if each.node >= 0 and _is_tensor(record, each)}
+    for node, users in readers(record, tensors).items() if record.graphs else ():
+        if not users:
+            yield _unused(tensors[node])
+
+
+def _is_number(entry: InputEntry) -> bool:
+    return entry.constant is not None and _NUMBER.fullmatch(entry.constant) is not None
+
+
+def _is_tensor(record: Record, entry: InputEntry) -> bool:
+    return entry.constant is None and record.types[entry.type].kind == "tensor"
+
+
+def _baked(entry: InputEntry, exported: Exported | None) -> Finding:
+    """A number among the inputs that the program takes one value of."""
+    whole = str(entry.constant).lstrip("-").isdigit()
+    fix = _fix(exported, entry.path) if whole else None
+    advice = "Let it vary, or" if fix else "To have it vary,"
+    return Finding(
+        kind=Kind.BAKED_ARGUMENT,
+        severity="note",
+        sentence=f"`{entry.path}` = {entry.constant} is a constant of the program.",
+        why="A Python number is specialized while tracing; the program rejects any other "
+        f"value. {advice} pass a tensor.",
+        fix=fix,
+    )
+
+
+def _fix(exported: Exported | None, path: str) -> Fix | None:
+    if exported is None or exported.request is None:
+        return None
+    from export_engine.findings.fixes import letting_vary
+
+    return letting_vary(exported.request, path)
+
+
+def _unused(entry: InputEntry) -> Finding:
+    return Finding(
+        kind=Kind.UNUSED_INPUT,
+        severity="note",
+        sentence=f"No op of the program reads its input `{entry.path or entry.name}`.",
+        why="Callers have to pass it, and its values change nothing. If the model is meant to read "
+        "it, look for the branch that was taken while tracing.",
+        node=entry.node,
+    )

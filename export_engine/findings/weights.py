@@ -1,0 +1,57 @@
+"""The model's own parameters in the program: some as constants, some tied no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeGuard
+
+import torch
+
+from export_engine.attempt import Exported, as_module
+from export_engine.findings.finding import Finding, Kind
+from export_engine.record import Record
+from export_engine.torch_internals import is_fake
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """One finding for each weight whose names in the model are several weights in the program."""
+    if exported.request is None:
+        return
+    module = as_module(exported.request.target)
+    names: dict[int, list[str]] = {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    state = exported.program.state_dict
+    used = {spec.target for spec in exported.program.graph_signature.input_specs}
+    for same in names.values():
+        there = [name for name in same if name in used and name in state]
+        if len({state[name].data_ptr() for name in there}) > 1:
+            yield Finding(
+                kind=Kind.TIED_WEIGHTS,
+                severity="surprising",
+                sentence=f"{' and '.join(f'`{name}`' for name in there)} are tied in the "
+                "model and separate in the program.",
+                why="Training or loading one of them in the program leaves the others unchanged.",
+            )
+
+
+def constant_parameters(exported: Exported) -> dict[str, str]:
+    """Per constant of the program that is a parameter of the model, that one's name."""
+    if exported.request is None:
+        return {}
+    module = as_module(exported.request.target)
+    names = {
+        parameter.data_ptr(): name
+        for name, parameter in module.named_parameters()
+        if parameter.numel()
+    }
+    found = {}
+    for target, value in exported.program.constants.items():
+        if _has_values(value) and value.numel() and value.data_ptr() in names:
+            found[target] = names[value.data_ptr()]
+    return found
+
+
+def _has_values(value: object) -> TypeGuard[torch.Tensor]:
+    """Whether it is a tensor, and no stand-in for one."""
+    return isinstance(value, torch.Tensor) and not is_fake(value)

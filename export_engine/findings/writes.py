@@ -1,0 +1,79 @@
+"""Writes into the inputs and into the constants of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.record_ops import Memory, Op, calls
+from export_engine.record import InputEntry, Record, schema_arguments
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported
+
+
+def found(record: Record, _: Exported | None) -> Iterator[Finding]:
+    """One finding per input or constant that an op writes to, itself or through views of it."""
+    entries = {each.node: each for each in record.signature.inputs if each.node >= 0}
+    first: dict[int, Op] = {}
+    for node, op in _written(record):
+        first.setdefault(node, op)
+    for node, op in first.items():
+        entry = entries.get(node)
+        if entry is not None and entry.kind == "constant_tensor":
+            yield _constant(entry, op)
+    for path, place in inputs_written(record).items():
+        yield _input(path, place)
+
+
+def inputs_written(record: Record) -> dict[str, Op | None]:
+    """Per path of an input that the program writes to, the first op that does, if one is seen."""
+    entries = [each for each in record.signature.inputs if each.kind == "user_input"]
+    paths = {each.node: each.path or each.name for each in entries if each.node >= 0}
+    by_name = {each.name: each.path or each.name for each in entries}
+    written: dict[str, Op | None] = {}
+    for node, op in _written(record):
+        if node in paths:
+            written.setdefault(paths[node], op)
+    for output in record.signature.outputs:
+        if output.kind == "user_input_mutation" and output.target in by_name:
+            written.setdefault(by_name[output.target], None)
+    return written
+
+
+def _written(record: Record) -> Iterator[tuple[int, Op]]:
+    """The inputs of the main graph that ops write to, with those ops."""
+    memory = Memory(record)
+    for op in calls(record, lambda target: bool(target.mutates)):
+        for each in schema_arguments(op.target.schema):
+            if each.writes:
+                for node in op.reads(each.name):
+                    written = memory.placeholder(op.graph, node)
+                    if written >= 0:
+                        yield written, op
+
+
+def _constant(entry: InputEntry, op: Op) -> Finding:
+    return Finding(
+        kind=Kind.WRITTEN_CONSTANT,
+        severity="wrong",
+        sentence=f"This writes into a constant of the program, `{entry.target}`.",
+        why="Tracing captured the tensor as a constant. The write does not reach what the model "
+        "computes with, or it is still there at the next call. Write to a tensor that "
+        "`forward` creates or receives, without `.data`, or register it as a buffer.",
+        stack=op.stack,
+        node=op.position,
+    )
+
+
+def _input(path: str, op: Op | None) -> Finding:
+    return Finding(
+        kind=Kind.WRITTEN_INPUT,
+        severity="surprising",
+        sentence=f"The program writes to its input `{path}`: the caller's tensor changes.",
+        why="Some backends copy their inputs, and then the caller does not see the write. Work on "
+        "a copy, `x.clone()`, or return what is written.",
+        stack=op.stack if op is not None else (),
+        node=op.position if op is not None else -1,
+    )

@@ -1,0 +1,90 @@
+"""Schemas of operators, and arguments of calls, as the texts that a Record has of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\""
+_ALIAS = re.compile(r"\((\w+(?:\|\w+)*)(!?)(?:\s*->[^)]*)?\)")
+_NAMED = re.compile(r"([A-Za-z_]\w*)=(?!=)")
+
+
+class SchemaArgument(NamedTuple):
+    """An argument, as an operator's schema declares it."""
+
+    name: str
+    kind: str
+    """`Tensor(a!)`, `int[]`."""
+    default: str | None
+    """None where there is none."""
+    writes: bool
+    """Whether the operator writes to it."""
+    annotated: bool
+    """Whether it may share memory with anything."""
+    returned: bool
+    """Whether a result may share its memory."""
+
+
+@lru_cache(maxsize=4096)
+def schema_arguments(schema: str) -> tuple[SchemaArgument, ...]:
+    """The arguments of a schema: `aten::add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor`."""
+    inside, _, results = schema.partition("(")[2].rpartition(" -> ")
+    returned = {name for found in _ALIAS.finditer(results) for name in found[1].split("|")}
+    declared = []
+    for part in split_arguments(inside.removesuffix(")")):
+        written, given, default = part.partition("=")
+        kind, _, name = written.rpartition(" ")
+        if not kind:  # the `*` before those that are passed by name
+            continue
+        alias = _ALIAS.search(kind)
+        declared.append(
+            SchemaArgument(
+                name,
+                kind,
+                default if given else None,
+                writes=alias is not None and alias[2] == "!",
+                annotated=alias is not None,
+                returned=alias is not None and not returned.isdisjoint(alias[1].split("|")),
+            )
+        )
+    return tuple(declared)
+
+
+@lru_cache(maxsize=1024)
+def call_arguments(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The arguments of a call, by position and by name: `({0}, [batch, 4], alpha=2)`."""
+    by_position, by_name = [], {}
+    for part in split_arguments(text.removeprefix("(").removesuffix(")")):
+        named = _NAMED.match(part)
+        if named:
+            by_name[named[1]] = part[named.end() :]
+        elif part:
+            by_position.append(part)
+    return tuple(by_position), by_name
+
+
+def split_arguments(text: str) -> list[str]:
+    """A text split at its commas, but for those inside of brackets and of quotes."""
+    parts, start, depth, quote = [], 0, 0, ""
+    at = 0
+    while at < len(text):
+        sign = text[at]
+        if quote:
+            if sign == "\\":
+                at += 1
+            elif sign == quote:
+                quote = ""
+        elif sign in _QUOTES:
+            quote = sign
+        elif sign in _OPENING:
+            depth += 1
+        elif sign in _CLOSING:
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+        at += 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
