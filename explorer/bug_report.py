@@ -1,4 +1,4 @@
-"""What a bug report needs: versions, what this torch lacks, backends, devices and the host."""
+"""The contents of a bug report: versions, what this torch lacks, backends, devices, host."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PACKAGES = (
     "executorch",
     "openvino",
 )
-"""Those whose versions change what is seen, ours first."""
+"""Packages whose versions matter to a report, ours first."""
 
 _HOSTS = (
     ("COLAB_RELEASE_TAG", "Google Colab"),
@@ -43,21 +43,21 @@ _HOSTS = (
 
 
 class Doctor(NamedTuple):
-    """What `explorer.doctor()` found. `print` it; it names no user, no file and no folder."""
+    """The result of `explorer.doctor()`, to `print`; it names no user, file or folder."""
 
     versions: dict[str, str]
-    """Per package its version; those that are not installed are left out."""
+    """Version by package; packages that are not installed are left out."""
     left_out: list[str]
-    """What this torch lacks, in sentences."""
+    """Sentences that say what this torch lacks."""
     otherwise: list[str]
-    """Private names of torch's that are missing and that are done without, at no loss."""
+    """Missing private names of torch that have an equivalent replacement."""
     capabilities: int
-    """How many private names of torch's were looked for."""
+    """How many private names of torch were probed."""
     devices: list[str]
     backends: dict[str, str]
-    """Per backend why it cannot run on the CPU here; empty where it can."""
+    """Why each backend cannot run on this CPU; empty if it can."""
     host: str
-    """What shows the view: `Jupyter`, `VS Code`, `a terminal`."""
+    """The host of the view: `Jupyter`, `VS Code`, `a terminal`."""
 
     def __repr__(self) -> str:
         """All of it, as text to paste."""
@@ -78,7 +78,7 @@ class Doctor(NamedTuple):
 
 
 def doctor() -> Doctor:
-    """Looks at what is installed and what it can do; `print` the result into a bug report."""
+    """Collects what a bug report needs; `print` the result into it."""
     from explorer.running import backends
     from export_engine.run import devices
     from export_engine.torch_internals import all_capabilities
@@ -104,7 +104,7 @@ _PATH = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[\\/~](?:[^\s'\"():,]*[\\/])+[^\s'\
 
 
 def _without_paths(text: str) -> str:
-    """What torch or a backend says, without the folders that it may name."""
+    """A text of torch or a backend without any folder names in it."""
     return _PATH.sub("…", text)
 
 
@@ -120,7 +120,7 @@ def _versions() -> dict[str, str]:
 
 
 def _host() -> str:
-    """What runs the code, by the variables that it sets; their values are not read."""
+    """The host, told by the environment variables it sets; their values are not read."""
     if "ipykernel" not in sys.modules:
         return "IPython in a terminal" if "IPython" in sys.modules else "a terminal"
     named = [name for variable, name in _HOSTS if variable in os.environ]

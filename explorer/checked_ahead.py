@@ -1,6 +1,6 @@
-"""What can be refused before a model is exported: a mistyped table, a file that cannot be written.
+"""Checks that need no export: a mistyped table, a file that cannot be written.
 
-An export may take minutes. A mistake in what is to be done with it afterwards is told first.
+An export may take minutes, so mistakes in the later steps are reported first.
 """
 
 from __future__ import annotations

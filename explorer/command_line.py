@@ -144,7 +144,7 @@ def _run(asked: argparse.Namespace) -> int:
 
 
 def _exported(explored: Exploration) -> int:
-    """Whether there is a program; of one that fixes made, whether it was compared with eager."""
+    """OK if there is a program; NOT_CHECKED if fixes made it and it was not compared with eager."""
     if not explored.ok:
         return BAD
     check = explored.record.check
@@ -154,12 +154,12 @@ def _exported(explored: Exploration) -> int:
 
 
 def _worse(one: int, other: int) -> int:
-    """Of two exit codes: what is wrong before what was not checked."""
+    """The more serious of two exit codes."""
     return BAD if BAD in (one, other) else max(one, other)
 
 
 def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
-    """Runs and profiles, as far as that is asked for; BAD where a run is not what it should be."""
+    """Runs and profiles if asked to; BAD if a run failed or differs."""
     code = OK
     device = asked.run or "cpu"
     if explored.ok and (asked.run or asked.backend):

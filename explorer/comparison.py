@@ -1,4 +1,4 @@
-"""Two programs side by side: what differs, for a terminal, a review and a test."""
+"""The differences of two programs, for a terminal, a review and a test."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def diff(before: Any, after: Any) -> Comparison:
 
 
 def _entry_of(given: Any) -> Entry:
-    """Whatever stands for a program, as an attempt."""
+    """An attempt from anything that holds a program."""
     from explorer.exploration import Exploration
     from explorer.exporting import load
 
@@ -195,7 +195,7 @@ def _entry_of(given: Any) -> Entry:
 
 
 def _is_changed(pair: Pair) -> bool:
-    """Whether a node differs in itself, and not only since an input does."""
+    """Whether a node itself differs, and not only its inputs."""
     return any(not change.follows for change in pair.changes)
 
 
@@ -229,7 +229,7 @@ def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str
 
 
 def _place(record: Record, graph: Any, node: int) -> Iterator[str]:
-    """The line that an op comes from: the user's own where there is one."""
+    """The source line of an op, the user's own if there is one."""
     from export_engine.source import items_of
 
     if graph.stack[node] >= 0:

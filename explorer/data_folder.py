@@ -1,4 +1,4 @@
-"""Where this package keeps what is the user's own: progress in the lessons, signatures of files."""
+"""The folder for the user's data: lesson progress, signatures of files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 
 FOLDER = "EXPORT_EXPLORER_DATA"
-"""The variable that names another folder."""
+"""The environment variable that overrides the folder."""
 
 
 def data_folder() -> Path:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from export_engine.run import Plan
 
 _LOOK = 0.2
-"""Seconds between two looks at what the engines have done."""
+"""Seconds between two polls of the engines."""
 
 
 class _Task(NamedTuple):
     row: RunRow
-    """What is said of it if it is lost."""
+    """The message if the run is lost."""
     answer: Any
     """An AsyncResult."""
 
@@ -34,12 +34,12 @@ def run_on(
 ) -> None:
     """Spreads the runs of a plan over the engines of a client.
 
-    The program travels as a `.pt2`, so there is no eager model there: runs are held against the
-    program itself. An engine that dies loses the run that it was at.
+    The program travels as a `.pt2`, so there is no eager model there: runs are compared with the
+    program itself. An engine that dies loses only its current run.
 
     Raises:
-        ValueError: there are no engines, or the plan names what cannot be.
-        KeyboardInterrupt: the user interrupted; runs that no engine has begun are called off.
+        ValueError: there are no engines, or the plan names something that does not exist.
+        KeyboardInterrupt: the user interrupted; runs that no engine has started are cancelled.
     """
     from export_engine.progress import Progress
     from export_engine.run import packed
@@ -78,17 +78,17 @@ def _submitted(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
     tasks = []
     for number, (label, *_) in enumerate(parcel.calls):
         for device in dict.fromkeys(map(full_name, plan.devices)):
-            every = plan.backends == "all"  # what can run is for the engines to say
+            every = plan.backends == "all"  # the engines know which backends they can run
             wanted = list(backends()) if every else plan.backends
             for backend in chosen(wanted, device, eager=False):
-                if backend.name != "eager":  # the model itself does not travel
+                if backend.name != "eager":  # the eager model is not sent
                     answer = view.apply_async(run_packed, parcel, number, device, backend.name)
                     tasks.append(_Task(unavailable(backend, device, label, ""), answer))
     return tasks
 
 
 def _row(task: _Task) -> RunRow:
-    """What an engine gave, with its name; or why it gave nothing."""
+    """An engine's row, with its name; or a row that says why there is none."""
     import msgspec
 
     engine = getattr(task.answer, "engine_id", None)

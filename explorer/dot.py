@@ -15,7 +15,7 @@ _SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d
 
 
 class DotMissing(RuntimeError):
-    """Graphviz's programs are not installed. Its text says what to do."""
+    """Graphviz is not installed. The message says what to do."""
 
 
 def dot_graph(record: Record, full: bool = False) -> graphviz.Digraph:
@@ -35,11 +35,11 @@ def dot_graph(record: Record, full: bool = False) -> graphviz.Digraph:
 
 
 def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
-    """Draws the graph into a file; its ending gives the format: `.svg`, `.pdf`, `.png`, `.dot`.
+    """Draws the graph into a file; its extension gives the format: `.svg`, `.pdf`, `.png`, `.dot`.
 
     Raises:
         DotMissing: `dot` is not installed (a `.dot` file needs none).
-        ValueError: the file has no ending, or one that Graphviz does not know.
+        ValueError: the file has no extension, or one that Graphviz does not know.
     """
     target = Path(path)
     kind = target.suffix.removeprefix(".")

@@ -1,4 +1,4 @@
-"""The one place where text becomes HTML or SVG, or is made fit for a terminal."""
+"""The one place that escapes text for HTML and SVG, and cleans it for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-"""What moves a cursor, colours a terminal or turns text around, and what is no character."""
+"""Control characters, bidirectional marks and unassigned code points."""
 
 
 def harmless(text: object) -> str:
@@ -17,9 +17,9 @@ def harmless(text: object) -> str:
 
 
 def marked(text: object, most: int = 400) -> str:
-    """Text as content of an element; what stands between backticks is code, line ends are kept."""
+    """Text as content of an element; backticks mark code, line ends are kept."""
     pieces = escaped(text, most).split("`")
-    if len(pieces) % 2 == 0:  # a backtick that is not closed is a backtick
+    if len(pieces) % 2 == 0:  # an unclosed backtick is kept as text
         return "`".join(pieces).replace("\n", "<br>")
     return "".join(
         f"<code>{piece}</code>" if number % 2 else piece.replace("\n", "<br>")

@@ -1,4 +1,4 @@
-"""The Exploration: what `%export` and `explorer.explore` give the user to hold."""
+"""The Exploration: the object that `%export` and `explorer.explore` return."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ExportFailed(RuntimeError):
-    """Raised where a program is asked of an export that failed. torch's own error is its cause."""
+    """Raised when a failed export is asked for its program; its cause is torch's error."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows the sentence; the view has the traceback."""
@@ -35,10 +35,10 @@ class ExportFailed(RuntimeError):
 
 
 class Exploration:
-    """An export and all that is known of it.
+    """An export and everything known about it.
 
     Show it by leaving it on the last line of a cell. `graph`, `signature`, `source`, `shapes` and
-    `code` are its panes, each to be shown alone.
+    `code` show one pane each.
     """
 
     def __init__(self, session: Session) -> None:
@@ -51,24 +51,24 @@ class Exploration:
 
     @property
     def program(self) -> torch.export.ExportedProgram:
-        """The ExportedProgram. That of a file is made the first time that it is asked for.
+        """The ExportedProgram; for a file, loaded on first use.
 
         Raises:
-            ExportFailed: there is none, since the export failed.
-            NotTrusted: it is in a file that is not trusted.
-            FixError: this torch cannot make it of its file.
+            ExportFailed: the export failed.
+            NotTrusted: the file is not trusted.
+            FixError: this torch cannot load it from the file.
         """
         self._need("program")
         return self.session.exported(self.session.current, "use").program
 
     def trust(self) -> Self:
-        """Makes the program of a file that was opened as data; the file is trusted from now on.
+        """Trusts the file that was opened as data, and loads its program.
 
-        Do so only if you know who made the file: its program runs code from it if it is hostile.
-        The same file, as it is now, needs no trust again on this machine.
+        Do so only if you know who made the file: loading a hostile program can run code. The same
+        file, unchanged, stays trusted on this machine.
 
         Raises:
-            FixError: the file has changed since it was opened, or torch cannot make its program.
+            FixError: the file has changed since it was opened, or torch cannot load its program.
         """
         self.session.trust(self.session.current)
         return self
@@ -80,21 +80,21 @@ class Exploration:
 
     @property
     def record(self) -> Record:
-        """All that a view shows, as plain data."""
+        """Everything that a view shows, as plain data."""
         return self.session.entry.record
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every attempt, the oldest first; with `--both`, one per mode.
+        """Every attempt, oldest first; with `--both`, one per mode.
 
-        A file that was opened is one once its program is made.
+        A file counts once its program is loaded.
         """
         attempts = (entry.attempt for entry in self.session.entries)
         return tuple(each for each in attempts if not isinstance(each, OpenedFile))
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """Why the export failed; None if it did not."""
+        """Why the export failed; None if it succeeded."""
         if self.ok:
             return None
         from export_engine.attempt import Failed
@@ -104,12 +104,12 @@ class Exploration:
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """What may help, lossless fixes first; of an export, the fixes of its findings."""
+        """Fixes of the failure, lossless first; of a success, the fixes of its findings."""
         return self.session.entry.fixes
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong or surprising about an export that succeeded, the gravest first."""
+        """What is wrong or surprising about an export that succeeded, most severe first."""
         return self.session.entry.findings
 
     def decompose(
@@ -118,26 +118,26 @@ class Exploration:
         """Decomposes the program; the decomposed one becomes the current attempt.
 
         Args:
-            table: `core` (Core ATen), `none`, `core -conv2d -linear` (which stay whole), or
+            table: `core` (Core ATen), `none`, `core -conv2d -linear` (which are kept), or
                 `only t transpose`; or a dict of functions by op, as `run_decompositions` takes it.
             progress: called for each op.
 
         Raises:
-            FixError: there is no program, the table means nothing, or torch cannot decompose it.
+            FixError: there is no program, the table is invalid, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         self.session.decompose(self.session.current, table, progress)
         return self
 
     def outside(self, opset: Collection[str] | None = None) -> dict[str, int]:
-        """The ops of the program that a backend lacks, and how often each is called.
+        """The ops of the program that a backend lacks, with their call counts.
 
         Args:
             opset: names of the ops that it has, `aten.linear.default`, or `aten.linear` for all
                 overloads; by default those of Core ATen.
 
         Raises:
-            ExportFailed: there is no program, since the export failed.
+            ExportFailed: the export failed.
         """
         from export_engine.transform import outside
 
@@ -147,14 +147,14 @@ class Exploration:
     def verify(
         self, sizes: int = 8, progress: Callable[[Progress], None] | None = None
     ) -> Verified:
-        """Checks the guarantees that torch.export claims, on this program. `print` what it gives.
+        """Checks torch.export's guarantees on this program. `print` the result.
 
         Args:
             sizes: how many sizes within the contract to compare with eager at.
             progress: called before each check.
 
         Raises:
-            ExportFailed: there is no program, since the export failed.
+            ExportFailed: the export failed.
             KeyboardInterrupt: interrupted; everything is as it was.
         """
         self._need("program")
@@ -171,7 +171,7 @@ class Exploration:
         on: Any = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Runs:
-        """Runs the program and compares with eager. `print` what it gives; the view has it too.
+        """Runs the program and compares it with eager. `print` the result; the view shows it too.
 
         Args:
             device: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`, or several. The model stays where it is.
@@ -186,7 +186,7 @@ class Exploration:
             progress: called before each run.
 
         Raises:
-            ExportFailed: there is no program, since the export failed.
+            ExportFailed: the export failed.
             FixError: there is no such device, backend, input or size.
             KeyboardInterrupt: interrupted; the runs that had ended are kept.
         """
@@ -211,16 +211,16 @@ class Exploration:
         sizes: Any = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> OpCosts:
-        """Measures each op of the program. `print` what it gives; the view draws it.
+        """Measures each op of the program. `print` the result; the view shows it too.
 
         Args:
             device: where to run it.
             inputs: see `run`.
-            sizes: see `run`; of several, the first counts.
+            sizes: see `run`; of several, the first is used.
             progress: called before each run.
 
         Raises:
-            ExportFailed: there is no program, since the export failed.
+            ExportFailed: the export failed.
             FixError: there is no such device, input or size.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
@@ -230,14 +230,14 @@ class Exploration:
         return profile(self.session, self.session.current, device, inputs, sizes, progress)
 
     def probe(self, **sizes: int) -> ProbeResult:
-        """Whether the program takes sizes, and what it gives back for them, without running it.
+        """Whether the program accepts sizes, and the output sizes, without running it.
 
         Args:
             sizes: values of symbols by their names, `batch=3`; a single size by its place, with
                 `**{"x.shape[0]": 3}`. The others are as in the example.
 
         Raises:
-            ExportFailed: there is no program, since the export failed.
+            ExportFailed: the export failed.
             ValueError: there is no such symbol or place.
         """
         from export_engine.record import probe_named
@@ -247,9 +247,9 @@ class Exploration:
 
     @property
     def fixed_source(self) -> dict[str, str]:
-        """Per file or cell that code fixes changed, its whole text with the fixes in it.
+        """The full text of each file or cell that code fixes changed.
 
-        The files themselves are as they were.
+        The files themselves are unchanged.
         """
         attempt = self.session.entry.attempt
         request = None if isinstance(attempt, OpenedFile) else attempt.request
@@ -286,7 +286,7 @@ class Exploration:
             progress: called while it runs.
 
         Raises:
-            FixError: they are not this attempt's, or cannot be applied together.
+            FixError: they are not of this attempt, or cannot be applied together.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         offered = list(self.fixes)
@@ -307,7 +307,7 @@ class Exploration:
         return self.session.autofix(self.session.current, progress)
 
     def undo(self) -> Self:
-        """Goes back to the attempt that the current one was made from.
+        """Goes back to the attempt that the current one came from.
 
         Raises:
             FixError: it is the first.
@@ -347,7 +347,7 @@ class Exploration:
         """The graph for Graphviz: its top-level scopes, or with `full` every op.
 
         Raises:
-            ExportFailed: there is no graph, since the export failed.
+            ExportFailed: the export failed.
         """
         from explorer.dot import dot_graph
 
@@ -359,8 +359,8 @@ class Exploration:
 
         Raises:
             DotMissing: Graphviz's `dot` is not installed (a .dot file needs none).
-            ExportFailed: there is no graph, since the export failed.
-            ValueError: the file's ending says no format, or one that Graphviz lacks.
+            ExportFailed: the export failed.
+            ValueError: the file has no extension, or one that Graphviz does not know.
         """
         from explorer.dot import save_graph
 
@@ -370,13 +370,13 @@ class Exploration:
     def save(self, path: str | Path) -> Path:
         """Writes the program into a `.pt2` file, with the Record and the source text beside it.
 
-        `explorer.load` shows it as it is shown here; torch and other tools read it as any other.
-        The file is trusted on this machine from then on, as long as it is not changed.
+        `explorer.load` shows it as it is shown here; torch and other tools read it like any other.
+        The file is trusted on this machine until it changes.
 
         Raises:
             ArchiveError: torch cannot save this program, or the file cannot be written.
-            ExportFailed: there is no program, since the export failed.
-            NotTrusted: the program is in a file that is not trusted.
+            ExportFailed: the export failed.
+            NotTrusted: the program is in an untrusted file.
         """
         from explorer.opened import save_signed
 
@@ -414,12 +414,12 @@ class Exploration:
         return repr(View(self.session, "all"))
 
     def _need(self, what: str) -> None:
-        """Raises ExportFailed where there is no program, and so no such thing."""
+        """Raises ExportFailed if there is no program."""
         if not self.ok:
             raise self._no(what)
 
     def _no(self, what: str) -> ExportFailed:
-        """The error that says that there is no such thing."""
+        """An ExportFailed that names what is missing."""
         from export_engine.attempt import Failed
 
         attempt, failure = self.session.entry.attempt, self.record.failure

@@ -30,7 +30,7 @@ def explore(
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Exploration:
-    """Exports a call and returns what is in it, whether or not it exports.
+    """Exports a call; returns an Exploration, whether or not it succeeds.
 
     Args:
         model: a module, or any other callable.
@@ -43,7 +43,7 @@ def explore(
         fix: if it does not export, apply lossless fixes until it does or none is left.
         spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
             on 0 and 1. Needs torch 2.14.
-        title: how to call the call; `model(...)` by default.
+        title: the call's title; `model(...)` by default.
         cells: Python's file name of each notebook cell, and the name to show for it.
         progress: called on each module that tracing enters, and as fixes are tried.
 
@@ -86,7 +86,7 @@ def explore(
     requests = [request.with_changes(strict=mode) for mode in modes]
     session = Session([Entry(each.mode, _explained(each, progress)) for each in requests])
     if fix and not session.entry.ok:
-        with suppress(KeyboardInterrupt):  # the failure and its fixes are worth keeping
+        with suppress(KeyboardInterrupt):  # keep the failure and its fixes
             session.autofix(session.current, progress)
     return Exploration(session)
 
@@ -106,12 +106,12 @@ def load(path: str | Path, *, trusted: bool = False) -> Exploration:
 
     Args:
         path: the file.
-        trusted: you know who made it, so that its program may be made where it is needed:
-            `ex.program`, Verify, Run, Decompose. That runs code from the file if it is hostile.
-            What you saved on this machine with `ex.save` is trusted without being told.
+        trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
+        Decompose. A hostile file can then run code. Files you saved on this machine with `ex.save`
+        are trusted.
 
     Raises:
-        ArchiveError: there is no such file, or it is no archive of a program.
+        ArchiveError: there is no such file, or it is not an archive of a program.
     """
     from explorer.opened import opened_file
 

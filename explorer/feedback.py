@@ -1,6 +1,6 @@
-"""A few lines for a person: what a lesson answers, what a guide did. For notebook and terminal.
+"""Feedback of a few lines, from a lesson or the guide, for notebook and terminal.
 
-All text is escaped, and a piece between backticks is code.
+All text is escaped; backticks mark code.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ class Reply:
     lines: Sequence[Line] = ()
     code: str = ""
     after: str = ""
-    """What to do next, or how far the learner is."""
+    """What to do next, or the learner's progress."""
 
     def titled(self, title: str) -> Reply:
-        """The same under another title."""
+        """A copy with another title."""
         return replace(self, title=title)
 
     @property
     def ok(self) -> bool:
-        """Whether an answer was checked, and is right."""
+        """Whether an answer was checked and is correct."""
         return self.kind == "right"
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class Reply:
         return {"text/plain": repr(self), "text/html": self.html()}
 
     def html(self) -> str:
-        """As HTML without script or address; all text is escaped."""
+        """As HTML without scripts or links; all text is escaped."""
         mark, colour = _LOOKS[self.kind]
         style = f"border-left: 3px solid {colour}; {_BOX}"
         parts = [f'<div><b style="color: {colour}">{mark} {marked(self.title, _MOST)}</b></div>']

@@ -1,6 +1,6 @@
-"""Places boxes in rows, each below what it reads, and leads edges around boxes they skip.
+"""Layered layout: boxes below their inputs, edges routed around boxes they skip.
 
-Pure geometry, for a few dozen boxes; the widget lays out whole programs by other means.
+Pure geometry, for a few dozen boxes; the widget lays out whole programs with Graphviz.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs an action in the kernel's main thread, where it can be interrupted.
 
-JupyterLab sends widgets' messages to a thread of their own, so that they are answered while a cell
-runs. An export must not run beside a cell: both would trace, and an interrupt reaches the main
-thread alone.
+JupyterLab delivers widget messages in a separate thread, so they are answered while a cell runs. An
+export must not run at the same time as a cell: both would trace, and an interrupt reaches only the
+main thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def in_main_thread(action: Callable[[], _T]) -> _T:
 
 
 def _run(action: Callable[[], _T], done: Future[_T]) -> None:
-    """Between cells a kernel ignores interrupts; while the action runs they count."""
+    """A kernel ignores interrupts between cells; while the action runs they are handled."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         done.set_result(action())

@@ -1,6 +1,6 @@
-"""A `.pt2` file that was opened as data: an attempt whose program is made once the file is trusted.
+"""A `.pt2` file opened as data: an attempt whose program is loaded once the file is trusted.
 
-Making a program runs code from a hostile file: torch unpickles, compiles and imports as it says.
+Loading a hostile program runs code: torch unpickles, compiles and imports what it says.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ class OpenedFile:
 
     path: Path
     identity: Identity
-    """What was read; a file that changed since is not made a program of."""
+    """What was read; if the file has changed since, its program is not loaded."""
     record: Record
     trust: Literal["", "signed", "said", "to keep"] = ""
-    """Why a program may be made of it: this user saved it or trusted it before; the caller said so;
-    the user says so, and it is to be known from now on."""
+    """Why its program may be loaded:
+
+    this user saved or trusted it before; the caller said so; or the user just trusted it, which is
+    to be remembered.
+    """
 
     @property
     def name(self) -> str:
@@ -39,14 +42,14 @@ class OpenedFile:
         return self.path.name
 
     def trusted(self) -> OpenedFile:
-        """The same file, which the user trusts from now on."""
+        """A copy that the user trusts from now on."""
         return replace(self, trust="to keep")
 
     def make(self) -> Exported:
-        """Makes its program, of a private copy.
+        """Loads its program from a private copy.
 
         Raises:
-            ArchiveError: the file has changed, or this torch cannot make a program of it.
+            ArchiveError: the file has changed, or this torch cannot load its program.
         """
         from export_engine.archive import load
 
@@ -71,7 +74,7 @@ def opened_file(path: str | Path, *, trusted: bool) -> OpenedFile:
         trusted: whether the caller trusts it.
 
     Raises:
-        ArchiveError: there is no such file, or it is no archive of a program.
+        ArchiveError: there is no such file, or it is not an archive of a program.
     """
     file = Path(path)
     try:
@@ -92,7 +95,7 @@ def opened_file(path: str | Path, *, trusted: bool) -> OpenedFile:
 
 
 def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
-    """Writes a program into a file that is trusted here from then on; see `archive.save`."""
+    """Writes a program to a file and trusts it on this machine; see `archive.save`."""
     from export_engine.archive import save
 
     signer, note = _signer()
@@ -117,7 +120,7 @@ def is_signed(file: Path) -> bool:
 
 
 def _signer() -> tuple[Signer | None, str]:
-    """A signer; where there can be none, why."""
+    """A signer, or why there is none."""
     try:
         return Signer(), ""
     except OSError as error:
@@ -125,4 +128,4 @@ def _signer() -> tuple[Signer | None, str]:
 
 
 def _unheard(_: bytes) -> None:
-    """Nobody signs."""
+    """A signer that signs nothing."""

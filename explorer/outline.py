@@ -1,4 +1,4 @@
-"""The top of a program's graph, read off its Record: top-level scopes and ops, and edges.
+"""The top level of a program's graph, from its Record: scopes, ops and edges.
 
 Shared by the static picture and the DOT text. A node inside a scope counts for the outermost scope
 below the root; sizes-only ops and held tensors are left out.
@@ -14,7 +14,7 @@ from export_engine.record import OPS, Graph, Record
 _PLACEHOLDER, _GET_ATTR, _OUTPUT = (OPS.index(op) for op in ("placeholder", "get_attr", "output"))
 
 _COMFORTABLE = 12
-"""Blocks that a reader takes in without help."""
+"""How many blocks are shown without folding."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Block:
     kind: str
     """`input`, `op`, `scope` or `output`."""
     type: str = ""
-    """Of the value it gives; of a scope, its last op's."""
+    """The type of its output; of a scope, its last op's."""
     ops: int = 0
     inputs: dict[int, str] = field(default_factory=dict)
     """Number of the block it reads, and the type on that edge."""
@@ -40,7 +40,7 @@ def top_blocks(record: Record) -> list[Block]:
 
 
 def few_blocks(record: Record) -> list[Block]:
-    """The same, with chains of ops as one where there are many."""
+    """A copy with chains of ops folded, if there are many."""
     blocks = top_blocks(record)
     return condensed(blocks) if len(blocks) > _COMFORTABLE else blocks
 

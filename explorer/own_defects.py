@@ -1,4 +1,4 @@
-"""A defect of Export Explorer's own, as a person sees it: a sentence, and a report to send."""
+"""A defect of Export Explorer as the user sees it: a sentence and a report to send."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["OURS", "OwnDefect", "own_defect"]
 
 
 class OwnDefect(RuntimeError):
-    """Export Explorer itself failed. Its text is the sentence; `report` is what to send."""
+    """Export Explorer itself failed. The message is the sentence; `report` is what to send."""
 
     def __init__(self, error: BaseException, doing: str) -> None:
         """Make one, and log what happened.
@@ -27,7 +27,7 @@ class OwnDefect(RuntimeError):
 
 
 def own_defect(error: BaseException, doing: str) -> OwnDefect | None:
-    """The defect that an exception is; None where it is about what was asked for."""
+    """The defect behind an exception; None if it is about the user's input."""
     if isinstance(error, OwnDefect):
         return error
     return OwnDefect(error, doing) if is_ours(error) else None

@@ -1,4 +1,4 @@
-"""The kernel's answers to what the page asks of a session, one method each."""
+"""The kernel's replies to the page's requests about a session, one method each."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Answers:
         """
         self._session = session
         self.progress: Callable[[int, int, str], None] | None = None
-        """Told how far an action is: done, total (0: not known), what it is at."""
+        """Called with an action's progress: done, total (0 if unknown), current item."""
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer.
 
         Raises:
-            Refusal: with a sentence; of a defect of ours, also with a report.
+            Refusal: with a sentence; for a defect of Export Explorer, also a report.
         """
         try:
             return answered(self, m.ASKS, ask, request)
@@ -164,7 +164,7 @@ class Answers:
             self.progress(progress.done, progress.total, progress.label or progress.what)
 
     def check(self, request: msgspec.Struct) -> None:
-        """Raises Refusal where a request is of an attempt that is not there."""
+        """Raises Refusal if a request names an attempt that does not exist."""
         if isinstance(request, m.OfAttempt):
             self._entry(request.attempt)
 
@@ -172,10 +172,10 @@ class Answers:
 def answered(
     answers: Any, known: Mapping[str, m.Message], ask: str, request: dict[str, Any]
 ) -> Answer:
-    """The answer of whoever has a method for each message, as the widget sends it.
+    """The reply from an object with a method per message, as the widget sends it.
 
     Raises:
-        Refusal: with a sentence: the page asked for what is not known or cannot be.
+        Refusal: with a sentence: the request is unknown or malformed.
     """
     if ask not in known:
         raise Refusal(f"This kernel does not know the request {ask!r}. Reload the page.")
@@ -203,7 +203,7 @@ def printed(record: Any, graph: int) -> m.Code:
     from export_engine.source import printed_graph, python_lines
 
     text = printed_graph(record, graph)
-    seconds = 1.0 if record.sources_inside else math.inf  # its texts are whoever's who made it
+    seconds = 1.0 if record.sources_inside else math.inf  # its texts come from whoever made it
     return m.Code(python_lines("\n".join(text.lines), seconds), list(text.nodes))
 
 

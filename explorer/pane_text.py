@@ -85,7 +85,7 @@ def _place_of(record: Record, guard: Guard) -> str:
 
 
 def _columns(rows: list[tuple[str, str, str]]) -> list[str]:
-    """Rows whose columns line up, as far as a long cell lets them."""
+    """Rows with aligned columns, except where a cell is too long."""
     widths = [min(max((len(row[n]) for row in rows), default=0), 32) for n in (0, 1)]
     return [
         f"  {first:<{widths[0]}}  {second:<{widths[1]}}  {third}".rstrip()

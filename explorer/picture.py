@@ -38,7 +38,7 @@ def static_html(
         record: the attempt.
         pane: the one pane to show, or `all`.
         others: verdicts of other attempts at the same call.
-        note: why this is a picture.
+        note: why this is a static picture.
     """
     verdicts = "".join(f"<br>{escaped(f'also tried: {other}')}" for other in others)
     title = (

@@ -1,7 +1,7 @@
 """One HTML file that shows a session's attempts, without a kernel and without a network.
 
-The page holds the same front end as a notebook and what it would ask a kernel for. Everything of
-the model's is data in it: packed, and unpacked by the front end, which sets text as text only.
+The page holds the same front end as a notebook and the replies of a kernel. Everything from the
+model is packed data, and the front end sets text only as text.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GENERATOR = '<meta name="generator" content="Export Explorer">'
-"""What tells a report of ours from other pages."""
+"""Identifies a report of Export Explorer."""
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob: data:; "
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
 """The browser itself keeps the page from the network."""
 _ALL_COLOURED = 2.0
-"""Seconds of the processor that colours for the files of an archive may take."""
+"""CPU seconds allowed for highlighting the files of an archive."""
 _MOST_COMPARED = 4
 """Attempts: each is compared with each other one."""
 _START = """
@@ -65,7 +65,7 @@ def write_report(session: Session, path: str | Path, compared: int = -1, preface
         session: whose attempts.
         path: where to; a file that is there is replaced.
         compared: the attempt that the current one is compared with from the start; -1 for none.
-        preface: HTML to stand above the view; whoever makes it has escaped it.
+        preface: HTML above the view; the caller has escaped it.
 
     Returns:
         The path.
@@ -151,7 +151,7 @@ def _sources(entry: Entry) -> list[list[list[Token]] | None]:
     from export_engine.source import SourceMissing, source_lines
 
     found: list[list[list[Token]] | None] = []
-    inside = entry.record.sources_inside  # the text is whoever's who made the archive
+    inside = entry.record.sources_inside  # the text comes from whoever made the archive
     until = time.thread_time() + (_ALL_COLOURED if inside else math.inf)
     for number in range(len(entry.record.files)):
         try:
@@ -169,5 +169,5 @@ def _codes(entry: Entry) -> list[Code]:
 
 
 def _packed(data: bytes) -> str:
-    """Base64 has no sign that means anything to HTML."""
+    """Base64 has no character that is special in HTML."""
     return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()

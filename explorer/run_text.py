@@ -11,7 +11,7 @@ from export_engine.source import innermost, source_line
 _MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}
 _FEW = 8
 _NOISY = 0.3
-"""Share of the median that the quartiles of quiet calls lie apart at most."""
+"""The largest interquartile range of a quiet measurement, as a share of the median."""
 
 
 def run_lines(rows: Sequence[RunRow]) -> list[str]:
@@ -31,7 +31,7 @@ def run_lines(rows: Sequence[RunRow]) -> list[str]:
 
 
 def profile_lines(record: Record) -> list[str]:
-    """What costs most: kinds of ops, scopes and lines of source."""
+    """The most expensive ops, scopes and source lines."""
     profile = record.profile
     if profile is None:
         return []
@@ -132,7 +132,7 @@ def _by_op(record: Record, profile: Profile) -> dict[str, float]:
 
 
 def _by_scope(record: Record, profile: Profile) -> dict[str, float]:
-    """Of each scope, with all that is in it."""
+    """Totals per scope, with everything inside it."""
     totals: dict[str, float] = defaultdict(float)
     graph = record.graphs[0]
     for node, micro in enumerate(profile.microseconds):

@@ -1,4 +1,4 @@
-"""Running a session's programs, here or on another machine, and what came of it."""
+"""Runs a session's programs, here or on another machine; the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Runs:
-    """What came of running a program: a row per device, inputs and backend."""
+    """The results of running a program: a row per device, inputs and backend."""
 
     def __init__(self, rows: Sequence[RunRow]) -> None:
         """Make one.
@@ -30,7 +30,7 @@ class Runs:
 
     @property
     def ok(self) -> bool:
-        """Whether every run that could be here gave what eager gives."""
+        """Whether every run that was possible here agrees with eager."""
         return all(row.outcome in ("agrees", "unavailable") for row in self.rows)
 
     def __repr__(self) -> str:
@@ -38,7 +38,7 @@ class Runs:
 
 
 class OpCosts:
-    """What the ops of a program cost."""
+    """The cost of a program's ops."""
 
     def __init__(self, record: Record) -> None:
         """Make one.
@@ -65,7 +65,7 @@ def run(
     on: Any = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Runs:
-    """Runs the program of an attempt; its Record has the rows from then on.
+    """Runs the program of an attempt, and adds the rows to its Record.
 
     Args:
         session: whose attempt.
@@ -75,8 +75,8 @@ def run(
         progress: called before each run.
 
     Raises:
-        FixError: it has no program, or the plan asks for what cannot be.
-        KeyboardInterrupt: interrupted; the rows that were there are kept.
+        FixError: it has no program, or the plan asks for something that does not exist.
+        KeyboardInterrupt: interrupted; finished rows are kept.
     """
     from dataclasses import replace
 
@@ -110,7 +110,7 @@ def profile(
     sizes: Any = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> OpCosts:
-    """Measures what each op of an attempt's program costs; its Record has it from then on.
+    """Measures the cost of each op of an attempt's program, and adds it to its Record.
 
     Raises:
         FixError: it has no program, the program raises an error, or there is no such device,
@@ -130,7 +130,7 @@ def profile(
 
 
 class Backends(dict[str, str | None]):
-    """Per backend, by name, what keeps it from running on a device here; None if nothing does."""
+    """Why each backend, by name, cannot run on a device here; None if it can."""
 
     def __repr__(self) -> str:
         return "\n".join(
@@ -140,10 +140,10 @@ class Backends(dict[str, str | None]):
 
 
 def backends(device: str = "cpu") -> Backends:
-    """What can run on a device of this machine, and what the others lack. `print` it.
+    """The backends that can run on a device of this machine, and what the others lack. `print` it.
 
     Raises:
-        ValueError: that is no device of torch's.
+        ValueError: torch has no such device.
     """
     from export_engine.run import backends as known
     from export_engine.run import full_name, missing_device
@@ -154,7 +154,7 @@ def backends(device: str = "cpu") -> Backends:
 
 
 def available() -> Setups:
-    """The devices here, and per backend what keeps it from running on each."""
+    """The devices here, and why each backend cannot run on them."""
     from explorer.page.messages import BackendHere, Setups
     from export_engine.run import backends, devices
 
@@ -170,7 +170,7 @@ _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def _folder() -> Path:
-    """A folder for compiled programs, which goes when this process ends."""
+    """A folder for compiled programs, deleted when this process ends."""
     if not _kept:
         _kept.append(tempfile.TemporaryDirectory(prefix="export-explorer-"))
     return Path(_kept[0].name)

@@ -1,7 +1,7 @@
-"""The Session: the attempts behind one view, each made from another by a fix, or the first.
+"""The Session: the attempts behind one view, each made from an earlier one, or the first.
 
-An attempt is never changed and none is lost. Which one is current, the one whose program the user
-has, changes only to something better or by the user's own choice.
+An attempt is never changed and none is lost. The current one, whose program the user has, changes
+only to something better or by the user's choice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FixError(RuntimeError):
-    """A fix cannot be applied. What was current still is."""
+    """A fix cannot be applied. The current attempt stays."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows the sentence."""
@@ -31,7 +31,7 @@ class FixError(RuntimeError):
 
 
 class NotTrusted(FixError):
-    """A program is asked of a file that was opened as data, and is not trusted."""
+    """The program of an untrusted file was requested."""
 
 
 class Session:
@@ -65,7 +65,7 @@ class Session:
         return [each.record.verdict for each in self._entries if each is not self.entry]
 
     def state(self) -> dict[str, Any]:
-        """What a widget shows without asking."""
+        """The summary of each attempt, which a widget has from the start."""
         import msgspec
 
         return {
@@ -78,7 +78,7 @@ class Session:
         """Calls `changed` whenever an attempt is added or another becomes current.
 
         Returns:
-            What ends that.
+            A function that stops it.
         """
         self._watchers.append(changed)
         return lambda: self._watchers.remove(changed) if changed in self._watchers else None
@@ -100,7 +100,7 @@ class Session:
             The new attempt's number. It is current if it exported, or if nothing had yet.
 
         Raises:
-            FixError: there are no such fixes, or together they make no sense.
+            FixError: there are no such fixes, or they cannot be combined.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from export_engine.attempt import Failed
@@ -146,10 +146,10 @@ class Session:
             progress: called while it runs.
 
         Returns:
-            The new attempt's number; one that was made before from the same is used again.
+            The new attempt's number; an equal earlier one is reused.
 
         Raises:
-            FixError: it has no program, the table means nothing, or torch cannot decompose it.
+            FixError: it has no program, the table is invalid, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         attempt = self.exported(number, "decompose")
@@ -168,7 +168,7 @@ class Session:
         return self._add([(found, f"Decomposed: {wanted}")], number)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
-        """Checks the guarantees of an attempt's program; its Record has them from then on.
+        """Checks the guarantees of an attempt's program, and adds them to its Record.
 
         Raises:
             FixError: it has no program.
@@ -182,15 +182,15 @@ class Session:
         return verified
 
     def exported(self, number: int, wanted: str) -> Exported:
-        """An attempt that has a program. That of a trusted file is made now.
+        """An attempt with a program; that of a trusted file is loaded now.
 
         Args:
             number: the attempt's.
-            wanted: what is to be done with the program: `verify`.
+            wanted: what the program is needed for: `verify`.
 
         Raises:
             FixError: it has none.
-            NotTrusted: it is of a file that is not trusted.
+            NotTrusted: it is of an untrusted file.
         """
         attempt = self._attempt(number, wanted)
         from export_engine.attempt import Exported
@@ -200,20 +200,20 @@ class Session:
         return attempt
 
     def trust(self, number: int) -> None:
-        """Makes the program of a file that was opened as data; the file is trusted from now on.
+        """Trusts the file that was opened as data, and loads its program.
 
         Raises:
-            FixError: the file has changed, or torch cannot make a program of it.
+            FixError: the file has changed, or torch cannot load its program.
         """
         opened = self._entries[number].attempt
         if isinstance(opened, OpenedFile):
             self._make(number, opened.trusted())
 
     def _attempt(self, number: int, wanted: str) -> Attempt:
-        """An attempt. The program of a trusted file is made now.
+        """An attempt; the program of a trusted file is loaded now.
 
         Raises:
-            FixError: a program cannot be made of the file.
+            FixError: the program cannot be loaded from the file.
             NotTrusted: the file is not trusted.
         """
         attempt = self._entries[number].attempt
@@ -239,7 +239,7 @@ class Session:
         return made
 
     def keep(self, number: int, **found: Any) -> None:
-        """Keeps what was found out about an attempt with it; its Record has it from then on."""
+        """Adds results to an attempt and its Record."""
         self._entries[number] = self._entries[number].changed(**found)
         self._tell()
 
@@ -248,7 +248,7 @@ class Session:
         new: list[Entry] = []
         for attempt, step in made:
             entry = Entry(attempt.mode, attempt, parent, step)
-            entry.head()  # one that cannot be described spoils nothing: none is added
+            entry.head()  # if one cannot be described, none is added
             parent = len(self._entries) + len(new)
             new.append(entry)
         self._entries.extend(new)
@@ -263,6 +263,6 @@ class Session:
 
 
 def _table_of(entry: Entry) -> DecompositionTable | None:
-    """By which table an attempt was decomposed, if it was."""
+    """The table that an attempt was decomposed with, if any."""
     level = getattr(entry.attempt, "level", None)
     return None if level is None else level.table

@@ -1,4 +1,4 @@
-"""The Entry: an attempt of a session, with its Record and what was found out of it since."""
+"""The Entry: an attempt of a session, with its Record and later results."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Entry:
     """An attempt with its Record."""
 
     label: str
-    """What tells it from the others: `strict`, `non-strict`."""
+    """Its label: `strict`, `non-strict`."""
     attempt: Attempt | OpenedFile
     parent: int = -1
-    """The entry that it was made from; -1 for a first one."""
+    """The entry that it came from; -1 for the first."""
     step: str = ""
-    """What was done to come from there: the titles of the fixes."""
+    """What was done to get here: the titles of the fixes."""
     verified: Verified | None = None
-    """The guarantees of its program, where they were checked."""
+    """The guarantees of its program, if checked."""
     runs: tuple[RunRow, ...] = ()
-    """What came of running its program, the oldest first."""
+    """The runs of its program, oldest first."""
     profile: Profile | None = None
-    """What the ops of its program cost, where that was measured."""
+    """The profile of its program, if measured."""
     revision: int = 0
-    """Counts what was found out since: a view with another one asks for the Record again."""
+    """Incremented with new results: a view with an older number asks for the Record again."""
 
     @property
     def ok(self) -> bool:
@@ -46,7 +46,7 @@ class Entry:
         return isinstance(self.attempt, Exported)
 
     def changed(self, **fields: Any) -> Entry:
-        """The same attempt with other fields. What was described of it is not described again."""
+        """A copy with other fields. What has been described is not described again."""
         made = replace(self, revision=self.revision + 1, **fields)
         known = {name: self.__dict__[name] for name in _OF_ATTEMPT if name in self.__dict__}
         made.__dict__.update(known)
@@ -58,7 +58,7 @@ class Entry:
 
     @cached_property
     def record(self) -> Record:
-        """The attempt, described, with what was found out since."""
+        """The attempt's Record, with later results."""
         from export_engine.run import with_runs
         from export_engine.verify import with_verification
 
@@ -68,7 +68,7 @@ class Entry:
 
     @cached_property
     def _described(self) -> Record:
-        """The attempt alone. A RuntimeError here is a bug, and says so."""
+        """The attempt's Record without later results. A RuntimeError here is a bug, and says so."""
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record
         from export_engine.describe import describe
@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """What may help: of a failure, its fixes; of an export, those of its findings."""
+        """The fixes of a failure; of a success, those of its findings."""
         if isinstance(self.attempt, OpenedFile):
             return ()
         from export_engine.attempt import Failed
@@ -116,7 +116,7 @@ class Entry:
         return encode(self.record)
 
     def head(self) -> AttemptHead:
-        """What a view knows of the attempt before its Record arrives."""
+        """What a view knows about the attempt before its Record arrives."""
         from explorer.page.messages import AttemptHead
 
         return AttemptHead(
@@ -131,4 +131,4 @@ class Entry:
 
 
 _OF_ATTEMPT = ("_described", "findings")
-"""What an Entry works out from its attempt alone, once."""
+"""What an Entry computes once from its attempt."""

@@ -1,4 +1,4 @@
-"""A session as a widget, which holds it no longer than someone can see it.
+"""A session as a widget, which keeps the session only while someone can see it.
 
 ipywidgets keeps every widget of the process. So a widget holds its session while a page shows it,
 or may show it soon; once its output was cleared or its cell run again, the session lives only as
@@ -51,10 +51,10 @@ def widget_of(
 
 
 def begin_cell(cell: str) -> None:
-    """Says that a cell is run: what it showed when it was run before is not seen any more.
+    """Notes that a cell runs again: its earlier output is no longer visible.
 
     Args:
-        cell: what tells it from others: its id, or its text.
+        cell: what identifies it: its id, or its text.
     """
     global _cell  # noqa: PLW0603 - a kernel runs one cell at a time
     _cell = cell
@@ -65,7 +65,7 @@ def begin_cell(cell: str) -> None:
 
 
 class _Following:
-    """What ties a widget to a session."""
+    """The link between a widget and a session."""
 
     widget: ExplorerWidget
 
@@ -77,11 +77,11 @@ class _Following:
 
     @property
     def gone(self) -> bool:
-        """Whether nobody has the session any more."""
+        """Whether the session is gone."""
         return self._known() is None
 
     def hold(self) -> None:
-        """Holds the session and follows it, if there is one still."""
+        """Keeps the session and follows it, if it still exists."""
         session = self._known()
         if session is None or self._answers is not None:
             return
@@ -90,13 +90,13 @@ class _Following:
         self._stop = session.watch(self._show)
 
     def let_go(self) -> None:
-        """Holds it no longer, and is told of no changes."""
+        """Releases it, and gets no more updates."""
         self._stop()
-        self._stop = lambda: None  # it holds the session, too
+        self._stop = lambda: None  # it refers to the session, too
         self._answers = None
 
     def seen(self, shown: bool) -> None:
-        """A page shows the widget, or none does any more."""
+        """A page shows the widget, or no page does any longer."""
         if not shown:
             self.let_go()
         elif self._answers is None:
@@ -121,7 +121,7 @@ _cell = ""
 
 
 def _close_the_gone() -> None:
-    """Closes the widgets of sessions that nobody has any more, and frees what those had.
+    """Closes the widgets of sessions that are gone, and frees their memory.
 
     torch's programs refer to themselves, and Python counts objects and not their megabytes: left
     alone, it would collect them late.
@@ -135,7 +135,7 @@ def _close_the_gone() -> None:
 
 
 def _still(session: Session, fallback: Mapping[str, str]) -> dict[str, str]:
-    """What is seen of the current attempt while no kernel answers."""
+    """The still picture and text of the current attempt."""
     from explorer.picture import picture_svg
 
     text = fallback.get("text/plain", "")

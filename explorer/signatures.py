@@ -1,11 +1,11 @@
-"""Which `.pt2` files this user saved or trusts here: signatures, as Jupyter has for notebooks.
+"""Which `.pt2` files this user saved or trusts here: signatures, like Jupyter's for notebooks.
 
 A signature is an HMAC-SHA256 of a file's whole content by a secret of this user on this machine; a
 file that was changed since, or that comes from elsewhere, has none. `nbformat.sign` signs the cells
 of notebooks, and importing it takes seconds; this is the same idea for files.
 
-Nothing here ever fails a save or a load: where the secret or the database cannot be read or
-written, files count as not signed, and `keep` says why.
+Nothing here makes a save or a load fail: if the secret or the database cannot be used, files count
+as not signed, and `keep` says why.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pathlib import Path
 from explorer.data_folder import data_folder
 
 MOST = 4096
-"""Signatures that are kept; the oldest fall out."""
+"""How many signatures are kept; the oldest are dropped."""
 _SECRET_BYTES = 32
 _WAIT = 2.0
-"""Seconds for another process to let go of the database."""
+"""Seconds to wait for another process to release the database."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS signed (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS signed (
 
 
 class Signer:
-    """Signs bytes as they come by."""
+    """Signs bytes as they are read or written."""
 
     def __init__(self) -> None:
         """Make one. Raises OSError: there is no secret, and none can be made."""
@@ -49,10 +49,10 @@ class Signer:
         self.bytes += len(data)
 
     def keep(self) -> str:
-        """Counts what came by as this user's from now on.
+        """Remembers the signed content as this user's.
 
         Returns:
-            Why that cannot be, as a sentence; empty if it can.
+            Why that failed, as a sentence; empty if it worked.
         """
         try:
             with _database() as database:
@@ -69,7 +69,7 @@ class Signer:
         return ""
 
     def is_known(self) -> bool:
-        """Whether what came by was kept once."""
+        """Whether the signed content is known."""
         with suppress(OSError, sqlite3.Error), _database() as database:
             found = database.execute(
                 "SELECT 1 FROM signed WHERE signature = ?", (self._state.hexdigest(),)
@@ -79,7 +79,7 @@ class Signer:
 
 
 def may_be_known(size: int) -> bool:
-    """Whether a file of so many bytes was ever kept; where not, there is no need to read it."""
+    """Whether any file of this size was kept; if not, there is no need to read it."""
     if not _file().exists():
         return False
     with suppress(OSError, sqlite3.Error), _database() as database:
@@ -89,7 +89,7 @@ def may_be_known(size: int) -> bool:
 
 
 def not_kept(error: Exception) -> str:
-    """That a file was not signed, and why, as a note."""
+    """A note that says why a file was not signed."""
     return (
         f"That you trust this file cannot be kept in {_file().parent} ({error}): once loaded "
         "again, it is data until you say trusted=True."
@@ -102,12 +102,12 @@ def _file() -> Path:
 
 @contextmanager
 def _database() -> Iterator[sqlite3.Connection]:
-    """The database, in a transaction. One that is broken is put aside, and begun anew."""
+    """The database, in a transaction. A broken one is set aside and created again."""
     file = _file()
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         opened = _connected(file)
-    except sqlite3.OperationalError:  # locked, or not to be written: it may be well
+    except sqlite3.OperationalError:  # locked or read-only: it may be intact
         raise
     except sqlite3.DatabaseError:
         file.replace(file.with_suffix(".broken.sqlite"))
@@ -133,15 +133,15 @@ def _connected(file: Path) -> sqlite3.Connection:
 
 
 def _secret() -> bytes:
-    """This user's secret, made the first time. Raises OSError where it cannot be relied upon."""
+    """This user's secret, created on first use. Raises OSError if it cannot be trusted."""
     file = data_folder() / "signatures.secret"
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not file.exists():
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)  # open to no other
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)  # mode 0600
         try:
             with os.fdopen(handle, "wb") as opened:
                 opened.write(os.urandom(_SECRET_BYTES))
-            with suppress(FileExistsError):  # whole at once; another process may have been first
+            with suppress(FileExistsError):  # atomic: another process may have been first
                 os.link(name, file)
         finally:
             Path(name).unlink()

@@ -1,4 +1,4 @@
-"""For tests: that an export did not change.
+"""For tests: assert that an export did not change.
 
     from explorer.testing import assert_same_export
 
@@ -17,11 +17,11 @@ from typing import Any
 from explorer.comparison import diff
 
 UPDATE = "EXPORT_EXPLORER_UPDATE"
-"""The variable that `--update-exports` sets."""
+"""The environment variable that `--update-exports` sets."""
 
 
 def assert_same_export(program: Any, golden: str | Path, *, update: bool | None = None) -> None:
-    """Asserts that a program is that of a file, up to the names of nodes and symbols.
+    """Asserts that a program equals that of a file, up to the names of nodes and symbols.
 
     Args:
         program: an Exploration or an ExportedProgram.
@@ -29,8 +29,8 @@ def assert_same_export(program: Any, golden: str | Path, *, update: bool | None 
         update: write the file instead; by default, whether pytest was told `--update-exports`.
 
     Raises:
-        AssertionError: it differs, and how; or there is no such file.
-        TypeError: `program` is none.
+        AssertionError: it differs (the message says how), or there is no such file.
+        TypeError: `program` is not a program.
     """
     file = Path(golden)
     if os.environ.get(UPDATE) == "1" if update is None else update:

@@ -1,4 +1,4 @@
-"""An attempt as text that reads well in a terminal: of 80 columns, of up to 120 where they are."""
+"""An attempt as text for a terminal of 80 to 120 columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 12
 _KINDS = {"user_input": "input", "user_output": "output"}
 
 Row = tuple[str, str, str]
-"""What it is, its name, its type or range."""
+"""Widths of the columns: kind, name, type or range."""
 
 
 def summary(record: Record, others: Sequence[str] = ()) -> str:
@@ -78,7 +78,7 @@ def size_rows(record: Record) -> list[Row]:
 
 
 def level_lines(record: Record) -> list[str]:
-    """What a decomposition made of which ops."""
+    """What each op was decomposed into."""
     level = record.level
     if level is None:
         return []
@@ -125,7 +125,7 @@ def _at(record: Record, stack: int) -> str:
 
 
 def failing_place(record: Record) -> tuple[str, str]:
-    """Where in the user's code an export failed, and that line; empty where it is not known."""
+    """The line of the user's code at which an export failed; empty if unknown."""
     frame = innermost(record, record.failure.stack) if record.failure else None
     if frame is None:
         return "", ""
@@ -199,7 +199,7 @@ def python_lines(record: Record) -> list[str]:
 
 
 def _fixed(record: Record) -> list[str]:
-    """How a program came about that did not export at first, and whether it is right."""
+    """How fixes made a program, and whether it is correct."""
     check = [record.check.sentence] if record.check else []
     return _section("Fixed by", [*record.fixed_by, *check] if record.fixed_by else check)
 
@@ -215,7 +215,7 @@ def _contents(record: Record) -> list[str]:
 
 
 def _pairs(rows: list[Row]) -> list[str]:
-    """Names and types; of an output that is no result, also what it is."""
+    """Names and types; for a mutation output, also its kind."""
     plain = ("input", "output", "size")
     return [
         f"{name:<24} {text}" + ("" if kind in plain else f" ({kind})") for kind, name, text in rows

@@ -1,4 +1,4 @@
-"""One pane of a session, or all of them, to stand in a cell."""
+"""One pane of a session, or all of them, shown in a cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from explorer.session import Session
 
 
 class View:
-    """One pane of the current attempt, to stand in a cell of its own."""
+    """One pane of the current attempt, shown in its own cell."""
 
     def __init__(self, session: Session, pane: str) -> None:
         """Make one.
@@ -42,7 +42,7 @@ class View:
         return "\n".join([title, *pane_text(record, self._pane)])
 
     def _static(self, **options: str) -> dict[str, str]:
-        """What is shown where no widget runs."""
+        """The fallback where no widget runs."""
         from explorer.picture import static_html
 
         record, others = self._session.entry.record, self._session.other_verdicts

@@ -66,7 +66,7 @@ class ExportMagics(Magics):
         --sizes 512,1024,2048    with --vs-compile: call both at these sizes of the first dim that
                                  varies; batch=512,1024 and x.shape[1]=4,8 name another
         --run [DEVICE]           run it and compare with eager: --run, --run cuda
-        --backend NAMES          by what to run it: eager,program,inductor,aoti,onnx,executorch,
+        --backend NAMES          backends: eager,program,inductor,aoti,onnx,executorch,
                                  openvino, or all that can run here; `eager,program` by default
         --on CLIENT              run on the engines of this ipyparallel client instead of here
         --profile                measure each op; the graph can be coloured by it

@@ -80,7 +80,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         """Make one.
 
         Args:
-            attempts: what a view knows of each attempt before its Record arrives.
+            attempts: what a view knows about each attempt before its Record arrives.
             current: index of the attempt to show first.
             record: that attempt's Record, encoded.
             answer: called with what is asked and the message; returns the reply or raises Refusal.

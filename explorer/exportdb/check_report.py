@@ -33,7 +33,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """How many do."""
+        """How many cases do."""
         if not self.rows:
             return f"torch {self.torch_version} has no ExportDB."
         good = sum(row.as_declared for row in self.rows)
@@ -57,7 +57,7 @@ class CheckReport:
         return f"<p>{escaped(self.sentence)}</p><table><tr>{head}</tr>{body}</table>"
 
     def _reasons(self) -> list[str]:
-        """Why a case failed or differs, where one did."""
+        """Why a case failed or differs."""
         said = [
             harmless(f"{row.name}, {each.mode}: {each.sentence}")
             for row in self.rows

@@ -18,7 +18,7 @@ def explored(
     """Runs a text in a module of its own and exports the call that it describes.
 
     Raises:
-        SourceProblem: the text is no Python, raises an error, or describes no call.
+        SourceProblem: the text is not valid Python, raises an error, or describes no call.
         KeyboardInterrupt: interrupted.
     """
     from export_engine.exportdb import request_of

@@ -1,4 +1,4 @@
-"""The browser of what torch ships that explains exports: ExportDB's cases, and graph breaks."""
+"""The browser of torch's own explanations: ExportDB's cases and graph breaks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Library:
         self.section: Section = section
         self.query = query.strip()
         self.exploration: Exploration | None = None
-        """What the case that was exported last came to."""
+        """The result of the last exported case."""
 
     @classmethod
     def of_cases(cls, query: str = "") -> Self:
@@ -41,7 +41,7 @@ class Library:
 
     @property
     def found(self) -> list[ExportCase] | list[GraphBreakPage]:
-        """What the query finds; the one that it names, where it names one."""
+        """The results of the query; only the one that it names, if it names one."""
         from export_engine.exportdb import search, search_graph_breaks
 
         if self.section == "breaks":
@@ -95,7 +95,7 @@ class Library:
         return f"Nothing matches all of these words: {self.query}. {what} alone lists everything."
 
     def _static(self, note: str = "") -> dict[str, str]:
-        """What is shown where no widget runs."""
+        """The fallback where no widget runs."""
         said = note or "Run the notebook to browse, edit and export these."
         page = f"<pre>{escaped(self, 20_000)}</pre><p><small>{escaped(said)}</small></p>"
         return {"text/plain": repr(self), "text/html": page}

@@ -1,4 +1,4 @@
-"""What the page asks of ExportDB and the graph breaks, and the answers."""
+"""Answers the page's requests about ExportDB and graph breaks."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ LONGEST_SOURCE = 100_000
 
 
 class LibraryAnswers:
-    """Answers for one browser; what is asked of a tried case goes to the session of that."""
+    """Answers for one browser; requests about a tried case go to its session."""
 
     def __init__(self, keep: Callable[[Exploration], None]) -> None:
         """Make one.
 
         Args:
-            keep: called with what became of a case that was tried.
+            keep: called with the result of a tried case.
         """
         self._keep = keep
         self._session: Session | None = None
-        """Of the case that was tried last."""
+        """The session of the last tried case."""
         self._answers: Answers | None = None
         self.show: LibraryWidget | None = None
-        """The widget that shows what is tried."""
+        """The widget that shows the tried case."""
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer. Raises Refusal with a sentence."""

@@ -1,4 +1,4 @@
-"""A first-run guide: a model of the user's own exported, explained, fixed, verified, reported."""
+"""A first-run guide: exports the user's model, explains, fixes, verifies and reports."""
 
 from explorer.guiding.guide import Guided, guide
 

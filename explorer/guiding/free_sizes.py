@@ -1,6 +1,6 @@
-"""Which sizes of a call could vary: found by letting torch decide on all of them.
+"""Finds which sizes of a call could be dynamic by letting torch decide on all of them.
 
-What torch leaves free is written in the short language, and exported once more as it is written.
+The result is written in the short language and exported once more to confirm it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True)
 class FreeSizes:
-    """What may vary."""
+    """The sizes that may vary."""
 
     shapes: str
     """In the short language: `x: a, _; y: a, _`. Empty: nothing may."""
@@ -34,7 +34,7 @@ class FreeSizes:
 def free_sizes(
     exploration: Exploration, progress: Callable[[Progress], None] | None = None
 ) -> FreeSizes | None:
-    """The sizes that may vary; None where that cannot be found out.
+    """The sizes that may vary; None if it cannot be determined.
 
     Args:
         exploration: an export of the call, with sizes fixed.
@@ -82,7 +82,7 @@ def _confirmed(request: Request, progress: Callable[[Progress], None] | None) ->
 
 
 def _written(record: Record, word: str) -> str:
-    """The same word for every size of every tensor."""
+    """The same spec for every dim of every tensor."""
     counts: dict[str, int] = {}
     for size in record.probe.inputs:
         if size.dim >= 0:
@@ -123,7 +123,7 @@ def _word(record: Record, size: SizeInput, letters: dict[int, str], bounded: set
 
 
 def _bounds(symbol: Symbol) -> str:
-    """`[4..512]` where the code sets bounds; 0, 1 and 2 from below are torch's own assumption."""
+    """`[4..512]` where the code sets bounds; a lower bound of 0, 1 or 2 is torch's default."""
     low = "" if symbol.lower is None or symbol.lower <= 2 else str(symbol.lower)
     high = "" if symbol.upper is None else str(symbol.upper)
     return f"[{low}..{high}]" if low or high else ""

@@ -1,7 +1,7 @@
-"""The guide: takes a person's own model through export, step by step, and says what to do next.
+"""The guide: takes a user's model through export step by step, and says what to do next.
 
-It exports; explains a failure and applies fixes that give nothing up; looks for what is wrong or
-could vary; verifies; and leaves a report.
+It exports, explains a failure, applies lossless fixes, looks for problems and dynamic sizes,
+verifies, and writes a report.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class Guided:
-    """What the guide did. `print` it, or leave it on the last line of a cell."""
+    """The guide's result. `print` it, or leave it on the last line of a cell."""
 
     title: str
     """The call: `model(x)`."""
     steps: list[Reply] = field(default_factory=list)
-    """In order; each says what was done, what came of it and what to do next."""
+    """In order; each says what was done, the result, and what to do next."""
     exploration: Exploration | None = None
-    """What came of it all; its history has every attempt. None before the first step is done."""
+    """The resulting Exploration, with every attempt; None before the first step is done."""
     report: Path | None = None
-    """The HTML file that was left."""
+    """The HTML report."""
 
     @property
     def ok(self) -> bool:
-        """Whether it exports, no guarantee is broken and none that could be checked was not."""
+        """Whether it exports, and no guarantee is broken or was skipped without need."""
         if self.exploration is None or not self.exploration.ok:
             return False
         checked = self.exploration.session.entry.verified
@@ -78,22 +78,22 @@ def guide(
         model: a module, or any other callable.
         args: the call's positional arguments.
         kwargs: its keyword arguments.
-        dynamic_shapes: as for `explore`; if none are given, the guide finds out what may vary.
+        dynamic_shapes: as for `explore`; if none are given, the guide finds them.
         strict: trace the bytecode instead of running the Python.
         report: the HTML file to write; by default one beside the notebook, named after the call.
-        title: how to call the call; `model(...)` by default.
-        name: by what name the person has the Exploration, for what to type next.
+        title: the call's title; `model(...)` by default.
+        name: the variable that holds the Exploration, for hints on what to type next.
         cells: as for `explore`.
         progress: called within a step.
-        tell: called as each step begins and ends, with what there is so far.
+        tell: called as each step begins and ends, with the result so far.
 
     Returns:
-        What was done. An interrupt ends it; what was done until then stands.
+        The result. An interrupt ends the guide; completed steps are kept.
 
     Raises:
         TypeError: `model` cannot be called, or not with these arguments.
         ShapesError: `dynamic_shapes` do not fit the call.
-        KeyboardInterrupt: interrupted before there was anything to show.
+        KeyboardInterrupt: interrupted before the first step was done.
     """
     called = getattr(model, "__name__", type(model).__name__)
     walk = _Walk(Guided(title or f"{called}(…)"), name, progress, tell)
@@ -116,7 +116,7 @@ def guide(
 
 
 class _Walk:
-    """Goes from step to step and tells of each."""
+    """Runs the steps and reports each."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class _Walk:
         self._tell(self.guided)
 
     def taken(self, heading: str, step: Callable[[], Reply]) -> bool:
-        """Takes a step; False if the person interrupted it."""
+        """Runs a step; False if the user interrupted it."""
         self.begin(heading)
         try:
             reply = step()
@@ -172,7 +172,7 @@ class _Walk:
 def _steps(
     walk: _Walk, shapes: Any, report: str | Path | None
 ) -> Iterator[tuple[str, Callable[[], Reply]]]:
-    """The steps after the first, as long as they make sense."""
+    """The steps after the first, as far as they apply."""
     exploration, progress, name = walk.explored, walk.progress, walk.name
     if not exploration.ok:
         yield "Explain", lambda: explained(exploration)
@@ -205,7 +205,7 @@ def _reported(walk: _Walk, path: str | Path | None) -> Reply:
 
 
 def _free_name(title: str) -> Path:
-    """A name in the current folder that no file has but an earlier report of ours."""
+    """A file name in the current folder that is free, or an earlier report of this guide."""
     stem = re.sub(r"\W+", "-", title.partition("(")[0]).strip("-") or "model"
     number = 1
     while True:

@@ -1,4 +1,4 @@
-"""What each step of the guide does, and what it says of it and of what to do next."""
+"""The steps of the guide: what each does, reports and recommends next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def exported(exploration: Exploration) -> Reply:
 
 
 def explained(exploration: Exploration) -> Reply:
-    """Why it does not."""
+    """Why it does not export."""
     record = exploration.record
     failure = record.failure
     assert failure is not None
@@ -49,7 +49,7 @@ def explained(exploration: Exploration) -> Reply:
 
 
 def _lesson_on(kind: str) -> str:
-    """The notebook of the lesson that is about a kind of failure; empty where none is."""
+    """The lesson's notebook on a kind of failure; empty if there is none."""
     from explorer.lessons.course import COURSE
     from export_engine.attempt import Kind
 
@@ -78,7 +78,7 @@ def _lesson_on(kind: str) -> str:
 
 
 def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply:
-    """Applies lossless fixes; says what is left to decide where they do not do."""
+    """Applies lossless fixes; if they are not enough, says what is left to decide."""
     found = exploration.autofix(progress)
     lines = [_fix_line(step) for step in found.steps]
     if exploration.ok:
@@ -105,7 +105,7 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
 
 
 def _fix_line(step: Step) -> Line:
-    """A fix that was tried, and what came of it."""
+    """A tried fix and its result."""
     from export_engine.attempt import Failed
 
     if step.kept and isinstance(step.attempt, Failed):
@@ -123,7 +123,7 @@ def _offers(exploration: Exploration, name: str) -> list[Line]:
 
 
 def _undecided(exploration: Exploration) -> str:
-    """What a person can do where no lossless fix helps."""
+    """What the user can do if no lossless fix helps."""
     place, _ = failing_place(exploration.record)
     where = f" Change {place}, or what it calls," if place else " Change what the sentence names"
     if exploration.fixes:
@@ -190,7 +190,7 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
 
 
 def verified(exploration: Exploration, progress: Report | None) -> Reply:
-    """Whether the program keeps what torch.export claims."""
+    """Whether torch.export's guarantees hold for the program."""
     checked = exploration.verify(progress=progress)
     if checked.ok:
         return Reply(

@@ -1,7 +1,7 @@
-"""Lessons: notebooks with exercises that look at what the learner really exported.
+"""Lessons: notebooks with exercises that check what the learner exported.
 
     lesson = explorer.lesson("static_and_dynamic_dims")
-    lesson.check("1", mine)      # right, or why not; each further try brings a hint
+    lesson.check("1", mine)      # correct, or why not; each further try adds a hint
     lesson.progress()
 
 A lesson of your own is one Python file, or a cell: `notebooks/TEACHING.md` says how.

@@ -1,4 +1,4 @@
-"""`python -m explorer.lessons NOTEBOOK...` rehearses lessons and says what has to be mended."""
+"""`python -m explorer.lessons NOTEBOOK...` rehearses lessons and lists problems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _USAGE = "python -m explorer.lessons NOTEBOOK...   rehearse lessons unattended\n
 
 
 def main(paths: list[str]) -> int:
-    """Rehearses each notebook; 0 if all can be given, 1 if some have to be mended."""
+    """Rehearses each notebook; 0 if all pass, 1 if some have problems."""
     if not paths or paths[0].startswith("-"):
         sys.stdout.write(_USAGE)
         return 0 if paths else 2

@@ -1,4 +1,4 @@
-"""The learner's answer, and what a checker can ask of it.
+"""The learner's answer, and the checks that a lesson can make on it.
 
 A checker is a function that takes an Answer. It returns if the answer is right; else it raises
 Wrong with a plain reason, fails an `assert` that has one, or calls a method below, which does so.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Wrong(Exception):
-    """Why an answer is not right: a sentence for the learner; code stands between backticks."""
+    """Why an answer is wrong: a sentence for the learner; backticks mark code."""
 
 
 class Answer:
@@ -33,14 +33,14 @@ class Answer:
             value: an Exploration, or any other value.
         """
         self.value = value
-        """As it was given."""
+        """The answer as given."""
 
     @property
     def exploration(self) -> Exploration:
         """The export.
 
         Raises:
-            Wrong: the answer is no result of `%export`.
+            Wrong: the answer is not a result of `%export`.
         """
         if isinstance(self.value, Exploration):
             return self.value
@@ -51,7 +51,7 @@ class Answer:
 
     @property
     def record(self) -> Record:
-        """All that is known of the export, as plain data."""
+        """The Record of the export."""
         return self.exploration.record
 
     @property
@@ -61,7 +61,7 @@ class Answer:
         return self.exploration.program
 
     def exported(self) -> None:
-        """It exported, in the attempt that the learner has on screen."""
+        """The attempt on the learner's screen exported."""
         failure = self.exploration.record.failure
         if failure is not None:
             raise Wrong(f"It does not export yet. {failure.sentence}")
@@ -105,7 +105,7 @@ class Answer:
             raise Wrong(f"The program takes {_said(shapes)}, and should refuse that.")
 
     def agrees_with_eager(self, trials: int = 4) -> None:
-        """The program gives what the model gives, at sizes and values it was not traced with."""
+        """The program agrees with the model at sizes and values it was not traced with."""
         from export_engine.verify import check
 
         agreement = check(self._exported(), trials)
@@ -118,7 +118,7 @@ class Answer:
             )
 
     def agrees_with(self, reference: Callable[..., Any], *calls: Sequence[Any]) -> None:
-        """The program gives what another callable gives, for each of these arguments."""
+        """The program agrees with another callable for each of these arguments."""
         from export_engine.attempt import Request
         from export_engine.verify import compare, run
 
@@ -151,7 +151,7 @@ class Answer:
             raise Wrong(f"There is still a `{present[0]}` in the program.")
 
     def no_finding(self, *kinds: str) -> None:
-        """Nothing of these kinds was found: `baked-value`, `training-mode`; none given: nothing."""
+        """No finding of these kinds, such as `baked-value`; without any, no finding at all."""
         self.exported()
         for each in self.record.findings:
             if not kinds or each.kind in kinds:
@@ -162,7 +162,7 @@ class Answer:
 
         Args:
             wanted: the right answer.
-            otherwise: what to say else; it should help, and not give the answer away.
+            otherwise: the hint for any other answer; it should not give the answer away.
         """
         if type(self.value) is not type(wanted):
             raise Wrong(

@@ -19,7 +19,7 @@ _Checker = TypeVar("_Checker", bound=Checker)
 
 
 class LessonError(ValueError):
-    """A lesson or an exercise that there is not. The text can be shown as it is."""
+    """A lesson or an exercise that does not exist. The text can be shown as it is."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows the sentence."""
@@ -33,15 +33,15 @@ class Exercise:
     number: str
     checker: Checker
     hints: tuple[str, ...] = ()
-    """One after the other, each saying more than the one before."""
+    """In order, each saying more than the previous."""
     solution: str = ""
     """The text of the learner's cell, solved."""
     wrong: tuple[str, ...] = ()
-    """Texts of the learner's cell that must be refused; a rehearsal tries them."""
+    """Wrong cells that the check must reject; a rehearsal tries them."""
 
     @property
     def title(self) -> str:
-        """What is to be done, in a few words."""
+        """The exercise's task, in a few words."""
         return (self.checker.__doc__ or "").strip().partition("\n")[0].removesuffix(".")
 
 
@@ -54,7 +54,7 @@ class Lesson:
         Args:
             title: what it is about.
             name: under which progress is kept; made from the title by default.
-            after: what to do when it is done: where the next lesson is.
+            after: what to do when it is done: the next lesson.
         """
         self.title = title
         self.name = name or re.sub(r"\W+", "_", title.lower()).strip("_")
@@ -73,7 +73,7 @@ class Lesson:
 
         Args:
             number: what the learner calls it by: `lesson.check("1", ...)`.
-            hints: each says more than the one before.
+            hints: each says more than the previous.
             solution: the text of the learner's cell, solved.
             wrong: texts of the learner's cell that the checker must refuse.
         """
@@ -112,7 +112,7 @@ class Lesson:
             )
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of torch's, about what the checker does
+                warnings.simplefilter("ignore")  # torch's warnings about the checker's own code
                 exercise.checker(Answer(_answered(given, options)))
         except (Wrong, AssertionError) as error:
             return self._refused(exercise, str(error) or "The check failed without a reason.")
@@ -182,7 +182,7 @@ class Lesson:
         )
 
     def start_over(self) -> Reply:
-        """Forgets what was done in this lesson."""
+        """Deletes the progress of this lesson."""
         forget(self.name)
         return self.progress()
 
@@ -198,7 +198,7 @@ class Lesson:
         return sum(kept(self.name, number)["done"] for number in self.exercises)
 
     def _refused(self, exercise: Exercise, reason: str) -> Reply:
-        """The reply to a wrong answer; the first comes without a hint."""
+        """The feedback on a wrong answer; the first comes without a hint."""
         known = kept(self.name, exercise.number)
         tries = known["tries"] + 1
         seen = known["hints"]

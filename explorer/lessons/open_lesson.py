@@ -22,7 +22,7 @@ def lesson(name: str | Path) -> Lesson:
 
     Raises:
         LessonError: there is none.
-        Exception: whatever a file of the teacher's own raises.
+        Exception: whatever the teacher's file raises.
     """
     if str(name) in COURSE:
         module = importlib.import_module(f"explorer.lessons.course.{name}")

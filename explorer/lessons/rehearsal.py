@@ -1,4 +1,4 @@
-"""Rehearses a lesson's notebook unattended: every checker on the solution and on wrong answers.
+"""Rehearses a lesson's notebook: tries every checker on the solution and on wrong answers.
 
 Cells run in this process. First the whole notebook as shipped: no cell may raise. Then once more,
 each exercise's cell as shipped, with each wrong answer in its place, and with the solution; after
@@ -40,7 +40,7 @@ class Trial:
 
     @property
     def ok(self) -> bool:
-        """Whether the checker said what it should, and no cell raised."""
+        """Whether the checker answered correctly and no cell raised."""
         return self.reply is not None and self.reply.ok is self.wanted and not self.error
 
     def __str__(self) -> str:
@@ -50,15 +50,15 @@ class Trial:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """How it went."""
+    """The result of a rehearsal."""
 
     trials: tuple[Trial, ...]
     problems: tuple[str, ...]
-    """What has to be mended; empty: the lesson can be given."""
+    """Problems to fix; empty if the lesson is ready."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to mend."""
+        """Whether there are no problems."""
         return not self.problems
 
 
@@ -82,7 +82,7 @@ def rehearse(notebook: str | Path, fewest_wrong: int = 3) -> Rehearsal:
 
 
 def _unsolved(cells: list[dict[str, Any]], shell: Any) -> list[str]:
-    """What cells raise while nothing is solved."""
+    """What cells raise in the notebook as shipped."""
     errors = [_run(shell, _text(cell))[1] for cell in cells]
     return [f"as shipped, code cell {n}: {error}" for n, error in enumerate(errors) if error]
 
@@ -156,7 +156,7 @@ def _run(shell: Any, text: str) -> tuple[Any, str]:
 
 @contextmanager
 def _surroundings(folder: Path) -> Iterator[Any]:
-    """A shell of its own, in the notebook's folder, with progress kept in a folder that goes."""
+    """A separate shell in the notebook's folder, with progress in a temporary folder."""
     from IPython.core.interactiveshell import InteractiveShell
 
     before, data = Path.cwd(), os.environ.get(FOLDER)

@@ -1,7 +1,7 @@
-"""What is kept of a learner's progress: one JSON file in the user's own data folder.
+"""The learner's progress: one JSON file in the user's data folder.
 
-A lesson never fails for it: what cannot be read counts as nothing, what cannot be written is kept
-in memory until the kernel ends.
+A lesson never fails because of it: an unreadable file counts as empty, and what cannot be written
+stays in memory until the kernel ends.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 from explorer.data_folder import data_folder
 
 _unwritten: dict[str, dict[str, Any]] = {}
-"""Per file, what could not be written."""
+"""Progress that could not be written, by file."""
 
 
 def progress_file() -> Path:
-    """Where progress is kept."""
+    """The progress file."""
     return data_folder() / "lessons.json"
 
 
 def kept(lesson: str, exercise: str) -> dict[str, int]:
-    """What is known of an exercise: `tries`, `hints` that were seen, `done`; 0 where nothing is."""
+    """The progress of an exercise: `tries`, `hints` seen, `done`; all 0 by default."""
     found = _read().get(lesson)
     known = found.get(exercise) if isinstance(found, dict) else None
     counts = known if isinstance(known, dict) else {}
@@ -33,7 +33,7 @@ def kept(lesson: str, exercise: str) -> dict[str, int]:
 
 
 def keep(lesson: str, exercise: str, counts: dict[str, int]) -> None:
-    """Keeps what is known of an exercise; what is kept of others stays."""
+    """Saves the progress of one exercise."""
     file, everything = progress_file(), _read()
     mine = everything.get(lesson)
     everything[lesson] = {**(mine if isinstance(mine, dict) else {}), exercise: counts}
@@ -46,7 +46,7 @@ def keep(lesson: str, exercise: str, counts: dict[str, int]) -> None:
 
 
 def forget(lesson: str) -> None:
-    """Forgets what is kept of a lesson."""
+    """Deletes the progress of a lesson."""
     file, everything = progress_file(), _read()
     everything.pop(lesson, None)
     try:
@@ -64,7 +64,7 @@ def _read() -> dict[str, Any]:
     except OSError:
         return {}
     except ValueError:
-        with suppress(OSError):  # what a person may want to look at is not overwritten
+        with suppress(OSError):  # keep a broken file: the user may want to look at it
             file.replace(file.with_suffix(".broken.json"))
         return {}
     return found if isinstance(found, dict) else {}

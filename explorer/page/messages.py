@@ -1,4 +1,4 @@
-"""What the page asks, and what it is answered: one schema for both sides.
+"""Requests of the page and the kernel's replies: one schema for both sides.
 
 Python's types are these Structs; TypeScript's are generated from them (`make types`). A new message
 is an entry of `ASKS` (or of `LIBRARY_ASKS`, for the browser of ExportDB), a method of the same name
@@ -16,25 +16,25 @@ from export_engine.source import Token
 
 
 class OfAttempt(Struct):
-    """Asked of an attempt, by its index."""
+    """A request about an attempt, by index."""
 
     attempt: int
 
 
 class OfFile(OfAttempt):
-    """Asked of a source file of the attempt's Record."""
+    """A request about a source file of the attempt's Record."""
 
     file: int
 
 
 class OfGraph(OfAttempt):
-    """Asked of a graph of the attempt's Record."""
+    """A request about a graph of the attempt's Record."""
 
     graph: int
 
 
 class OfPair(OfAttempt):
-    """Asked of an attempt and another, which came before."""
+    """A request about an attempt and an earlier one."""
 
     other: int
 
@@ -72,13 +72,13 @@ class RunRequest(ProfileRequest, kw_only=True):
 
 
 class ByName(Struct):
-    """Asked of something that has a name."""
+    """A request about something by name."""
 
     name: str
 
 
 class Nothing(Struct):
-    """Asked of nothing in particular."""
+    """A request without arguments."""
 
 
 class CaseText(Struct):
@@ -113,7 +113,7 @@ class Ops(Struct):
 
 
 class NewAttempt(Struct):
-    """The index of what was made."""
+    """The index of the new attempt."""
 
     attempt: int
 
@@ -126,18 +126,18 @@ class Autofixed(NewAttempt):
 
 
 class Sentence(Struct):
-    """What to tell the user; empty: nothing."""
+    """A message for the user; may be empty."""
 
     sentence: str
 
 
 class BackendHere(Struct):
-    """A backend, as the kernel's machine has it."""
+    """A backend on the kernel's machine."""
 
     name: str
     title: str
     missing: list[str | None]
-    """Per device, what keeps it from running there; null if nothing does."""
+    """Per device, why it cannot run there; null if it can."""
 
 
 class Setups(Struct):
@@ -173,35 +173,35 @@ class BreakList(Struct):
 
 
 class CaseTried(Struct):
-    """What became of a text that was tried."""
+    """The result of trying a text."""
 
     problem: str
-    """Why it cannot be run; empty if it was."""
+    """Why it cannot be run; empty if it ran."""
     line: int = 0
-    """Of the problem, from 1; 0: no line of its own."""
+    """The line of the problem, from 1; 0 if there is none."""
     lookouts: list[tuple[str, str]] = []
-    """A pane of the view, and what is to be seen there."""
+    """A pane of the view, and what to look at there."""
 
 
 class AttemptHead(Struct):
-    """What a view knows of an attempt before its Record arrives."""
+    """What a view knows about an attempt before its Record arrives."""
 
     label: str
-    """`non-strict`, `strict`, or what else tells the attempts of one widget apart."""
+    """`non-strict`, `strict`, or another label that tells attempts apart."""
     outcome: Literal["exported", "failed"]
     verdict: str
     parent: int
-    """Index of the attempt that it was made from; -1 for the first."""
+    """Index of the attempt that it came from; -1 for the first."""
     step: str
-    """What was done to come from there; empty for the first."""
+    """What was done to get here; empty for the first."""
     revision: int
-    """Counts what was found out about the attempt since; with it, its Record is another."""
+    """Incremented when results are added to the attempt: its Record has changed."""
     untrusted: bool = False
-    """Whether it is a file opened as data, whose program is made only once it is trusted."""
+    """Whether it is a file opened as data, whose program is not loaded until it is trusted."""
 
 
 class Frozen(Struct):
-    """What a page without a kernel holds: all that it would ask for. `report.py` makes it."""
+    """The data of a page without a kernel: every reply it would need. `report.py` makes it."""
 
     attempts: list[AttemptHead]
     current: int
@@ -210,7 +210,7 @@ class Frozen(Struct):
     records: list[str]
     """Per attempt, the Record's bytes in base64."""
     sources: list[list[list[list[Token]] | None]]
-    """Per attempt, the text of each of its files; null where it is not to be had."""
+    """Per attempt, the text of each of its files; null where it is not available."""
     codes: list[list[Code]]
     """Per attempt, each of its graphs as text."""
     diffs: list[list[ProgramDiff | None]]
@@ -220,15 +220,15 @@ class Frozen(Struct):
 
 
 class Message(NamedTuple):
-    """What can be asked, and the answer to it."""
+    """A request and its reply."""
 
     request: type[Struct]
     reply: Any
     """A type. Bytes go as a buffer beside the message."""
     says: str
-    """What it does, for whoever asks it."""
+    """What it does, for the caller."""
     acts: bool = False
-    """Whether it runs the user's code: in the main thread then, which can be interrupted."""
+    """Whether it runs the user's code, and so runs in the interruptible main thread."""
 
 
 ASKS = {

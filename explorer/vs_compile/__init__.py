@@ -1,4 +1,4 @@
-"""What torch.compile does with a call, beside what torch.export does with it."""
+"""torch.compile and torch.export compared on one call."""
 
 from explorer.vs_compile.comparison import CompileComparison, compare_with_compile
 

@@ -1,4 +1,4 @@
-"""One call, seen both ways: what torch.compile makes of it beside what torch.export does."""
+"""One call with torch.compile and with torch.export."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class CompileComparison:
-    """What was found. Leave it on the last line of a cell, or `print` it."""
+    """The comparison. Leave it on the last line of a cell, or `print` it."""
 
     def __init__(self, exploration: Exploration, report: CompileReport) -> None:
         """Make one.
@@ -53,9 +53,9 @@ def compare_with_compile(
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> CompileComparison:
-    """Exports a call, runs it as torch.compile makes it, and puts both side by side.
+    """Exports a call, runs it under torch.compile, and compares both.
 
-    The model is called once per size. What torch has compiled for you stays as it is.
+    The model is called once per size. Your own compiled functions are not affected.
 
     Args:
         model: a module, or any other callable.
@@ -66,7 +66,7 @@ def compare_with_compile(
             export, unless `dynamic_shapes` say what is dynamic.
         dynamic_shapes: what is dynamic in the export, as `explore` takes it.
         strict: the mode of the export.
-        title: how to call the call.
+        title: the call's title.
         cells: Python's file name of each notebook cell, and the name to show for it.
         progress: called while it runs.
 

@@ -1,4 +1,4 @@
-"""torch.compile beside torch.export, as HTML that needs no script. All text is escaped."""
+"""The comparison of torch.compile and torch.export as HTML without scripts. All text is escaped."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _GOOD, _BAD, _GAP, _GRAPH = (
     f"color-mix(in srgb, {each} 75%, currentcolor)"
     for each in ("#2b9a58", "#d6453d", "#b8720a", "#4a76b8")
 )
-"""Readable on white and on black, for what the text's own colour adds."""
+"""Mixed with the text's colour, readable on white and on black."""
 _CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal;line-height:1.6"
 _TABLE = "width:100%;border-collapse:collapse;table-layout:auto"
 _PIECE = "margin:3px 0;padding:1px 8px;border-left:4px"
 _MARKS = {"takes": ("✓", _GOOD), "refuses": ("✗", _BAD), "no program": ("✗", _BAD)}
 _MOST_STEPS = 40
 _LONGEST = 1000
-"""Characters of a sentence of torch's."""
+"""The longest sentence of torch shown, in characters."""
 
 
 def report_html(report: CompileReport) -> str:
@@ -48,7 +48,7 @@ def report_html(report: CompileReport) -> str:
 
 
 def _heads(report: CompileReport) -> str:
-    """What either side comes to, over all calls."""
+    """The summary of each side, over all calls."""
     names = ("Call", "torch.compile, just in time", "torch.export, ahead of time")
     heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
     contract = ", ".join(report.contract) or "every size is fixed"
@@ -91,7 +91,7 @@ def _export(report: CompileReport, call: CompiledCall) -> str:
 
 
 def _at(place: CodePlace | None) -> str:
-    """The line that asks: its text, and where it is."""
+    """The line that added the guard."""
     if place is None:
         return ""
     where = f"<small>{escaped(place.file)}, line {place.line}</small>"
@@ -142,7 +142,7 @@ def _graph(number: int, given: CompiledGraph) -> str:
 
 
 def _gaps(gaps: list[Gap]) -> str:
-    """Each kind of gap once, with what torch says of it."""
+    """Each kind of gap once, with torch's explanation."""
     kinds = {gap.reason: gap for gap in gaps}
     return "".join(_gap(each) for each in kinds.values())
 
@@ -156,7 +156,7 @@ def _gap(gap: Gap) -> str:
 
 
 def _folded(title: str, inner: str) -> str:
-    """A title as high as what a finger hits, and what it opens."""
+    """A title tall enough to tap, and what it opens."""
     return f'<details><summary style="padding:2px 0">{title}</summary>{inner}</details>'
 
 

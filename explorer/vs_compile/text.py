@@ -1,4 +1,4 @@
-"""torch.compile beside torch.export, as text for a terminal."""
+"""The comparison of torch.compile and torch.export as text for a terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def report_text(report: CompileReport) -> str:
 
 
 def summary_lines(report: CompileReport) -> list[str]:
-    """A line for either side."""
+    """A line for each side."""
     return [f"torch.compile  {compile_sentence(report)}", f"torch.export   {report.verdict}"]
 
 
@@ -78,13 +78,13 @@ def recompile_sentences(call: CompiledCall) -> list[str]:
 
 
 def guards_left(call: CompiledCall) -> str:
-    """What to say of the guards that are not shown; empty where all are."""
+    """A note on guards that are not shown; empty if all are."""
     left = len(call.recompiles) - MOST_GUARDS
     return f"and so on, for {left:,} earlier graphs" if left > 0 else ""
 
 
 def asker(given: Recompile) -> str:
-    """Whose guard it is."""
+    """The graph that has the guard."""
     return f"graph {given.graph}" if given.graph else "an earlier graph"
 
 

@@ -92,7 +92,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     level: LevelRow | None = None
     """Of a program that came from another by decomposition: how."""
     findings: list[FindingRow] = []
-    """What is wrong or surprising about an export that succeeded, the gravest first."""
+    """What is wrong or surprising about an export that succeeded, most severe first."""
     not_looked_for: list[str] = []
     """Headings of the findings that may be there all the same: what is at hand does not tell."""
     verification: Verification | None = None

@@ -22,7 +22,7 @@ def full_name(device: str) -> str:
     """A device with its number: `cuda:0` for `cuda`.
 
     Raises:
-        ValueError: that is no device of torch's.
+        ValueError: torch has no such device.
     """
     kind, colon, number = device.strip().partition(":")
     if kind not in _KINDS or (colon and not number.isdecimal()):

@@ -379,7 +379,7 @@ def test_the_help_of_the_magic_says_what_holds(shell: InteractiveShell) -> None:
 
     said = re.findall(r"^(?:(-d), )?(-{1,2}[\w-]+)", options, re.MULTILINE)
     assert {each for pair in said for each in pair if each} == set(OPTIONS)
-    (named,) = re.findall(r"by what to run it: ([\w,\s]+?), or all", options)
+    (named,) = re.findall(r"backends: ([\w,\s]+?), or all", options)
     assert {each.strip() for each in named.split(",")} <= {
         each.name for each in backend_registry.BUILT_IN
     }

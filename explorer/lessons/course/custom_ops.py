@@ -1,4 +1,4 @@
-"""Lesson 8: ops of one's own, and the fake kernels that tracing needs."""
+"""Lesson 8: custom ops, and the fake kernels that tracing needs."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import type { LibraryAsks } from "../messages.gen";
 
 export type Section = "cases" | "breaks";
 
-/** A pane of the view, and what is to be seen there. */
+/** A pane of the view, and what to look at there. */
 export type Lookout = LibraryAsks["try"]["reply"]["lookouts"][number];
 
 export class LibraryHost extends AnywidgetHost {

@@ -37,7 +37,7 @@ export function speedOf(median: number, base: number): string {
   return `${times}× ${ratio > 1 ? "slower" : "faster"}`;
 }
 
-/** Share of the median that the quartiles of quiet calls lie apart at most. */
+/** The largest interquartile range of a quiet measurement, as a share of the median. */
 const NOISY = 0.3;
 
 /** `± 34 µs, first call 13 ms, compiled in 3.3 s, takes 20 kB, 1.6 MB on disk`. */
