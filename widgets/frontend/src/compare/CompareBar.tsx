@@ -1,6 +1,5 @@
 /** How two graphs are shown, and the way from one difference to the next. */
 
-import { capped } from "../format";
 import type { Store } from "../store";
 import type { Arrangement, Comparison } from "./comparison";
 import { stepDifference } from "./stepping";
@@ -89,13 +88,4 @@ function filterTitle(count: number, alone: boolean): string {
   if (count === 0) return "Nothing differs";
   if (alone) return "Only where both programs are shown";
   return "Only differences, with their inputs and users";
-}
-
-/** What stands over a half: which of the two programs it is. */
-export function Half({ side, title }: { side: "Before" | "After"; title: string }) {
-  return (
-    <p class="tx-half" title={capped(title)}>
-      <b>{side}</b> {capped(title, 80)}
-    </p>
-  );
 }

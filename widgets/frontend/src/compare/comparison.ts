@@ -1,10 +1,11 @@
 /** The program on screen beside another: what differs, and which difference is looked at. */
 
 import { type Signal, signal } from "@preact/signals";
+import type { Merged } from "../both";
 import type { Program } from "../program";
 import type { ProgramDiff } from "../record.gen";
 import { type Entry, entriesOf } from "./entries";
-import { type Merged, merge } from "./merged";
+import { merge } from "./merged";
 
 /** How the graphs of two programs are shown: in step, as one, or that on screen alone. */
 export type Arrangement = "beside" | "overlay" | "alone";

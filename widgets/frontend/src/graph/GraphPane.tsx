@@ -1,7 +1,7 @@
 /** The Graph pane: the canvas and what lies over it, and the keys that drive it. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { CompareBar, Half } from "../compare/CompareBar";
 import { capped } from "../format";
 import type { Store } from "../store";
 import { BeforeCanvas } from "./BeforeCanvas";
@@ -12,7 +12,13 @@ import { GraphView } from "./view";
 const HINT_MS = 1800;
 const SCROLL_HINT = "Ctrl and scroll to zoom, or click the graph first to scroll in it";
 
-export function GraphPane({ store }: { store: Store }) {
+interface GraphPaneProps {
+  store: Store;
+  /** What stands below the toolbar: of a comparison, its own. */
+  children?: ComponentChildren;
+}
+
+export function GraphPane({ store, children }: GraphPaneProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const map = useRef<HTMLCanvasElement>(null);
   const [view, setView] = useState<GraphView | null>(null);
@@ -41,7 +47,7 @@ export function GraphPane({ store }: { store: Store }) {
   return (
     <section class="tx-graph" aria-label="Graph">
       {view && <Toolbar view={view} store={store} />}
-      {comparison && <CompareBar store={store} comparison={comparison} />}
+      {children}
       <div class="tx-graph-halves">
         {beside && view && (
           <div class="tx-graph-stage">
@@ -91,6 +97,15 @@ export function GraphPane({ store }: { store: Store }) {
         </div>
       </div>
     </section>
+  );
+}
+
+/** What stands over a half: which of the two programs it is. */
+function Half({ side, title }: { side: "Before" | "After"; title: string }) {
+  return (
+    <p class="tx-half" title={capped(title)}>
+      <b>{side}</b> {capped(title, 80)}
+    </p>
   );
 }
 

@@ -3,7 +3,7 @@ import { act } from "preact/test-utils";
 import { expect, test, vi } from "vitest";
 import type { Item } from "../forest/items";
 import { forestOf } from "../forest/program_forest";
-import { Outline } from "../panes/Outline";
+import { Outline } from "../panes/outline/Outline";
 import { Program } from "../program";
 import { storeOf } from "../testing/fake_host";
 import { layeredProgram } from "../testing/models";

@@ -1,11 +1,11 @@
 /** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
 
-import type { Marked } from "../compare/marked";
-import { BOTH } from "../compare/merged";
+import { BOTH } from "../both";
 import type { Item } from "../forest/items";
 import type { Costs } from "../profile";
 import type { NodeId } from "../program";
 import type { Selection } from "../selection";
+import type { Marked } from "./differing";
 import type { Drawing } from "./drawing";
 import { heatOf } from "./heat";
 import { pathThrough } from "./neighbours";

@@ -3,8 +3,8 @@
  * scene much taller than wide is stretched sideways, or a model of 32 layers would be a thread.
  */
 
-import type { Marked } from "../compare/marked";
 import type { Rect, Size } from "./camera";
+import type { Marked } from "./differing";
 import type { Palette } from "./palette";
 import type { Scene, SceneBox } from "./scene";
 

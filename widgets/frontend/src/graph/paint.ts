@@ -2,7 +2,7 @@
  * Draws a scene: what is in view and large enough to be seen, and no more. Pure but for the Surface.
  */
 
-import { AFTER, BEFORE, type Kind } from "../compare/merged";
+import { AFTER, BEFORE, type Kind } from "../both";
 import type { Item } from "../forest/items";
 import type { Rect } from "./camera";
 import type { Marks } from "./marks";

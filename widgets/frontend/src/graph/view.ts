@@ -11,14 +11,14 @@ import {
   signal,
   untracked,
 } from "@preact/signals";
-import { surroundings } from "../compare/marked";
-import { AFTER, BEFORE, BOTH, type Merged } from "../compare/merged";
+import { AFTER, BEFORE, BOTH, type Merged } from "../both";
 import type { Options } from "../forest/forest";
 import { type Item, nodesBelow } from "../forest/items";
 import { costsOf, costText } from "../profile";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { reveal } from "./camera";
+import { surroundings } from "./differing";
 import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
 import { layouter } from "./layout";

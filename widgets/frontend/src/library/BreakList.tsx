@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { counted, grouped } from "../format";
-import { Prose } from "../panes/parts";
+import { Prose } from "../panes/parts/parts";
 import { FoundList } from "./FoundList";
 import { SearchBox } from "./SearchBox";
 import type { LibraryStore } from "./store";

@@ -1,6 +1,6 @@
 /** A page of torch's registry of graph breaks: what torch says, and what it advises. */
 
-import { Prose } from "../panes/parts";
+import { Prose } from "../panes/parts/parts";
 import type { GraphBreakPage } from "../record.gen";
 
 export function BreakText({ page }: { page: GraphBreakPage }) {

@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { capped, counted } from "../format";
-import { Prose } from "../panes/parts";
+import { Prose } from "../panes/parts/parts";
 import type { ExportCase } from "../record.gen";
 import { FoundList } from "./FoundList";
 import { SearchBox } from "./SearchBox";

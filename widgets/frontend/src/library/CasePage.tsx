@@ -1,7 +1,7 @@
 /** A case: what it shows, its source to read and to edit, and what exporting it comes to. */
 
 import { capped } from "../format";
-import { Fact } from "../panes/parts";
+import { Fact } from "../panes/parts/parts";
 import type { ExportCase } from "../record.gen";
 import { CaseText } from "./CaseText";
 import { Editor } from "./Editor";

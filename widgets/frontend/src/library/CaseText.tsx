@@ -1,7 +1,7 @@
 /** What there is to know of a case beside its source. */
 
 import { capped } from "../format";
-import { Fact, Prose } from "../panes/parts";
+import { Fact, Prose } from "../panes/parts/parts";
 import type { ExportCase } from "../record.gen";
 
 interface CaseTextProps {

@@ -1,7 +1,7 @@
 /** The browser: a list to search on one side, what is open on the other. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { Empty, Prose } from "../panes/parts";
+import { Empty, Prose } from "../panes/parts/parts";
 import { isTyping } from "../shell/keys";
 import { Tabs } from "../shell/Tabs";
 import { useTheme } from "../shell/useTheme";

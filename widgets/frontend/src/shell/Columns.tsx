@@ -1,8 +1,9 @@
 /** Where the panes stand: three columns where there is room for them, else one above the other. */
 
 import { useState } from "preact/hooks";
+import { CompareBar } from "../compare/CompareBar";
 import { GraphPane } from "../graph/GraphPane";
-import { Outline } from "../panes/Outline";
+import { Outline } from "../panes/outline/Outline";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { StackedDetails, TabbedDetails } from "./Details";
@@ -90,9 +91,12 @@ function GuardedOutline({ store, program }: PaneProps) {
 }
 
 export function GuardedGraph({ store, program }: PaneProps) {
+  const comparison = store.comparison.value;
   return (
     <Guarded name="Graph" program={program}>
-      <GraphPane store={store} />
+      <GraphPane store={store}>
+        {comparison && <CompareBar store={store} comparison={comparison} />}
+      </GraphPane>
     </Guarded>
   );
 }

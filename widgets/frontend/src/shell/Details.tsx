@@ -1,15 +1,15 @@
 /** The right side: facts above, texts below, or one row of tabs for all of them. */
 
 import type { Facts, Tab, Text } from "../looking";
-import { Code } from "../panes/Code";
-import { Differences } from "../panes/Differences";
-import { Findings } from "../panes/Findings";
-import { Guarantees } from "../panes/Guarantees";
-import { Inspector } from "../panes/Inspector";
-import { Runs } from "../panes/Runs";
-import { Shapes } from "../panes/Shapes";
-import { Signature } from "../panes/Signature";
-import { Source } from "../panes/Source";
+import { Findings } from "../panes/checks/Findings";
+import { Guarantees } from "../panes/checks/Guarantees";
+import { Differences } from "../panes/differences/Differences";
+import { Inspector } from "../panes/inspector/Inspector";
+import { Runs } from "../panes/runs/Runs";
+import { Shapes } from "../panes/shapes/Shapes";
+import { Signature } from "../panes/signature/Signature";
+import { Code } from "../panes/source/Code";
+import { Source } from "../panes/source/Source";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { Guarded } from "./Guarded";

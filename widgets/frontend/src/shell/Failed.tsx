@@ -3,7 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Failure } from "../panes/Failure";
+import { Failure } from "../panes/failure/Failure";
 import type { Program } from "../program";
 import type { Failure as FailureRecord } from "../record.gen";
 import type { Store } from "../store";

@@ -1,7 +1,7 @@
 /** A part of the view that may fail alone: what went wrong is said in its place, the rest lives on. */
 
 import { Component, type ComponentChildren } from "preact";
-import { LongText } from "../panes/parts";
+import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
 import { logged, reportOf } from "./trouble";
 

@@ -1,7 +1,7 @@
 /** The first line: the call, how its export went, and what else there is to know. */
 
 import { capped, counted } from "../format";
-import { LongText } from "../panes/parts";
+import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { History } from "./History";

@@ -3,9 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
-import { CopyButton } from "../panes/CopyButton";
-import { Diff } from "../panes/Diff";
-import { Prose } from "../panes/parts";
+import { CopyButton } from "../panes/parts/CopyButton";
+import { Diff } from "../panes/parts/Diff";
+import { Prose } from "../panes/parts/parts";
 import type { Program } from "../program";
 import type { Check } from "../record.gen";
 import type { Store } from "../store";

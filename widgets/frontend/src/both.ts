@@ -1,0 +1,25 @@
+/** Two programs as one: what `compare` makes of them, and `graph` draws. */
+
+import type { NodeId, Program } from "./program";
+
+/** How a node of one differs from the other. */
+export type Kind = "changed" | "added" | "removed";
+
+/** Which of the two programs something is in, as bits. */
+export const BEFORE = 1;
+export const AFTER = 2;
+export const BOTH = 3;
+
+export interface Merged {
+  /** Nodes of the program on screen keep their numbers; what was removed comes behind them. */
+  program: Program;
+  /** What differs in itself, and how. */
+  kinds: ReadonlyMap<NodeId, Kind>;
+  /** Per changed node, what it was: `type was f32[8]`. */
+  notes: ReadonlyMap<NodeId, readonly string[]>;
+  /** Per removed node, the node of the program before; and the other way. */
+  removed: ReadonlyMap<NodeId, NodeId>;
+  merged: ReadonlyMap<NodeId, NodeId>;
+  /** The programs in which one node reads another. */
+  sidesOf(value: NodeId, user: NodeId): number;
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { AFTER, BEFORE, BOTH } from "./both";
+import { entriesOf } from "./compare/entries";
+import { merge } from "./compare/merged";
+import type { Item } from "./forest/items";
+import { surroundings } from "./graph/differing";
+import { drawingOfBoth } from "./graph/drawing";
+import { Program } from "./program";
+import type { GraphDiff, ProgramDiff } from "./record.gen";
+import { RecordBuilder } from "./testing/records";
+
+const PLAIN = { housekeeping: false, parameters: false };
+
+/** `x → first → last → output`, or without `last`. */
+function chain(...ops: string[]): Program {
+  const build = new RecordBuilder("net(x)");
+  let last = build.input("x", ["batch", 4]);
+  for (const op of ops) last = build.call(op, [last]);
+  build.output([last]);
+  return new Program(build.record());
+}
+
+const diffOf = (...graphs: Partial<GraphDiff>[]): ProgramDiff => ({
+  before: "a",
+  after: "b",
+  symbols: [],
+  others: [],
+  graphs: graphs.map((graph) => ({
+    before: 0,
+    after: 0,
+    title: "main",
+    pairs: [],
+    removed: [],
+    added: [],
+    became: [],
+    ...graph,
+  })),
+});
+
+const pair = (before: number, after: number) => ({
+  before,
+  after,
+  why: "structure" as const,
+  changes: [],
+});
+
+/** x, relu, sin, output beside x, relu, cos, output: sin is gone, cos is new. */
+const [BEFORE_SIN, AFTER_COS] = [chain("relu", "sin"), chain("relu", "cos")];
+const SWAPPED = diffOf({
+  pairs: [pair(0, 0), pair(1, 1), pair(3, 3)],
+  removed: [2],
+  added: [2],
+});
+
+describe("two programs as one", () => {
+  const both = merge(BEFORE_SIN, AFTER_COS, SWAPPED);
+
+  test("keep the numbers of the program on screen, and what is gone comes behind", () => {
+    expect(both.program.name(2)).toBe("cos");
+    expect(both.program.name(4)).toBe("sin");
+    expect(both.program.type(4)?.text).toBe("f32[batch, 4]");
+    expect([...both.kinds]).toEqual([
+      [2, "added"],
+      [4, "removed"],
+    ]);
+    expect(both.removed.get(4)).toBe(2);
+    expect(both.merged.get(2)).toBe(4);
+  });
+
+  test("have the edges of both, and say whose they are", () => {
+    expect(both.program.inputsOf(4)).toEqual([1]);
+    expect(both.program.inputsOf(3)).toEqual([2, 4]);
+    expect(both.sidesOf(0, 1)).toBe(BOTH);
+    expect(both.sidesOf(1, 4)).toBe(BEFORE);
+    expect(both.sidesOf(2, 3)).toBe(AFTER);
+  });
+
+  test("are one drawing, in which each item says where it is", () => {
+    const { forest, links, marked } = drawingOfBoth(both, PLAIN);
+    const kinds = new Map([...(marked?.kinds ?? [])].map(([item, kind]) => [item.title, kind]));
+    expect([...kinds]).toEqual([
+      ["cos", "added"],
+      ["sin", "removed"],
+    ]);
+    expect(marked?.inside.get(forest.root)).toBe(2);
+    const sides = links.inside
+      .get(forest.root)
+      ?.map(({ from, to, sides }) => `${from.title} ${to.title} ${sides}`);
+    expect(sides).toContain("relu sin 1");
+    expect(sides).toContain("cos output 2");
+    expect(sides).toContain("x relu 3");
+  });
+
+  test("can be shown without what is the same on both sides", () => {
+    const deep = merge(
+      chain("relu", "abs", "neg", "sin"),
+      chain("relu", "abs", "neg", "cos"),
+      diffOf({
+        pairs: [0, 1, 2, 3, 5].map((node) => pair(node, node)),
+        removed: [4],
+        added: [4],
+      }),
+    );
+    const drawing = drawingOfBoth(deep, { ...PLAIN, only: surroundings(deep) });
+    const titles = drawing.forest.root.children.map((item) => item.title).sort();
+    expect(titles).toEqual(["cos", "neg", "output", "sin"]);
+  });
+});
+
+test("a layer that differs stands for itself among its likes", () => {
+  const layers = (odd: boolean): Program => {
+    const build = new RecordBuilder("net(x)");
+    let last = build.input("x", [4]);
+    for (let layer = 0; layer < 6; layer++) {
+      const scope = build.scope(`layers.${layer}`, "Layer");
+      last = build.call("relu", [last], { scope });
+      last = build.call(odd && layer === 2 ? "cos" : "sin", [last], { scope });
+    }
+    build.output([last]);
+    return new Program(build.record());
+  };
+  const pairs = Array.from({ length: 14 }, (_, node) => pair(node, node));
+  const change = { what: "op" as const, before: "sin", after: "cos", follows: false };
+  pairs[6] = { ...pair(6, 6), changes: [change] } as (typeof pairs)[number];
+  const drawing = drawingOfBoth(merge(layers(false), layers(true), diffOf({ pairs })), PLAIN);
+  const kinds = drawing.forest.root.children.map((item: Item) => item.kind);
+  expect(kinds).toEqual(["input", "scope", "scope", "scope", "repeat", "output"]);
+  expect(drawing.notes(drawing.forest.root.children[3] as Item)).toEqual(["1 difference"]);
+});
+
+test("a graph that only the program before runs is there, and gone", () => {
+  const build = new RecordBuilder("net(x)");
+  const x = build.input("x", [4]);
+  const cond = build.call("cond", [x]);
+  build.branch(cond, "true_fn", (graph) => {
+    const inner = graph.placeholder("arg", [4]);
+    graph.output([graph.call("sin", [inner])]);
+  });
+  build.output([cond]);
+  const both = merge(
+    new Program(build.record()),
+    chain("relu"),
+    diffOf({ pairs: [pair(0, 0), pair(2, 2)], removed: [1], added: [1] }),
+  );
+  expect(both.program.branchesOf(3).map((branch) => branch.argument)).toEqual(["true_fn"]);
+  expect(both.program.name(both.program.branchesOf(3)[0]?.nodes[1] ?? -1)).toBe("sin");
+  expect([...both.kinds.values()].filter((kind) => kind === "removed")).toHaveLength(4);
+});
+
+test("entries come in the order of the program, what is gone behind what it stood behind", () => {
+  const entries = entriesOf(
+    diffOf({ pairs: [pair(0, 0), pair(2, 1), pair(5, 4)], removed: [1, 3, 4], added: [2, 3] }),
+  );
+  expect(entries.map(({ kind, before, after }) => [kind, before ?? after])).toEqual([
+    ["removed", 1],
+    ["removed", 3],
+    ["removed", 4],
+    ["added", 2],
+    ["added", 3],
+  ]);
+});

@@ -1,0 +1,49 @@
+/** Where in a tree of items two programs differ. Pure. */
+
+import type { Kind, Merged } from "../both";
+import type { Forest, Item } from "../forest/items";
+import type { NodeId } from "../program";
+
+export interface Marked {
+  /** Items that are changed, new or gone; a container only where all in it is. */
+  kinds: ReadonlyMap<Item, Kind>;
+  /** Per container, how many differences are in it. */
+  inside: ReadonlyMap<Item, number>;
+}
+
+export function markItems(forest: Forest, { kinds }: Merged): Marked {
+  const found = new Map<Item, Kind>();
+  const inside = new Map<Item, number>();
+  for (const [id, kind] of kinds) {
+    const item = forest.itemOf.get(id);
+    if (!item) continue;
+    // A weight or a result that is folded into an op: the op is there on both sides.
+    found.set(item, item.node === id ? kind : (found.get(item) ?? "changed"));
+  }
+  const visit = (item: Item): number => {
+    const own = found.has(item) ? 1 : 0;
+    const below = item.children.reduce((sum, child) => sum + visit(child), 0);
+    if (below > 0) inside.set(item, below);
+    const kind = own === 0 && item.parent ? commonKind(item.children, found) : null;
+    if (kind) found.set(item, kind);
+    return own + below;
+  };
+  visit(forest.root);
+  return { kinds: found, inside };
+}
+
+/** The kind that all of some items have, where they are on one side only. */
+function commonKind(items: readonly Item[], kinds: ReadonlyMap<Item, Kind>): Kind | null {
+  const kind = items[0] && kinds.get(items[0]);
+  if (!kind || kind === "changed") return null;
+  return items.every((item) => kinds.get(item) === kind) ? kind : null;
+}
+
+/** What differs, and all that it reads or is read by: the rest only repeats both programs. */
+export function surroundings({ kinds, program }: Merged): ReadonlySet<NodeId> {
+  const found = new Set<NodeId>();
+  for (const id of kinds.keys()) {
+    for (const each of [id, ...program.inputsOf(id), ...program.usersOf(id)]) found.add(each);
+  }
+  return found;
+}

@@ -1,0 +1,103 @@
+/** What is wrong or surprising about an export that succeeded: each with its place and its fix. */
+
+import { capped } from "../../format";
+import { nodeId, type Program } from "../../program";
+import type { FindingRow } from "../../record.gen";
+import type { Store } from "../../store";
+import { FixCard } from "../failure/FixCard";
+import { LineLink } from "../parts/LineLink";
+import { Empty, Prose } from "../parts/parts";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Findings({ store, program }: Props) {
+  const { findings, mode, not_looked_for: unknown } = program.record;
+  return (
+    <section class="tx-panel" aria-label="Findings" data-testid="findings" data-pane>
+      <div class="tx-scroll">
+        {findings.length === 0 ? (
+          <Empty>
+            {unknown.length === 0
+              ? "No findings: no value baked in, no side effect lost, no size specialized against " +
+                "your request. Verify checks whether it agrees with the model."
+              : "No findings among the kinds that could be looked for."}
+          </Empty>
+        ) : (
+          <ul class="tx-findings">
+            {findings.map((finding, index) => (
+              <Finding key={index} store={store} program={program} finding={finding} />
+            ))}
+          </ul>
+        )}
+        {unknown.length > 0 && (
+          <div class="tx-finding" data-testid="not-looked-for">
+            <div class="tx-finding-head">
+              <strong>Not looked for</strong>
+            </div>
+            <p class="tx-lead">
+              {mode === "loaded"
+                ? "These need the model, its source and the call that was exported, which a " +
+                  "program's file does not have:"
+                : "Looking for these failed:"}
+            </p>
+            <ul>
+              {unknown.map((heading) => (
+                <li key={heading}>{capped(heading, 120)}</li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const BADGES: { [severity in FindingRow["severity"]]: string } = {
+  wrong: "tx-badge tx-badge-bad",
+  surprising: "tx-badge tx-badge-warn",
+  note: "tx-badge",
+};
+
+function Finding({ store, program, finding }: Props & { finding: FindingRow }) {
+  return (
+    <li class={`tx-finding tx-finding-${finding.severity}`} data-testid="finding">
+      <div class="tx-finding-head">
+        <strong>{capped(finding.heading, 120)}</strong>
+        <span class={BADGES[finding.severity]}>{finding.severity}</span>
+        <LineLink store={store} program={program} stack={finding.stack} />
+        {finding.node >= 0 && (
+          <button
+            type="button"
+            class="tx-link"
+            title="Show this op in every pane"
+            onClick={() =>
+              store.select({ kind: "nodes", nodes: [nodeId(0, finding.node)] }, "findings")
+            }
+          >
+            {capped(program.name(nodeId(0, finding.node)), 80)}
+          </button>
+        )}
+      </div>
+      <p>
+        <Prose text={finding.sentence} />
+      </p>
+      <p class="tx-lead">
+        <Prose text={finding.why} />
+      </p>
+      {finding.card && (
+        <ul class="tx-fix-list">
+          <FixCard
+            store={store}
+            program={program}
+            fix={finding.card}
+            number={finding.fix}
+            ticked={false}
+          />
+        </ul>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,155 @@
+/** What torch.export claims of its programs, checked on this one when asked. */
+
+import { useState } from "preact/hooks";
+import { capped } from "../../format";
+import type { Program } from "../../program";
+import type { GuaranteeRow, Verification } from "../../record.gen";
+import type { Store } from "../../store";
+import { CopyButton } from "../parts/CopyButton";
+import { Empty, Prose, Sentence } from "../parts/parts";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+const SIZES = 8;
+
+/** A tick stands for what was run and held; what was not checked has a colour of its own. */
+const JUDGED: { [verdict in Verification["verdict"]]: string } = {
+  holds: "accepted",
+  broken: "refused",
+  "not checked": "unchecked",
+};
+
+export function Guarantees({ store, program }: Props) {
+  const { verification } = program.record;
+  return (
+    <section class="tx-panel" aria-label="Guarantees" data-testid="guarantees" data-pane>
+      <div class="tx-scroll">
+        <Verify store={store} again={verification !== null} />
+        {verification ? (
+          <>
+            <p
+              class={`tx-judged tx-judged-${JUDGED[verification.verdict]}`}
+              role="status"
+              data-testid="verification"
+            >
+              <span class="tx-mark" aria-hidden="true">
+                {MARKS[verification.verdict]}
+              </span>{" "}
+              <strong>{capped(verification.sentence, 300)}</strong>{" "}
+              <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
+            </p>
+            <ul class="tx-guarantees">
+              {worstFirst(verification.rows).map((row) => (
+                <Guarantee key={row.name} store={store} program={program} row={row} />
+              ))}
+            </ul>
+          </>
+        ) : (
+          <Empty>
+            Not verified yet. Verify runs the program and the model side by side at sizes within the
+            contract, calls it outside of it, saves and loads, unflattens, exports and decomposes
+            it, and compares. The model stays as it is.
+          </Empty>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Verify({ store, again }: { store: Store; again: boolean }) {
+  const [sizes, setSizes] = useState(SIZES);
+  if (!store.host.live) return null;
+  return (
+    <div class="tx-filters">
+      <button
+        type="button"
+        class="tx-button tx-primary"
+        disabled={store.busy.value}
+        data-testid="verify"
+        onClick={() => void store.verify(sizes)}
+      >
+        {again ? "Verify again" : "Verify"}
+      </button>
+      <label>
+        at{" "}
+        <input
+          type="number"
+          class="tx-input tx-box"
+          min={1}
+          max={1000}
+          value={sizes}
+          aria-label="How many sizes to compare with eager at"
+          onInput={(event) => {
+            const wanted = event.currentTarget.valueAsNumber;
+            if (Number.isInteger(wanted) && wanted > 0 && wanted <= 1000) setSizes(wanted);
+          }}
+        />{" "}
+        sizes
+      </label>
+    </div>
+  );
+}
+
+const ORDER: readonly GuaranteeRow["verdict"][] = [
+  "broken",
+  "not checked",
+  "holds",
+  "not applicable",
+];
+
+function worstFirst(rows: readonly GuaranteeRow[]): GuaranteeRow[] {
+  return [...rows].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+}
+
+const MARKS: { [verdict in GuaranteeRow["verdict"]]: string } = {
+  holds: "✓",
+  broken: "✗",
+  "not applicable": "–",
+  "not checked": "?",
+};
+
+function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
+  return (
+    <li
+      class={`tx-guarantee tx-guarantee-${row.verdict.replace(" ", "-")}`}
+      data-testid={`guarantee-${row.name}`}
+    >
+      <div class="tx-guarantee-head">
+        <span class="tx-mark" aria-hidden="true">
+          {MARKS[row.verdict]}
+        </span>
+        <strong>{capped(row.claim, 200)}</strong>
+        {row.verdict !== "holds" && <span class="tx-badge">{row.verdict}</span>}
+      </div>
+      <p>
+        <Sentence
+          store={store}
+          program={program}
+          text={row.sentence}
+          node={row.node}
+          origin="guarantees"
+        />
+      </p>
+      {row.report && (
+        <div>
+          <CopyButton text={() => row.report} label="Copy the report" />
+        </div>
+      )}
+      {row.evidence.some((line) => line !== row.sentence) && (
+        <details open={row.verdict === "broken"}>
+          <summary>Evidence</summary>
+          <ul>
+            {row.evidence.map((line, index) => (
+              <li key={index}>
+                <Prose text={line} most={600} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,153 @@
+/** How the program on screen differs from another attempt's: op by op, then signature and ranges. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { Comparison } from "../../compare/comparison";
+import { type Entry, nodesOf, summaryOf, titleOf } from "../../compare/entries";
+import { goToDifference } from "../../compare/stepping";
+import { capped, counted } from "../../format";
+import type { Program } from "../../program";
+import type { Difference } from "../../record.gen";
+import type { Store } from "../../store";
+import { Empty, More } from "../parts/parts";
+import { TextDiffs } from "./TextDiffs";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+const FEW = 100;
+
+export function Differences({ store, program }: Props) {
+  const comparison = store.comparison.value;
+  if (!comparison) return <Empty>Choose Compare next to an attempt in History.</Empty>;
+  return <Compared store={store} program={program} comparison={comparison} />;
+}
+
+function Compared({ store, program, comparison }: Props & { comparison: Comparison }) {
+  const { diff, entries, other } = comparison;
+  const nodes = nodesOf(entries);
+  return (
+    <section class="tx-panel" aria-label="Differences" data-testid="differences" data-pane>
+      <div class="tx-scroll">
+        <p class="tx-lead">
+          Compared with: {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
+        </p>
+        <p role="status">
+          <strong>{summaryOf(entries, diff.others)}</strong>
+        </p>
+        {diff.symbols.length > 0 && (
+          <p class="tx-lead">
+            The same under other names:{" "}
+            {capped(diff.symbols.map(([old, now]) => `${old} → ${now}`).join(", "), 300)}
+          </p>
+        )}
+        {nodes.length > 0 && (
+          <div class="tx-filters">
+            <button
+              type="button"
+              class="tx-button"
+              onClick={() => store.select({ kind: "nodes", nodes }, "differences")}
+            >
+              Select all in the graph
+            </button>
+          </div>
+        )}
+        <ul class="tx-findings">
+          <More items={entries} few={FEW}>
+            {(entry, index) => (
+              <EntryRow
+                key={index}
+                store={store}
+                program={program}
+                comparison={comparison}
+                entry={entry}
+                number={index}
+              />
+            )}
+          </More>
+        </ul>
+        {diff.others.length > 0 && <Others others={diff.others} />}
+        <TextDiffs store={store} other={other} />
+      </div>
+    </section>
+  );
+}
+
+const SIGNS: { [kind in Entry["kind"]]: string } = {
+  changed: "~",
+  replaced: "→",
+  added: "+",
+  removed: "−",
+};
+
+interface EntryProps extends Props {
+  comparison: Comparison;
+  entry: Entry;
+  /** Among all entries. */
+  number: number;
+}
+
+function EntryRow({ store, program, comparison, entry, number }: EntryProps) {
+  const { after } = entry;
+  const isOld = after === null || entry.kind === "replaced";
+  const shown = isOld ? (entry.before ?? 0) : after;
+  const owner = isOld ? comparison.before : program;
+  const open = comparison.at.value === number;
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (open) row.current?.scrollIntoView?.({ block: "nearest" });
+  }, [open]);
+  return (
+    <li
+      ref={row}
+      class={`tx-difference tx-difference-${entry.kind}${open ? " tx-lit" : ""}`}
+      data-testid="difference"
+    >
+      <span class="tx-mark" title={entry.kind}>
+        {SIGNS[entry.kind]}
+      </span>{" "}
+      <button
+        type="button"
+        class="tx-link"
+        title={entry.why ? `Matched by ${entry.why}` : "Show in every pane"}
+        onClick={() => goToDifference(store, number)}
+      >
+        {capped(owner.name(shown), 120)}
+      </button>{" "}
+      <span class="tx-lead">{capped(titleOf(owner, shown), 200)}</span>
+      {entry.became.length > 0 && (
+        <div class="tx-mono tx-change-line">
+          became {capped(entry.became.map((node) => program.name(node)).join(", "), 400)}
+        </div>
+      )}
+      {entry.changes.map((change) => (
+        <div key={change.what} class="tx-mono tx-change-line">
+          {change.what}: <del>{capped(change.before || "none", 300)}</del>{" "}
+          <ins>{capped(change.after || "none", 300)}</ins>
+        </div>
+      ))}
+    </li>
+  );
+}
+
+function Others({ others }: { others: readonly Difference[] }) {
+  return (
+    <table class="tx-table">
+      <caption>{counted(others.length, "difference")} outside of the graph</caption>
+      <tbody>
+        {others.map((each) => (
+          <tr key={`${each.kind} ${each.name}`}>
+            <td>
+              {each.kind} <span class="tx-mono">{capped(each.name, 120)}</span>
+            </td>
+            <td class="tx-mono">
+              <del>{capped(each.before || "none", 200)}</del>{" "}
+              <ins>{capped(each.after || "none", 200)}</ins>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

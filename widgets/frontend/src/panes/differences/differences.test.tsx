@@ -1,0 +1,146 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { expect, test, vi } from "vitest";
+import { Comparison } from "../../compare/comparison";
+import { entriesOf, nodesOf, summaryOf } from "../../compare/entries";
+import { stepDifference } from "../../compare/stepping";
+import { Program } from "../../program";
+import type { Change, GraphDiff, LevelRow, ProgramDiff } from "../../record.gen";
+import { type FakeHost, storeOf } from "../../testing/fake_host";
+import { freshPage, page } from "../../testing/page";
+import { RecordBuilder } from "../../testing/records";
+import { Decompose } from "../decompose/Decompose";
+import { Differences } from "./Differences";
+
+const MARKUP = "<img src=x onerror=alert(1)>";
+
+freshPage();
+
+function program(...ops: string[]): RecordBuilder {
+  const build = new RecordBuilder("net(x)");
+  let last = build.input("x", [4]);
+  for (const op of ops) last = build.call(op, [last]);
+  build.output([last]);
+  return build;
+}
+
+const change = (what: Change["what"], follows = false): Change => ({
+  what,
+  before: "f32[4]",
+  after: MARKUP,
+  follows,
+});
+
+const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): ProgramDiff => ({
+  before: "a",
+  after: "b",
+  symbols: [["n", "batch"]],
+  others,
+  graphs: [
+    { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
+  ],
+});
+
+test("what only follows from another change is left out", () => {
+  const pairs = [
+    {
+      before: 1,
+      after: 1,
+      why: "structure" as const,
+      changes: [change("op"), change("type", true)],
+    },
+    { before: 2, after: 2, why: "structure" as const, changes: [change("type", true)] },
+    { before: 3, after: 3, why: "input" as const, changes: [] },
+  ];
+  const entries = entriesOf(diffOf({ pairs, removed: [2], added: [3] }));
+  expect(entries.map((each) => each.kind)).toEqual(["changed", "removed", "added"]);
+  expect(entries[0]?.changes.map((each) => each.what)).toEqual(["op"]);
+  expect(nodesOf(entries)).toEqual([1, 3]);
+  expect(summaryOf(entries, [])).toBe("1 changed, 1 added, 1 removed.");
+  expect(summaryOf([], [])).toBe("Identical up to names.");
+});
+
+test("differences are listed as text, and one goes from one to the next", async () => {
+  const record = program("relu", "sin").record();
+  const { store, program: shown } = storeOf(record);
+  const before = new Program(program("relu", "cos").record());
+  const pairs = [{ before: 2, after: 2, why: "neighbours" as const, changes: [change("op")] }];
+  const others = [{ kind: "symbol" as const, name: "n", before: "[2, 9]", after: "" }];
+  store.comparison.value = new Comparison(
+    0,
+    before,
+    shown,
+    diffOf({ pairs, removed: [1] }, others),
+  );
+  await act(() => render(<Differences store={store} program={shown} />, page));
+  expect(page.textContent).toContain(MARKUP);
+  expect(page.querySelector("img")).toBeNull();
+  expect(page.textContent).toContain("n → batch");
+  expect(page.textContent).toContain("1 difference outside of the graph");
+  expect(page.querySelectorAll('[data-testid="difference"]')).toHaveLength(2);
+  await act(() => stepDifference(store, 1));
+  expect(store.selection.value).toEqual({ kind: "removed", node: 1 });
+  await act(() => stepDifference(store, 1));
+  expect(store.selection.value).toEqual({ kind: "nodes", nodes: [2] });
+  expect(page.querySelectorAll(".tx-difference.tx-lit")).toHaveLength(1);
+  await act(() => stepDifference(store, -1));
+  expect(store.selection.value).toEqual({ kind: "removed", node: 1 });
+});
+
+const LEVEL: LevelRow = {
+  table: "core",
+  origins: [-1, -1, -1],
+  fallback: [],
+  untied: [],
+  replaced: [
+    {
+      op: "aten.linear.default",
+      count: 2,
+      into: ["aten.addmm.default ×2"],
+      function: "",
+      file: -1,
+      line: 0,
+    },
+  ],
+  outside: ["custom.op.default ×1"],
+};
+
+test("a table is sent as it was typed, and what became of ops is shown", async () => {
+  const record = { ...program("relu").record(), level: LEVEL };
+  const { store, program: shown } = storeOf(record);
+  await act(() => render(<Decompose store={store} program={shown} />, page));
+  expect(page.textContent).toContain("aten.linear.default ×2");
+  expect(page.textContent).toContain("1 kind of op outside of Core ATen");
+  const box = page.querySelector("input") as HTMLInputElement;
+  await act(() => {
+    box.value = "core -linear";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await act(() => page.querySelector("form")?.requestSubmit());
+  expect((store.host as FakeHost).requests.at(-1)).toMatchObject({ table: "core -linear" });
+});
+
+test("ops are ticked, and the text follows; the text is typed, and the ticks follow", async () => {
+  const { store, program: shown } = storeOf(program("linear", "relu").record(), {
+    decomposable: ["aten.gelu.default", "aten.linear.default"],
+  });
+  await act(() => render(<Decompose store={store} program={shown} />, page));
+  await act(() => button("choose ops").click());
+  const ticks = (): HTMLInputElement[] => [...page.querySelectorAll<HTMLInputElement>("li input")];
+  await vi.waitFor(() => expect(ticks()).toHaveLength(2));
+  expect(page.querySelector("li")?.textContent).toContain("aten.linear.default ×1 here");
+  expect(ticks().map((each) => each.checked)).toEqual([true, true]);
+  await act(() => ticks()[0]?.click());
+  const text = page.querySelector("input[type=text]") as HTMLInputElement;
+  expect(text.value).toBe("core -aten.linear.default");
+  await act(() => button("None").click());
+  expect(ticks().map((each) => each.checked)).toEqual([false, false]);
+  await act(() => ticks()[1]?.click());
+  expect(text.value).toBe("only aten.gelu.default");
+});
+
+function button(name: string): HTMLButtonElement {
+  const found = [...page.querySelectorAll("button")].find((each) => each.textContent === name);
+  if (!found) throw new Error(`no button ${name}`);
+  return found;
+}

@@ -1,0 +1,169 @@
+/** What a failed export shows first: one sentence, the failing line, and the rest on demand. */
+
+import { capped } from "../../format";
+import type { Frame, Program } from "../../program";
+import type { Failure as FailureRecord } from "../../record.gen";
+import type { Store } from "../../store";
+import { CopyButton } from "../parts/CopyButton";
+import { Frames } from "../parts/Frames";
+import { FrameLink } from "../parts/LineLink";
+import { Empty, LongText, More, Prose, Waiting } from "../parts/parts";
+import { useAnswer } from "../parts/useAnswer";
+import { PlainLine } from "../source/CodeLine";
+import { Fixes } from "./Fixes";
+import { LinkedPage } from "./LinkedPage";
+
+const AROUND = 4;
+const LONGEST_MESSAGE = 200_000;
+const LONGEST_TRACEBACK = 400_000;
+
+interface FailureProps {
+  store: Store;
+  program: Program;
+  failure: FailureRecord;
+}
+
+export function Failure({ store, program, failure }: FailureProps) {
+  const stack = program.stackAt(failure.stack);
+  const frame = stack.at(-1);
+  return (
+    <section class="tx-failure" aria-label="Failure" data-testid="failure" data-pane>
+      <div class="tx-failure-sentence">
+        <h2>{capped(failure.kind, 200)}</h2>
+        <p>
+          <Prose text={failure.sentence} />
+        </p>
+      </div>
+      {frame && <Excerpt store={store} program={program} frame={frame} span={failure.span} />}
+      {failure.why && (
+        <p class="tx-failure-why">
+          <Prose text={failure.why} />
+        </p>
+      )}
+      {!failure.known && (
+        <p class="tx-failure-why">
+          Export Explorer does not know this kind of failure. The line and torch's message are what
+          there is.
+        </p>
+      )}
+      <RelatedPlaces store={store} program={program} failure={failure} />
+      <Fixes store={store} program={program} fixes={failure.fixes} />
+      {stack.length > 1 && (
+        <details>
+          <summary>Call stack</summary>
+          <Frames store={store} program={program} frames={stack} />
+        </details>
+      )}
+      <Links store={store} failure={failure} />
+      <Folded
+        title={`torch's message (${failure.error})`}
+        text={failure.message}
+        most={LONGEST_MESSAGE}
+      />
+      <Folded title="The whole traceback" text={failure.traceback} most={LONGEST_TRACEBACK} />
+    </section>
+  );
+}
+
+/** Other lines that have to do with it, those of the failing line itself left out. */
+function RelatedPlaces({ store, program, failure }: FailureProps) {
+  const places = failure.related.flatMap(({ text, stack }) => {
+    const frame = program.stackAt(stack).at(-1);
+    return frame ? [{ text, frame }] : [];
+  });
+  if (places.length === 0) return null;
+  return (
+    <ul class="tx-related" aria-label="Related lines">
+      <More items={places} few={6}>
+        {({ text, frame }, index) => (
+          <li key={index}>
+            <FrameLink store={store} program={program} frame={frame} />{" "}
+            <Prose text={text} most={400} />
+          </li>
+        )}
+      </More>
+    </ul>
+  );
+}
+
+/** Where to read more: torch's own words here, its pages where the reader asks for them. */
+function Links({ store, failure }: { store: Store; failure: FailureRecord }) {
+  if (failure.links.length === 0) return null;
+  return (
+    <details>
+      <summary>Read more</summary>
+      <ul class="tx-related">
+        {failure.links.map((link, index) => (
+          <li key={index}>
+            {link.url.startsWith("https://") ? (
+              <a class="tx-link" href={link.url} target="_blank" rel="noopener noreferrer">
+                {capped(link.name, 120)}
+              </a>
+            ) : (
+              <strong>{capped(link.name, 120)}</strong>
+            )}{" "}
+            <Prose text={link.text} most={1000} />
+            <LinkedPage store={store} link={link} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Folded({ title, text, most }: { title: string; text: string; most: number }) {
+  if (!text) return null;
+  return (
+    <details>
+      <summary>{capped(title, 200)}</summary>
+      <div class="tx-copy-home">
+        <CopyButton text={() => text} />
+        <LongText name={capped(title, 200)}>{capped(text, most)}</LongText>
+      </div>
+    </details>
+  );
+}
+
+interface ExcerptProps {
+  store: Store;
+  program: Program;
+  frame: Frame;
+  /** Line, column, end line and end column of the sub-expression; empty if not known. */
+  span: number[];
+}
+
+/** The failing line with a few around it. */
+function Excerpt({ store, program, frame, span }: ExcerptProps) {
+  const answer = useAnswer(() => store.source(frame.file), [store, program, frame.file]);
+  const first = Math.max(frame.line - 1 - AROUND, 0);
+  return (
+    <figure class="tx-failure-code" aria-label="The failing line">
+      <figcaption>
+        <FrameLink store={store} program={program} frame={frame} />
+        <span class="tx-lead">in {capped(frame.function, 120)}</span>
+      </figcaption>
+      {answer.kind === "waiting" && <Waiting what="the file" slow={answer.slow} />}
+      {answer.kind === "refused" && <Empty>{answer.why}</Empty>}
+      {answer.kind === "there" && (
+        <div class="tx-code tx-code-short">
+          {answer.value.slice(first, frame.line + AROUND).map((line, offset) => (
+            <PlainLine
+              key={offset}
+              line={line}
+              number={first + offset + 1}
+              failing={first + offset + 1 === frame.line}
+              marked={markedOn(first + offset + 1, span)}
+            />
+          ))}
+        </div>
+      )}
+    </figure>
+  );
+}
+
+/** Pure: the columns of a line that a span covers. */
+export function markedOn(line: number, span: number[]): readonly [number, number] | null {
+  const [start = 0, column = 0, end = 0, endColumn = 0] = span;
+  if (span.length < 4 || line < start || line > end) return null;
+  return [line === start ? column : 0, line === end ? endColumn : Number.POSITIVE_INFINITY];
+}

@@ -1,0 +1,63 @@
+/** How often each op stands among some nodes. */
+
+import { capped, counted, grouped } from "../../format";
+import type { NodeId, Program } from "../../program";
+import type { Store } from "../../store";
+import { pressable } from "../parts/parts";
+
+const MOST_KINDS = 16;
+
+interface HistogramProps {
+  store: Store;
+  program: Program;
+  nodes: readonly NodeId[];
+}
+
+/** A press selects the ops of a kind. */
+export function Histogram({ store, program, nodes }: HistogramProps) {
+  const kinds = byKind(program, nodes);
+  const most = kinds[0]?.[1].length ?? 1;
+  if (kinds.length === 0) return null;
+  return (
+    <table class="tx-table tx-histogram">
+      <caption>Ops by kind</caption>
+      <tbody>
+        {kinds.slice(0, MOST_KINDS).map(([name, same]) => (
+          <tr
+            key={name}
+            title={capped(`${name}: select ${counted(same.length, "op")}`)}
+            {...pressable(() => store.select({ kind: "nodes", nodes: same }, "inspector"))}
+          >
+            <td class="tx-mono tx-clip">{capped(name, 200)}</td>
+            <td class="tx-number">{grouped(same.length)}</td>
+            <td class="tx-bar-cell">
+              <div class="tx-bar" style={{ width: `${(100 * same.length) / most}%` }} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      {kinds.length > MOST_KINDS && (
+        <tfoot>
+          <tr>
+            <td class="tx-lead" colSpan={3}>
+              and {counted(kinds.length - MOST_KINDS, "more kind")}
+            </td>
+          </tr>
+        </tfoot>
+      )}
+    </table>
+  );
+}
+
+/** The nodes of each operator, the most frequent first. Pure. */
+function byKind(program: Program, nodes: readonly NodeId[]): [string, NodeId[]][] {
+  const kinds = new Map<string, NodeId[]>();
+  for (const node of nodes) {
+    const name = program.target(node)?.name;
+    if (!name) continue;
+    const same = kinds.get(name);
+    if (same) same.push(node);
+    else kinds.set(name, [node]);
+  }
+  return [...kinds].sort((a, b) => b[1].length - a[1].length);
+}

@@ -1,0 +1,97 @@
+/** What the Inspector shows where nothing is selected: the program as a whole. */
+
+import { bytesText, capped, counted } from "../../format";
+import { nodeId, type Program } from "../../program";
+import type { InputEntry, OutputEntry } from "../../record.gen";
+import type { Store } from "../../store";
+import { Decompose } from "../decompose/Decompose";
+import { Fact, More } from "../parts/parts";
+import { TypeText } from "../parts/TypeText";
+import { Histogram } from "./Histogram";
+
+const FEW = 8;
+
+interface OverviewProps {
+  store: Store;
+  program: Program;
+}
+
+export function Overview({ store, program }: OverviewProps) {
+  const { record } = program;
+  const nodes = [...program.allNodes()].filter((id) => program.target(id));
+  const inputs = record.signature.inputs.filter((each) => each.kind === "user_input");
+  const outputs = record.signature.outputs.filter((each) => each.kind === "user_output");
+  return (
+    <div class="tx-scroll" data-testid="inspector">
+      <h2 class="tx-name">{capped(record.title, 300)}</h2>
+      <p class="tx-lead">Select an op, a module, a line or a size to see its details.</p>
+      <dl class="tx-facts">
+        {inputs.length > 0 && (
+          <Fact name="Takes">
+            <Entries store={store} program={program} entries={inputs} />
+          </Fact>
+        )}
+        {outputs.length > 0 && (
+          <Fact name="Returns">
+            <Entries store={store} program={program} entries={outputs} />
+          </Fact>
+        )}
+        <Held program={program} />
+        {record.shapes && (
+          <Fact name="Dynamic">
+            <span class="tx-mono">{capped(record.shapes, 2000)}</span>
+          </Fact>
+        )}
+        {record.timing && <Fact name="Took">{record.timing.capture.toFixed(2)} s to export</Fact>}
+        <Fact name="torch">{record.torch_version}</Fact>
+      </dl>
+      <Histogram store={store} program={program} nodes={nodes} />
+      <Decompose store={store} program={program} />
+    </div>
+  );
+}
+
+interface EntriesProps extends OverviewProps {
+  entries: (InputEntry | OutputEntry)[];
+}
+
+function Entries({ store, program, entries }: EntriesProps) {
+  return (
+    <More items={entries} few={FEW}>
+      {(entry, index) => (
+        <div key={index}>
+          <button
+            type="button"
+            class="tx-link"
+            disabled={entry.node < 0}
+            onClick={() =>
+              store.select({ kind: "nodes", nodes: [nodeId(0, entry.node)] }, "inspector")
+            }
+          >
+            {capped(entry.path || entry.name || "result", 120)}
+          </button>{" "}
+          {entry.constant === null ? (
+            <TypeText program={program} type={program.record.types[entry.type]} />
+          ) : (
+            <span class="tx-mono">{capped(entry.constant, 120)}</span>
+          )}
+        </div>
+      )}
+    </More>
+  );
+}
+
+/** `12 parameters, 3 buffers: 1.2 MB`. */
+function Held({ program }: { program: Program }) {
+  const held = program.record.signature.inputs.filter((each) => each.kind !== "user_input");
+  if (held.length === 0) return null;
+  const kinds = new Map<string, number>();
+  for (const { kind } of held) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const parts = [...kinds].map(([kind, count]) => counted(count, kind.replaceAll("_", " ")));
+  const bytes = held.reduce((sum, each) => sum + each.bytes, 0);
+  return (
+    <Fact name="Holds">
+      {parts.join(", ")}: {bytesText(bytes)}
+    </Fact>
+  );
+}

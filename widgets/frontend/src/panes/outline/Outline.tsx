@@ -1,0 +1,167 @@
+/** The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Forest, type Item, repeatsFrom } from "../../forest/items";
+import { forestOf } from "../../forest/program_forest";
+import type { Program } from "../../program";
+import { search } from "../../search";
+import type { Store } from "../../store";
+import { Empty } from "../parts/parts";
+import { isDrawn, useVirtual } from "../parts/virtual";
+import { OutlineRow, rowId } from "./OutlineRow";
+import {
+  above,
+  foundRows,
+  itemsByScope,
+  itemsFound,
+  nodesBelow,
+  openTo,
+  outlineRows,
+  placeOf,
+  type Row,
+} from "./outline_rows";
+import { SearchBar } from "./SearchBar";
+import { treeKeys } from "./tree_keys";
+
+const ROW = 22;
+/** A larger selection, made elsewhere, opens nothing here. */
+const FEW = 20;
+
+interface OutlineProps {
+  store: Store;
+  program: Program;
+}
+
+export function Outline({ store, program }: OutlineProps) {
+  const housekeeping = store.housekeeping.value;
+  const forest = forestOf(program, { housekeeping, parameters: false });
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [active, setActive] = useState(-1);
+  const query = store.query.value;
+  const searching = query.trim() !== "";
+  const found = useMemo(
+    () => [...itemsFound(forest, search(program, query))],
+    [program, forest, query],
+  );
+  const rows = useMemo(
+    () => (searching ? foundRows(forest, new Set(found), open) : outlineRows(forest, open)),
+    [forest, open, searching, found],
+  );
+  const { element, range, scrollTo } = useVirtual(ROW, rows.length);
+  const lit = litItems(store, forest);
+  const holding = useMemo(() => above(lit), [lit]);
+  const wanted = useRef<Item | null>(null);
+
+  useEffect(() => {
+    const [first] = lit;
+    if (!first || store.origin.peek() === "outline" || lit.size > FEW) return;
+    wanted.current = first;
+    setOpen((now) => openTo(first, now));
+  }, [store.selection.value, forest]);
+  useEffect(() => {
+    const row = wanted.current ? rows.findIndex(({ item }) => item === wanted.current) : -1;
+    wanted.current = null;
+    if (row < 0) return;
+    setActive(row);
+    scrollTo(row);
+  });
+
+  const go = (index: number): void => {
+    const at = Math.min(Math.max(index, 0), rows.length - 1);
+    const row = rows[at];
+    if (!row) return;
+    setActive(at);
+    scrollTo(at);
+    choose(store, row.item);
+  };
+  const toggle = (item: Item): void => {
+    const next = new Set(open);
+    if (!next.delete(item.key)) next.add(item.key);
+    setOpen(next);
+  };
+  const results = searching ? rows.flatMap((row, at) => (row.depth === 0 ? [at] : [])) : [];
+  const onKeyDown = useRef(treeKeys());
+  return (
+    <section class="tx-panel" aria-label="Outline" data-pane>
+      <SearchBar
+        query={query}
+        change={(text) => {
+          store.query.value = text;
+          setActive(-1);
+        }}
+        results={results}
+        at={results.indexOf(active)}
+        go={go}
+        selectAll={() => {
+          store.select({ kind: "nodes", nodes: found.flatMap(nodesBelow) }, "outline");
+        }}
+      />
+      {rows.length === 0 ? (
+        // Not in the tree: one without an item would be an error to what reads it aloud.
+        <div class="tx-tree">
+          <NoRows searching={searching} />
+        </div>
+      ) : (
+        <div
+          ref={element}
+          class="tx-tree"
+          role="tree"
+          aria-label="Modules and ops"
+          tabIndex={0}
+          data-focus
+          aria-activedescendant={
+            rows[active] && isDrawn(range, active) ? rowId(store, rows[active].item) : undefined
+          }
+          onKeyDown={(event) => onKeyDown.current(event, { rows, active, go, toggle })}
+          onPointerLeave={() => {
+            store.hovered.value = null;
+          }}
+        >
+          <div style={{ height: `${rows.length * ROW}px` }}>
+            {rows.slice(range.first, range.last).map((row, offset) => (
+              <OutlineRow
+                key={row.item.key}
+                store={store}
+                row={row}
+                top={(range.first + offset) * ROW}
+                place={searching && row.depth === 0 ? placeOf(row.item) : ""}
+                repeats={repeatsFrom(row.item)}
+                isLit={lit.has(row.item)}
+                holdsLit={!row.open && holding.has(row.item)}
+                isActive={range.first + offset === active}
+                press={() => go(range.first + offset)}
+                toggle={() => toggle(row.item)}
+              />
+            ))}
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function NoRows({ searching }: { searching: boolean }) {
+  if (!searching) return <Empty>This program has no ops.</Empty>;
+  return (
+    <Empty>
+      Nothing matches. Try a part of a name (<code>linear</code>), a module (<code>layer.3</code>),
+      a type (<code>f32[*, 64]</code>) or a line (<code>model.py:12</code>).
+    </Empty>
+  );
+}
+
+/** The items of what is selected. A selected module is its own item, not all that is in it. */
+function litItems(store: Store, forest: Forest): ReadonlySet<Item> {
+  const selection = store.selection.value;
+  const { nodes } = store.lit.value;
+  return useMemo(() => {
+    if (selection.kind === "scope") return new Set(itemsByScope(forest).get(selection.scope));
+    return new Set([...nodes].flatMap((id) => forest.itemOf.get(id) ?? []));
+  }, [selection, nodes, forest]);
+}
+
+function choose(store: Store, item: Row["item"]): void {
+  if (item.node >= 0) store.select({ kind: "nodes", nodes: [item.node] }, "outline");
+  else if (item.scope >= 0) store.select({ kind: "scope", scope: item.scope }, "outline");
+  else store.select({ kind: "nodes", nodes: nodesBelow(item) }, "outline");
+}

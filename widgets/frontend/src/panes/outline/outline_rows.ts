@@ -1,0 +1,93 @@
+/** The outline as rows: the tree of the graph, as far as it is open, or the results of a search. */
+
+import { type Forest, type Item, listed, listedIn } from "../../forest/items";
+import { ensure } from "../../maps";
+import type { NodeId } from "../../program";
+import type { Found } from "../../search";
+
+export interface Row {
+  item: Item;
+  depth: number;
+  open: boolean;
+}
+
+/** The rows of the open items. */
+export function outlineRows(forest: Forest, open: ReadonlySet<string>): Row[] {
+  const rows: Row[] = [];
+  addChildren(forest.root, 0, open, rows);
+  return rows;
+}
+
+function addChildren(item: Item, depth: number, open: ReadonlySet<string>, rows: Row[]): void {
+  for (const child of listed(item)) {
+    const isOpen = open.has(child.key);
+    rows.push({ item: child, depth, open: isOpen });
+    if (isOpen) addChildren(child, depth + 1, open, rows);
+  }
+}
+
+/** The found items, one below the other; a found module may be opened where it stands. */
+export function foundRows(
+  forest: Forest,
+  found: ReadonlySet<Item>,
+  open: ReadonlySet<string>,
+): Row[] {
+  const rows: Row[] = [];
+  const visit = (item: Item): void => {
+    for (const child of listed(item)) {
+      const isOpen = found.has(child) && open.has(child.key);
+      if (found.has(child)) rows.push({ item: child, depth: 0, open: isOpen });
+      if (isOpen) addChildren(child, 1, open, rows);
+      else visit(child);
+    }
+  };
+  visit(forest.root);
+  return rows;
+}
+
+/** Where an item stands, and what it is called there: `encoder › layer.3 › mlp › up`. */
+export function placeOf(item: Item): string {
+  const path = item.subtitle ? [item.subtitle] : [];
+  for (let at = listedIn(item); at?.parent; at = listedIn(at)) path.unshift(at.title);
+  return path.join(" › ");
+}
+
+/** The items that stand for what a search found; several nodes may share one. */
+export function itemsFound(forest: Forest, found: Found): Set<Item> {
+  const items = new Set(found.nodes.flatMap((id) => forest.itemOf.get(id) ?? []));
+  const byScope = itemsByScope(forest);
+  for (const scope of found.scopes) for (const item of byScope.get(scope) ?? []) items.add(item);
+  items.delete(forest.root);
+  return items;
+}
+
+/** Per scope, its items: one, or one in every branch that calls it. */
+export function itemsByScope(forest: Forest): Map<number, Item[]> {
+  const found = new Map<number, Item[]>();
+  for (const item of forest.byKey.values()) {
+    if (item.scope >= 0) ensure(found, item.scope, (): Item[] => []).push(item);
+  }
+  return found;
+}
+
+/** Everything that some of the items are in. */
+export function above(items: Iterable<Item>): Set<Item> {
+  const found = new Set<Item>();
+  for (const item of items) {
+    for (let at = item.parent; at && !found.has(at); at = at.parent) found.add(at);
+  }
+  return found;
+}
+
+/** What must be open for an item to have a row. */
+export function openTo(item: Item, open: ReadonlySet<string>): ReadonlySet<string> {
+  const wanted = new Set(open);
+  for (const each of above([item])) if (each.parent) wanted.add(each.key);
+  return wanted.size === open.size ? open : wanted;
+}
+
+/** The nodes of an item and of all below it. */
+export function nodesBelow(item: Item): NodeId[] {
+  const own = item.node >= 0 ? [item.node] : [];
+  return [...own, ...item.children.flatMap(nodesBelow)];
+}

@@ -1,0 +1,41 @@
+/** A line of a call stack as a link to Source; the one that a stack is about. */
+
+import { bestFrame } from "../../calls";
+import { capped } from "../../format";
+import type { Frame, Program } from "../../program";
+import type { Store } from "../../store";
+
+interface LineLinkProps {
+  store: Store;
+  program: Program;
+  /** Into `record.stacks`; where it is -1 there is no line, and nothing is shown. */
+  stack: number;
+}
+
+export function LineLink({ store, program, stack }: LineLinkProps) {
+  const frame = bestFrame(program, program.stackAt(stack));
+  return frame && <FrameLink store={store} program={program} frame={frame} />;
+}
+
+interface FrameLinkProps {
+  store: Store;
+  program: Program;
+  frame: Frame;
+}
+
+export function FrameLink({ store, program, frame }: FrameLinkProps) {
+  const file = program.record.files[frame.file];
+  return (
+    <button
+      type="button"
+      class="tx-link"
+      title={capped(`Show in Source: ${file?.path ?? ""}`)}
+      onClick={(event) => {
+        event.stopPropagation();
+        store.goTo(frame.file, frame.line);
+      }}
+    >
+      {capped(`${file?.name ?? "?"}:${frame.line}`, 120)}
+    </button>
+  );
+}

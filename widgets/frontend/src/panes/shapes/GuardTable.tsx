@@ -1,0 +1,197 @@
+/** What tracing relied on: each condition, what came of it, and the line that asked. */
+
+import { useState } from "preact/hooks";
+import { bestFrame } from "../../calls";
+import { capped, counted } from "../../format";
+import type { Program } from "../../program";
+import type { Guard } from "../../record.gen";
+import type { Lit } from "../../selection";
+import type { Store } from "../../store";
+import { ConditionText } from "../parts/ConditionText";
+import { LineLink } from "../parts/LineLink";
+import { Empty, More, pressable } from "../parts/parts";
+import { chosenGuards, EVERY_GUARD, type GuardFilter, guardTopics } from "./guard_filter";
+
+const FEW = 60;
+/** Fewer than these are looked through faster than filtered. */
+const FEW_TO_FILTER = 6;
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function GuardTable({ store, program }: Props) {
+  const [filter, setFilter] = useState<GuardFilter>(EVERY_GUARD);
+  const { guards } = program.record;
+  const implied = guards.filter((guard) => guard.effect === "implied").length;
+  const chosen = chosenGuards(program, filter);
+  return (
+    <section class="tx-guards" aria-label="Guards" data-testid="guards">
+      <h3 class="tx-pane-title">What the code relies on</h3>
+      <div class="tx-filters">
+        {guards.length > FEW_TO_FILTER && (
+          <Filters program={program} filter={filter} change={setFilter} />
+        )}
+        {implied > 0 && (
+          <label data-testid="guards-implied">
+            <input
+              type="checkbox"
+              checked={filter.implied}
+              onChange={() => setFilter({ ...filter, implied: !filter.implied })}
+            />{" "}
+            Show {implied} implied by others
+          </label>
+        )}
+      </div>
+      {chosen.length === 0 ? (
+        <Empty>{noneText(guards.length, implied)}</Empty>
+      ) : (
+        <table class="tx-table tx-guard-table">
+          <thead>
+            <tr>
+              <th>Condition</th>
+              <th>Effect</th>
+              <th>Asked at</th>
+            </tr>
+          </thead>
+          <tbody>
+            <More items={chosen} few={FEW}>
+              {([number, guard]) => (
+                <GuardRow key={number} store={store} program={program} guard={guard} />
+              )}
+            </More>
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function noneText(guards: number, implied: number): string {
+  if (guards === implied) return "Every guard is implied by the ranges and by other guards.";
+  return `No guard matches. ${counted(guards, "guard")} in all, ${implied} of which are implied.`;
+}
+
+interface FiltersProps {
+  program: Program;
+  filter: GuardFilter;
+  change: (filter: GuardFilter) => void;
+}
+
+function Filters({ program, filter, change }: FiltersProps) {
+  const { symbols, signature, files } = program.record;
+  const topics = guardTopics(program);
+  return (
+    <>
+      <input
+        type="search"
+        class="tx-input"
+        placeholder="condition, file or op"
+        aria-label="Filter guards by condition, file or op"
+        value={filter.text}
+        onInput={(event) => change({ ...filter, text: event.currentTarget.value })}
+      />
+      <select
+        class="tx-input"
+        aria-label="Filter guards by size, input or file"
+        value={filter.about}
+        onChange={(event) => change({ ...filter, about: event.currentTarget.value })}
+      >
+        <option value="">all sizes and files</option>
+        <Choices
+          title="Inputs"
+          kind="input"
+          choices={topics.inputs.map((entry) => [entry, signature.inputs[entry]?.path ?? "?"])}
+        />
+        <Choices
+          title="Dynamic sizes"
+          kind="symbol"
+          choices={symbols.map((symbol, number) => [number, symbol.name])}
+        />
+        <Choices
+          title="Files"
+          kind="file"
+          choices={topics.files.map((file) => [file, files[file]?.name ?? "?"])}
+        />
+      </select>
+    </>
+  );
+}
+
+interface ChoicesProps {
+  title: string;
+  kind: "input" | "symbol" | "file";
+  choices: [number: number, name: string][];
+}
+
+function Choices({ title, kind, choices }: ChoicesProps) {
+  if (choices.length === 0) return null;
+  return (
+    <optgroup label={title}>
+      {choices.map(([number, name]) => (
+        <option key={number} value={`${kind} ${number}`}>
+          {capped(name, 60)}
+        </option>
+      ))}
+    </optgroup>
+  );
+}
+
+const EFFECTS: { [effect in Guard["effect"]]: string } = {
+  narrows: "narrows a range",
+  fixes: "fixes a size",
+  equates: "makes two sizes equal",
+  kept: "checked at run time",
+  implied: "implied by others",
+};
+
+function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
+  const frame = bestFrame(program, program.stackAt(guard.stack));
+  const classes = [
+    frame ? "tx-pressable" : "",
+    concerns(program, guard, store.lit.value) ? "tx-lit" : "",
+  ];
+  const asserted = guard.kind === "runtime_assert";
+  return (
+    <tr
+      class={classes.join(" ").trim()}
+      {...(frame ? pressable(() => store.goTo(frame.file, frame.line)) : {})}
+    >
+      <td title={capped(`torch: ${guard.torch_text}`)}>
+        <span class="tx-mono">
+          <ConditionText program={program} text={guard.text} symbols={guard.symbols} />
+        </span>
+        {guard.count > 1 && (
+          <span class="tx-lead" title={`Asked ${guard.count} times`}>
+            {" "}
+            ×{guard.count}
+          </span>
+        )}
+      </td>
+      <td>
+        <div class="tx-effect-line">
+          <span class={`tx-effect tx-effect-${guard.effect}`}>
+            {asserted && guard.effect !== "kept" ? "checked at run time" : EFFECTS[guard.effect]}
+          </span>
+          {guard.result && (
+            <span class="tx-mono">
+              {" "}
+              <ConditionText program={program} text={guard.result} symbols={guard.symbols} />
+            </span>
+          )}
+        </div>
+      </td>
+      <td class="tx-asked">
+        {frame ? <LineLink store={store} program={program} stack={guard.stack} /> : "—"}
+        {guard.asked_by && <div class="tx-lead">{capped(guard.asked_by, 80)}</div>}
+      </td>
+    </tr>
+  );
+}
+
+/** Whether a guard is about what is selected: its line, or a size of it. */
+function concerns(program: Program, guard: Guard, { lines, symbols }: Lit): boolean {
+  if (guard.symbols.some((symbol) => symbols.has(symbol))) return true;
+  return program.stackAt(guard.stack).some(({ file, line }) => lines.get(file)?.has(line));
+}

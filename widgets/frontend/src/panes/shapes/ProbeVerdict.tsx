@@ -1,0 +1,129 @@
+/** What a program makes of tried sizes: the sizes that come out, or the rules that are broken. */
+
+import { capped, counted } from "../../format";
+import type { ProbeResult } from "../../probe";
+import type { Program } from "../../program";
+import type { Rule } from "../../record.gen";
+import type { Store } from "../../store";
+import { LineLink } from "../parts/LineLink";
+import { More } from "../parts/parts";
+
+const FEW_RULES = 3;
+const FEW_OUTPUTS = 4;
+
+interface Props {
+  store: Store;
+  program: Program;
+  result: ProbeResult;
+}
+
+export function ProbeVerdict({ store, program, result }: Props) {
+  const { verdict, unknown } = result;
+  return (
+    <div class={`tx-judged tx-judged-${verdict}`} role="status" data-testid="probe-verdict">
+      {verdict === "accepted" && (
+        <>
+          <strong>Accepted</strong> <Outputs program={program} result={result} />
+        </>
+      )}
+      {verdict === "refused" && <strong>Refused: </strong>}
+      {verdict === "unchecked" && (
+        <>
+          <strong>Not checked.</strong> The program lets it through, but it is outside the contract:
+          nothing is promised.{" "}
+        </>
+      )}
+      <Broken store={store} program={program} result={result} />
+      {unknown.length > 0 && (
+        <p class="tx-lead">{counted(unknown.length, "rule")} can be checked only by calling it.</p>
+      )}
+    </div>
+  );
+}
+
+/** One rule stands in the line of the verdict, several in a list. */
+function Broken({ store, program, result }: Props) {
+  const { broken, verdict } = result;
+  const said = (rule: Rule) => (
+    <BrokenRule
+      store={store}
+      program={program}
+      rule={rule}
+      passes={verdict === "refused" && !rule.enforced}
+    />
+  );
+  const [only] = broken;
+  if (!only) return null;
+  if (broken.length === 1) return said(only);
+  return (
+    <ul>
+      <More items={broken} few={FEW_RULES}>
+        {(rule, index) => <li key={index}>{said(rule)}</li>}
+      </More>
+    </ul>
+  );
+}
+
+const WHY: { [kind in Rule["kind"]]: string } = {
+  fixed: "fixed",
+  equal: "the same size",
+  form: "made from another",
+  range: "",
+  guard: "",
+};
+
+interface BrokenRuleProps {
+  store: Store;
+  program: Program;
+  rule: Rule;
+  /** Whether it is not what refuses, where something does. */
+  passes: boolean;
+}
+
+function BrokenRule({ store, program, rule, passes }: BrokenRuleProps) {
+  const guard = program.record.guards[rule.guard];
+  const text = rule.text || guard?.text;
+  const why = passes ? "not checked by the program" : WHY[rule.kind];
+  return (
+    <>
+      {text ? <code>{capped(text, 200)}</code> : "a check in the program"}{" "}
+      {why && <span class="tx-lead">{why} </span>}
+      <LineLink
+        store={store}
+        program={program}
+        stack={guard && guard.stack >= 0 ? guard.stack : rule.stack}
+      />
+    </>
+  );
+}
+
+/** `output 0: [8, 32]`, with `?` for a size that depends on values. */
+function Outputs({ program, result }: Omit<Props, "store">) {
+  const byEntry = new Map<number, { sizes: string[]; number: boolean }>();
+  program.record.probe.outputs.forEach((output, index) => {
+    const known = byEntry.get(output.entry) ?? { sizes: [], number: output.dim < 0 };
+    known.sizes.push(String(result.outputs[index] ?? "?"));
+    byEntry.set(output.entry, known);
+  });
+  return (
+    <ul class="tx-outputs tx-mono">
+      <More items={[...byEntry]} few={FEW_OUTPUTS}>
+        {([entry, { sizes, number }]) => (
+          <li key={entry}>
+            {outputName(program, entry)}: {number ? sizes.join() : `[${sizes.join(", ")}]`}
+          </li>
+        )}
+      </More>
+    </ul>
+  );
+}
+
+/** `output 0`, counted as the caller does; `logits` where the result has names. */
+function outputName(program: Program, entry: number): string {
+  const { outputs } = program.record.signature;
+  const path = outputs[entry]?.path ?? "";
+  if (path && !/^\d/.test(path)) return capped(path, 60);
+  if (path) return `output ${capped(path, 60)}`;
+  const before = outputs.slice(0, entry).filter((each) => each.kind === "user_output");
+  return `output ${before.length}`;
+}

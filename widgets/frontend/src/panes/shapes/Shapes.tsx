@@ -1,0 +1,44 @@
+/** The Shapes pane: sizes that vary, sizes to try, what tracing relied on, and how it came about. */
+
+import type { Program } from "../../program";
+import type { Store } from "../../store";
+import { Empty } from "../parts/parts";
+import { GuardTable } from "./GuardTable";
+import { Probe } from "./Probe";
+import { SymbolTable } from "./SymbolTable";
+import { Timeline } from "./Timeline";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Shapes({ store, program }: Props) {
+  const { symbols, guards, mode, title } = program.record;
+  // What was tried or looked for belongs to one program.
+  const key = title + store.current.value;
+  return (
+    <section class="tx-panel" aria-label="Shapes and guards" data-testid="shapes" data-pane>
+      <div class="tx-scroll">
+        {symbols.length === 0 ? (
+          <Empty>
+            Every size is fixed. To let one vary, name it:{" "}
+            <code>%export -d "x: batch, _" model(x)</code>
+          </Empty>
+        ) : (
+          <SymbolTable store={store} program={program} />
+        )}
+        <Probe key={`probe ${key}`} store={store} program={program} />
+        {guards.length > 0 && <GuardTable key={`guards ${key}`} store={store} program={program} />}
+        {guards.length === 0 && symbols.length > 0 && (
+          <p class="tx-lead">
+            {mode === "loaded"
+              ? "A saved program does not keep its guards with their lines; those it checks on each call are among the rules above."
+              : "No guards: nothing in the code asked about these sizes."}
+          </p>
+        )}
+        <Timeline store={store} program={program} />
+      </div>
+    </section>
+  );
+}

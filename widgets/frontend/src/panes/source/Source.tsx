@@ -1,0 +1,188 @@
+/** The Source pane: the user's files, each line with the ops it made. */
+
+import { useMemo } from "preact/hooks";
+import { lineOf } from "../../calls";
+import { capped, counted } from "../../format";
+import { type Costs, costOf, costsOf, costText } from "../../profile";
+import type { Program } from "../../program";
+import type { SourceFile } from "../../record.gen";
+import type { Store } from "../../store";
+import { Empty, Waiting } from "../parts/parts";
+import { useAnswer } from "../parts/useAnswer";
+import { CodeLines } from "./CodeLines";
+import { firstLineOf, startOf } from "./source_start";
+import { Trail } from "./Trail";
+
+const ORIGINS: [SourceFile["origin"], string][] = [
+  ["cell", "Notebook cells"],
+  ["user", "Your files"],
+  ["library", "Libraries"],
+  ["torch", "torch"],
+  ["generated", "Generated"],
+];
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Source({ store, program }: Props) {
+  const groups = useMemo(() => fileGroups(program), [program]);
+  const start = useMemo(() => startOf(program), [program]);
+  const file = shownFile(store, program) ?? start?.file ?? groups[0]?.files[0];
+  if (file === undefined) {
+    return (
+      <section class="tx-panel" aria-label="Source" data-pane>
+        <Empty>{whyEmpty(program)}</Empty>
+      </section>
+    );
+  }
+  return (
+    <section class="tx-panel" aria-label="Source" data-pane>
+      <div class="tx-code-bar">
+        <select
+          aria-label="File"
+          title={capped(program.record.files[file]?.path ?? "")}
+          value={String(file)}
+          onChange={(event) => store.showFile(Number(event.currentTarget.value))}
+        >
+          {groups.map(({ title, files }) => (
+            <optgroup key={title} label={title}>
+              {files.map((each) => (
+                <option key={each} value={each}>
+                  {optionText(program, each)}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+        <Trail store={store} program={program} file={file} />
+      </div>
+      <FileText
+        store={store}
+        program={program}
+        file={file}
+        start={file === start?.file ? start.line : firstLineOf(program, file)}
+        failing={program.record.failure !== null && file === start?.file}
+      />
+    </section>
+  );
+}
+
+interface FileTextProps extends Props {
+  file: number;
+  /** The line to begin at where nothing is selected, 1-based. */
+  start: number;
+  /** Whether that line is where the export failed. */
+  failing: boolean;
+}
+
+function FileText({ store, program, file, start, failing }: FileTextProps) {
+  const answer = useAnswer(() => store.source(file), [store, program, file]);
+  const housekeeping = store.housekeeping.value;
+  const counts = useMemo(
+    () => opsPerLine(program, file, housekeeping),
+    [program, file, housekeeping],
+  );
+  const costs = costsOf(program, store.heat.value);
+  const heat = useMemo(() => heatOfLines(program, file, costs), [program, file, costs]);
+  if (answer.kind === "waiting") return <Waiting what="the file" slow={answer.slow} />;
+  if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
+  const lit = store.lit.value.lines.get(file);
+  const place = store.place.value;
+  return (
+    <CodeLines
+      lines={answer.value}
+      label={`Lines of ${program.record.files[file]?.name ?? "the file"}`}
+      start={start - 1}
+      focus={lineToShow(store, program, file) - 1}
+      cause={place ?? store.selection.value}
+      counts
+      marks={(index) => ({
+        lit: lit?.has(index + 1) ?? false,
+        here: place?.file === file && place.line === index + 1,
+        failing: failing && index + 1 === start,
+        ops: counts.get(index + 1) ?? 0,
+        ...heat.get(index + 1),
+      })}
+      press={(index) => store.select({ kind: "line", file, line: index + 1 }, "source")}
+    />
+  );
+}
+
+/** The user's cells first, torch's own files last; within a group, as they were met. */
+function fileGroups(program: Program): { title: string; files: number[] }[] {
+  const { files } = program.record;
+  return ORIGINS.map(([origin, title]) => ({
+    title,
+    files: files.flatMap((file, index) => (file.origin === origin ? [index] : [])),
+  })).filter((group) => group.files.length > 0);
+}
+
+function optionText(program: Program, file: number): string {
+  const ops = opsOf(program, file);
+  const name = capped(program.record.files[file]?.name ?? "", 100);
+  return ops > 0 ? `${name} — ${counted(ops, "op")}` : name;
+}
+
+const opsOf = (program: Program, file: number): number =>
+  new Set([...program.linesOf(file).values()].flat()).size;
+
+function whyEmpty(program: Program): string {
+  for (const node of program.allNodes()) {
+    if (program.op(node) === "call_function") {
+      return "No op has a source line: the program was saved without stack traces.";
+    }
+  }
+  return "The program has no ops, so no source line has any.";
+}
+
+/** The file asked for; else the one that the selection is best looked at in. */
+function shownFile(store: Store, program: Program): number | undefined {
+  const asked = store.file.value;
+  if (asked !== null) return asked;
+  return lineOf(program, store.selection.value, store.lit.value.nodes)?.file;
+}
+
+/** 1-based; 0 where the pane stays as it is. */
+function lineToShow(store: Store, program: Program, file: number): number {
+  const place = store.place.value;
+  if (place) return place.file === file ? place.line : 0;
+  if (store.origin.value === "source") return 0;
+  const { nodes } = store.lit.value;
+  const best = lineOf(program, store.selection.value, nodes);
+  if (best?.file === file) return best.line;
+  for (const node of nodes) {
+    const frame = program.stack(node).findLast((each) => each.file === file);
+    if (frame) return frame.line;
+  }
+  return 0;
+}
+
+/** What the ops of each line cost, beside the dearest line of the file. */
+function heatOfLines(
+  program: Program,
+  file: number,
+  costs: Costs | null,
+): Map<number, { heat: number; cost: string }> {
+  const found = new Map<number, { heat: number; cost: string }>();
+  if (!costs) return found;
+  const totals = [...program.linesOf(file)].map(
+    ([line, nodes]) => [line, costOf(costs, nodes), nodes] as const,
+  );
+  const most = Math.max(...totals.map(([, total]) => total), 0);
+  for (const [line, total, nodes] of totals) {
+    if (total > 0) found.set(line, { heat: total / most, cost: costText(program, nodes) });
+  }
+  return found;
+}
+
+/** How many ops each line made; without those that are folded away everywhere. */
+function opsPerLine(program: Program, file: number, housekeeping: boolean): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const [line, nodes] of program.linesOf(file)) {
+    const shown = nodes.filter((id) => housekeeping || !program.isHousekeeping(id));
+    if (shown.length > 0) counts.set(line, shown.length);
+  }
+  return counts;
+}

@@ -1,0 +1,44 @@
+/** Where Source begins before anything is selected: the file and the line most worth a look. Pure. */
+
+import { bestFrame } from "../../calls";
+import type { Frame, Program } from "../../program";
+
+export interface Start {
+  file: number;
+  /** 1-based. */
+  line: number;
+}
+
+/**
+ * The failing line of a failure; else the file in which most ops were written, not one that only
+ * passed them on, at its first line that made one. Undefined where no op knows its line.
+ */
+export function startOf(program: Program): Start | undefined {
+  const { failure } = program.record;
+  const failing = failure && bestFrame(program, program.stackAt(failure.stack));
+  if (failing) return failing;
+  const lines = new Map<number, number[]>();
+  for (const id of program.allNodes()) {
+    const frame = bestFrame(program, program.stack(id));
+    if (frame && !program.isHousekeeping(id)) note(lines, frame);
+  }
+  const files = [...lines].toSorted(([, a], [, b]) => b.length - a.length);
+  const own = files.find(([file]) => ["cell", "user"].includes(originOf(program, file)));
+  const [file, found] = own ?? files[0] ?? [];
+  return file === undefined || !found ? undefined : { file, line: Math.min(...found) };
+}
+
+/** The first line of a file that made an op; 1 where none did. */
+export function firstLineOf(program: Program, file: number): number {
+  const lines = [...program.linesOf(file).keys()];
+  return lines.length > 0 ? Math.min(...lines) : 1;
+}
+
+function note(lines: Map<number, number[]>, { file, line }: Frame): void {
+  const found = lines.get(file);
+  if (found) found.push(line);
+  else lines.set(file, [line]);
+}
+
+const originOf = (program: Program, file: number): string =>
+  program.record.files[file]?.origin ?? "";
