@@ -37,7 +37,7 @@ from export_engine.archive.symbols import Symbols
 from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
 from export_engine.describe import FileNames, Scopes, Stacks, Strings, with_findings
-from export_engine.record import Record, Symbol, count_ops
+from export_engine.record import Record, Symbol, count_ops, with_groups
 
 _SHOWN = 5
 """Texts that one note names."""
@@ -117,7 +117,9 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
         raise ArchiveError(f"{title} is not opened: {error}") from error
     notes = [*parts.notes(name), *notes]
     warnings = dict.fromkeys([*record.warnings, *notes, *([note] if note else [])])
-    record = msgspec.structs.replace(record, warnings=list(warnings), sources_inside=True)
+    record = msgspec.structs.replace(
+        with_groups(record), warnings=list(warnings), sources_inside=True
+    )
     return ReadArchive(record, name, tuple(parts.programs), tuple(notes))
 
 

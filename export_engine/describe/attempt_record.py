@@ -31,6 +31,7 @@ from export_engine.record import (
     Symbol,
     Timing,
     count_ops,
+    with_groups,
 )
 from export_engine.shapes import Shapes, ShapesError, symbol_names
 from export_engine.torch_internals import Area, left_out
@@ -96,6 +97,7 @@ def describe(attempt: Attempt) -> Record:
         check=_check(attempt),
         level=_level(attempt, graphs, strings, stacks),
     )
+    record = with_groups(record)
     return (
         with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
     )
@@ -104,7 +106,7 @@ def describe(attempt: Attempt) -> Record:
 def _loaded(attempt: Exported, kept: Record) -> Record:
     """What a file says of its program: as it was when it was exported, but for where it is from."""
     return msgspec.structs.replace(
-        kept,
+        with_groups(kept),
         title=attempt.title,
         mode=attempt.mode,
         verdict=kept.verdict.replace(f"exported, {kept.mode}", "loaded", 1),

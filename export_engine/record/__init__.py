@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from export_engine.record.graph import Expression as Expression
     from export_engine.record.graph import Frames as Frames
     from export_engine.record.graph import Graph as Graph
+    from export_engine.record.graph import Group as Group
     from export_engine.record.graph import NestedGraph as NestedGraph
     from export_engine.record.graph import Ragged as Ragged
     from export_engine.record.graph import Scope as Scope
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from export_engine.record.graph import Target as Target
     from export_engine.record.graph import ValueType as ValueType
     from export_engine.record.graph import count_ops as count_ops
+    from export_engine.record.grouping import with_groups as with_groups
     from export_engine.record.json_schema import record_schema as record_schema
     from export_engine.record.leaf_paths import join_path as join_path
     from export_engine.record.leaf_paths import split_path as split_path

@@ -120,6 +120,25 @@ class NestedGraph(msgspec.Struct, frozen=True):
     """What the higher-order operator calls it: `true_fn`, `body_fn`."""
 
 
+class Group(msgspec.Struct, frozen=True):
+    """Ops of one module that belong together: those of one call of a function that it uses.
+
+    Or, without a function's name, neighbours that work out sizes, positions or masks.
+    """
+
+    function: str
+    """The function's name, `apply_rotary_pos_emb`; empty for neighbours without one."""
+    parent: int
+    """Index into `Graph.groups`, before this one; -1 where the module's own code makes it."""
+    scope: int
+    """The module, into `Record.scopes`; -1 for the graph's outermost."""
+    plumbing: bool
+    """Whether nothing in it depends on floating-point inputs, parameters or buffers, while what
+    reads it does: masks, positions, sizes."""
+    scopes: list[int] = []
+    """Modules that the function calls; into `Record.scopes`."""
+
+
 class Graph(msgspec.Struct, frozen=True):
     """One FX graph. Columns have one entry per node, in execution order."""
 
@@ -145,6 +164,9 @@ class Graph(msgspec.Struct, frozen=True):
     housekeeping: Column
     """1 for a node that only checks or computes sizes, 0 for the others."""
     nested: list[NestedGraph] = []
+    group: Column = msgspec.field(default_factory=lambda: array("i"))
+    """Into `groups`; -1 for a node in none. Empty where there are no groups."""
+    groups: list[Group] = []
 
 
 OPS = ("placeholder", "get_attr", "call_function", "call_module", "call_method", "output")

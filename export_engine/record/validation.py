@@ -60,7 +60,17 @@ def _graph(record: Record, graph: Graph) -> None:
     _inside(graph.scope, len(record.scopes))
     _inside(graph.stack, len(record.stacks.starts) - 1)
     _ragged(graph.inputs, nodes)
+    _groups(record, graph)
     _inside((each.node for each in graph.nested), nodes, least=0)
+
+
+def _groups(record: Record, graph: Graph) -> None:
+    if len(graph.group) > 0:
+        _same(len(graph.name), len(graph.group))
+    _inside(graph.group, len(graph.groups))
+    for number, group in enumerate(graph.groups):
+        _inside([group.parent], number)
+        _inside([group.scope, *group.scopes], len(record.scopes))
 
 
 def _signature(record: Record) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from export_engine.record import Graph, Ragged, Record, Scope
+from export_engine.record import Graph, Ragged, Record, Scope, with_groups
 
 _LAYER = "model.layers."
 
@@ -37,9 +37,10 @@ def grown(record: Record, ops: int, *, scopes: bool = True) -> Record:
         return known + (time - 1) * len(inside) + sorted(inside).index(scope)
 
     main = _repeated(graph, start, stop, times, scope_of)
-    return msgspec.structs.replace(
+    made = msgspec.structs.replace(
         record, graphs=[main, *record.graphs[1:]], scopes=[*record.scopes, *copied]
     )
+    return with_groups(made)
 
 
 def _last_layer(scopes: list[Scope]) -> int:

@@ -102,6 +102,11 @@ export class Program {
     return this.graph(graphOf(id)).scope[indexOf(id)] ?? -1;
   }
 
+  /** Index into its graph's groups; -1 for none. */
+  group(id: NodeId): number {
+    return this.graph(graphOf(id)).group[indexOf(id)] ?? -1;
+  }
+
   isHousekeeping(id: NodeId): boolean {
     return this.graph(graphOf(id)).housekeeping[indexOf(id)] === 1;
   }

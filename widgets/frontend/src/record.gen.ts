@@ -73,6 +73,14 @@ export interface NestedGraph {
   argument: string;
 }
 
+export interface Group {
+  function: string;
+  parent: number;
+  scope: number;
+  plumbing: boolean;
+  scopes: number[];
+}
+
 export interface Graph {
   title: string;
   name: Column;
@@ -85,6 +93,8 @@ export interface Graph {
   inputs: Ragged;
   housekeeping: Column;
   nested: NestedGraph[];
+  group: Column;
+  groups: Group[];
 }
 
 export interface InputEntry {

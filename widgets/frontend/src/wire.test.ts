@@ -23,6 +23,12 @@ test.each([0, 3, 40, -2])("a message cut off at %i is a sentence that says what 
   expect(() => decode(new DataView(whole.buffer, 0, length))).toThrow(/Run the cell again/);
 });
 
+test("a record that was kept before ops were grouped has no groups", () => {
+  const graphs = record.graphs.map(({ group: _, groups: __, ...graph }) => graph);
+  const old = { ...record, graphs } as unknown as typeof record;
+  expect(decode(encode(old)).graphs[0]).toMatchObject({ groups: [], group: new Int32Array(0) });
+});
+
 test("another version of the schema is named", () => {
   const newer = { ...record, schema: SCHEMA_VERSION + 1 };
   expect(() => decode(encode(newer))).toThrow(`version ${SCHEMA_VERSION + 1}`);

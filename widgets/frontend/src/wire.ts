@@ -30,7 +30,9 @@ export function decode(data: DataView): Record {
         `${record.schema}. Reload the page, then run the cell again.`,
     );
   }
-  return record;
+  // A Record that was kept before ops were grouped has none.
+  const ungrouped = { group: new Int32Array(0), groups: [] };
+  return { ...record, graphs: record.graphs.map((graph) => ({ ...ungrouped, ...graph })) };
 }
 
 /** Typed arrays need their start at a multiple of 4; a comm message does not promise one. */

@@ -7,6 +7,7 @@
 import { AFTER, BEFORE, type Kind, type Merged } from "../both";
 import { type NodeId, nodeId, Program } from "../program";
 import type { Column, Graph, GraphDiff, ProgramDiff, Record } from "../record.gen";
+import { mergeGroups } from "./groups";
 import { Tables } from "./tables";
 
 export function merge(before: Program, after: Program, diff: ProgramDiff): Merged {
@@ -134,6 +135,7 @@ class Merger {
     const join = (own: Column, theirs: Column, map = (value: number): number => value): Column =>
       Int32Array.from([...own, ...nodes.map((node) => map(theirs[node] ?? -1))]);
     const { tables } = this;
+    const { groups, numbers } = mergeGroups(graph.groups, old.groups, (each) => tables.scope(each));
     return {
       name: join(graph.name, old.name, (each) => tables.string(each)),
       op: join(graph.op, old.op),
@@ -143,6 +145,8 @@ class Merger {
       stack: join(graph.stack, old.stack, () => -1), // lines are shown beside the program before
       args: join(graph.args, old.args, (each) => tables.string(each)),
       housekeeping: join(graph.housekeeping, old.housekeeping),
+      group: join(graph.group, old.group, (each) => numbers[each] ?? -1),
+      groups,
     };
   }
 
@@ -205,6 +209,8 @@ const EMPTY = {
   stack: NONE,
   args: NONE,
   housekeeping: NONE,
+  group: NONE,
+  groups: [],
 };
 
 function ragged(lists: readonly (readonly number[])[]): Graph["inputs"] {

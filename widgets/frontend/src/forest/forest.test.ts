@@ -102,6 +102,43 @@ describe("the tree of items", () => {
     expect(outline(root)).toBe("model(x)[x act[sin cos] act (call 2)[sin cos] output]");
   });
 
+  test("puts what a function made into a box of its own, inside its module", () => {
+    const build = new RecordBuilder();
+    const scope = build.scope("attn", "Attention");
+    const inner = build.scope("proj", "Linear", scope);
+    const rope = build.group("rope", { scope, scopes: [inner] });
+    const half = build.group("half", { scope, parent: rope });
+    const mask = build.group("", { scope, plumbing: true });
+    const x = build.input("x", [4]);
+    const ones = build.call("ones", [x], { scope, group: mask });
+    const bools = build.call("bool", [ones], { scope, group: mask });
+    const neg = build.call("neg", [x], { scope, group: half });
+    const cat = build.call("cat", [neg], { scope, group: half });
+    const linear = build.call("linear", [cat], { scope: inner });
+    build.output([build.call("where", [bools, linear], { scope })]);
+    const forest = buildForest(new Program(build.record()), PLAIN);
+    expect(outline(forest.root)).toBe(
+      "model(x)[x attn[ones … bool[ones bool] rope[half[neg cat] linear] where] output]",
+    );
+    const [, attention] = forest.root.children;
+    expect(attention?.children.map((each) => each.accent)).toEqual([
+      "plumbing",
+      "function",
+      "aten",
+    ]);
+    expect(forest.itemOf.get(linear)?.parent?.title).toBe("rope");
+  });
+
+  test("shows a function of one op that is shown as that op", () => {
+    const build = new RecordBuilder();
+    const group = build.group("size_of");
+    const x = build.input("x", [4]);
+    build.call("sym_size", [x], { group, housekeeping: true, shape: [] });
+    build.output([build.call("neg", [x], { group })]);
+    const { root } = buildForest(new Program(build.record()), PLAIN);
+    expect(outline(root)).toBe("model(x)[x neg output]");
+  });
+
   test("is empty for a program without ops", () => {
     const { root } = buildForest(
       new Program({ ...new RecordBuilder().record(), graphs: [] }),

@@ -23,9 +23,12 @@ export function buildForest(program: Program, options: Options): Forest {
 
 class Builder {
   readonly forest: Forest;
-  private readonly scopes = new Map<string, Item>();
+  /** Scopes and functions by key. */
+  private readonly containers = new Map<string, Item>();
   /** Per scope of the main graph, its item. */
   private readonly homes = new Map<number, Item>();
+  /** Per graph, the function that calls each scope. */
+  private readonly callers: Map<number, number>[];
 
   constructor(
     private readonly program: Program,
@@ -34,6 +37,10 @@ class Builder {
     const root = item("scope", "root", program.record.title, "", null);
     root.scope = program.record.scopes.findIndex((scope) => scope.parent < 0);
     this.forest = { root, itemOf: new Map(), byKey: new Map(), hidden: 0 };
+    this.callers = program.record.graphs.map(
+      ({ groups }) =>
+        new Map(groups.flatMap((group, at) => group.scopes.map((scope) => [scope, at]))),
+    );
   }
 
   run(): void {
@@ -143,9 +150,16 @@ class Builder {
     return box;
   }
 
-  /** The scope item that a node's box goes into, made on first use. */
+  /** The scope or function that a node's box goes into, made on first use. */
   private home(id: NodeId, into: Item): Item {
-    const main = graphOf(id) === 0; // where nothing depends on who runs it
+    const home = this.scopeOf(id, into);
+    const group = this.program.group(id);
+    return group < 0 ? home : this.functionOf(graphOf(id), group, home);
+  }
+
+  private scopeOf(id: NodeId, into: Item): Item {
+    const graph = graphOf(id);
+    const main = graph === 0; // where nothing depends on who runs it
     const known = main ? this.homes.get(this.program.scope(id)) : undefined;
     if (known) return known;
     const base = main ? -1 : this.outerScope(id);
@@ -157,20 +171,36 @@ class Builder {
     }
     let home = into;
     for (const scope of path) {
-      const key = `${home.key}/s${scope}`;
-      let next = this.scopes.get(key);
-      if (!next) {
+      const caller = this.callers[graph]?.get(scope) ?? -1;
+      const above = caller < 0 ? home : this.functionOf(graph, caller, home);
+      home = this.container(above, `s${scope}`, () => {
         const entry = scopes[scope];
         const again = entry && entry.call > 0 ? ` (call ${entry.call + 1})` : "";
-        next = item("scope", key, `${entry?.name ?? ""}${again}`, shortClass(entry?.cls), home);
-        next.scope = scope;
-        home.children.push(next);
-        this.scopes.set(key, next);
-      }
-      home = next;
+        const title = `${entry?.name ?? ""}${again}`;
+        return { ...item("scope", "", title, shortClass(entry?.cls), above), scope };
+      });
     }
     if (main) this.homes.set(this.program.scope(id), home);
     return home;
+  }
+
+  /** The item of a group of ops, inside those of the groups that it is in. */
+  private functionOf(graph: number, number: number, home: Item): Item {
+    const group = this.program.graph(graph).groups[number];
+    if (!group) return home;
+    const above = group.parent < 0 ? home : this.functionOf(graph, group.parent, home);
+    return this.container(above, `f${number}`, () => ({
+      ...item("function", "", group.function, "", above),
+      accent: group.plumbing ? "plumbing" : "function",
+    }));
+  }
+
+  private container(above: Item, key: string, make: () => Item): Item {
+    return ensure(this.containers, `${above.key}/${key}`, () => {
+      const made = { ...make(), key: `${above.key}/${key}` };
+      above.children.push(made);
+      return made;
+    });
   }
 
   private outerScope(id: NodeId): number {
@@ -235,18 +265,27 @@ function item(
   };
 }
 
-/** A scope that holds one plain op is shown as that op, under the scope's name. */
+/**
+ * A scope that holds one plain op is shown as that op, under the scope's name; a function that holds
+ * one thing, as that.
+ */
 function foldSingles(box: Item, itemOf: Map<NodeId, Item>): void {
   for (const child of [...box.children]) foldSingles(child, itemOf);
   box.children = box.children.map((child) => {
-    const only = child.children[0];
-    const single = child.kind === "scope" && child.children.length === 1;
-    if (!single || !only || only.kind !== "op" || only.children.length > 0) return child;
-    only.subtitle = child.title;
-    only.scope = child.scope;
+    const [only] = child.children;
+    if (child.children.length !== 1 || !only) return child;
+    const isPlain = only.kind === "op" && only.children.length === 0;
+    if (child.kind !== "function" && !(child.kind === "scope" && isPlain)) return child;
+    if (child.kind === "scope") {
+      only.subtitle = child.title;
+      only.scope = child.scope;
+    }
     only.parent = box;
     return only;
   });
+  if (box.kind === "function" && box.title === "") {
+    box.title = `${box.children[0]?.title} … ${box.children.at(-1)?.title}`;
+  }
 }
 
 function count(box: Item): number {

@@ -7,6 +7,8 @@ import type { NodeId } from "../program";
 
 export type ItemKind =
   | "scope"
+  /** What one call of a function made, or neighbours that work out sizes and masks. */
+  | "function"
   | "repeat"
   /** Neighbours of a group that is too large to be drawn at once. */
   | "chunk"

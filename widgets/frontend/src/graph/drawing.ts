@@ -51,15 +51,31 @@ function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing
 const inWords = (differences: number): string[] =>
   differences > 0 ? [counted(differences, "difference")] : [];
 
-/** At first, all is closed but scopes without neighbours: opening those saves a click. */
+/** A first view has no more boxes than this because something was opened in it. */
+const MOST_AT_FIRST = 24;
+/** What holds so much of what is shown is what the program is about. */
+const MOST_OF_IT = 0.6;
+
+/**
+ * At first, all is closed but scopes without neighbours, since opening those saves a click, and the
+ * scopes around a run of layers that is most of the program, as long as the view is small.
+ */
 export function firstOpen(forest: Forest): Set<string> {
   const open = new Set<string>();
-  let { children } = forest.root;
+  let { children, ops } = forest.root;
+  let shown = children.length;
+  /** What is to be opened, if layers are found in it. */
+  let perhaps: string[] = [];
   for (;;) {
     const inner = children.filter((item) => !["input", "output"].includes(item.kind));
-    const only = inner[0];
-    if (inner.length !== 1 || !only || only.kind !== "scope") return open;
-    open.add(only.key);
-    children = only.children;
+    const only = inner.length === 1 ? inner[0] : undefined;
+    const main = only ?? inner.find((item) => item.ops > MOST_OF_IT * ops);
+    if (main?.kind === "repeat") for (const key of perhaps) open.add(key);
+    if (main?.kind !== "scope") return open;
+    shown += main.children.length;
+    if (!only && shown > MOST_AT_FIRST) return open;
+    if (only && perhaps.length === 0) open.add(main.key);
+    else perhaps = [...perhaps, main.key];
+    ({ children, ops } = main);
   }
 }

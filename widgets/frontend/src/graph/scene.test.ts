@@ -179,6 +179,11 @@ test("a scope without neighbours is open at first, and no other", () => {
   expect(firstOpen(among).size).toBe(0);
 });
 
+test("the scope around a run of layers is open at first where it is most of the program", () => {
+  const { forest } = drawingOf(layeredProgram(5), PLAIN);
+  expect([...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title)).toEqual(["encoder"]);
+});
+
 test("a point is in a box and in all that hold it", () => {
   const scene = expanded(layeredProgram(1));
   const matmul = [...scene.boxOf.values()].find((box) => box.item.title === "matmul");

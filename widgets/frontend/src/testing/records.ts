@@ -7,6 +7,7 @@ import type {
   Failure,
   FixCard,
   Graph,
+  Group,
   Guard,
   InputEntry,
   OutputEntry,
@@ -30,6 +31,8 @@ interface NodeOptions {
   /** Sizes of its `f32` value; those of its first input by default. */
   shape?: readonly Size[];
   housekeeping?: boolean;
+  /** A group that `group` made. */
+  group?: number;
   /** Where its call came from, the outermost call first. */
   stack?: readonly Place[];
   /** Of an operator: `aten` by default. */
@@ -47,6 +50,7 @@ interface Node {
   scope: number;
   inputs: number[];
   housekeeping: boolean;
+  group: number;
   stack: number;
 }
 
@@ -54,6 +58,7 @@ interface Node {
 export class GraphBuilder {
   readonly nodes: Node[] = [];
   readonly nested: Graph["nested"] = [];
+  readonly groups: Group[] = [];
 
   constructor(
     private readonly owner: RecordBuilder,
@@ -64,6 +69,12 @@ export class GraphBuilder {
   call(label: string, inputs: readonly number[], options: NodeOptions = {}): number {
     const target = this.owner.target(label, options.kind ?? "aten");
     return this.node("call_function", this.owner.freshName(label), inputs, { ...options, target });
+  }
+
+  /** A function's call, or with an empty name neighbours that belong together. */
+  group(name: string, options: Partial<Group> = {}): number {
+    const group = { function: name, parent: -1, scope: -1, plumbing: false, scopes: [] };
+    return this.groups.push({ ...group, ...options }) - 1;
   }
 
   placeholder(name: string, shape: readonly Size[]): number {
@@ -92,7 +103,9 @@ export class GraphBuilder {
     const stack = this.owner.stack(options.stack ?? []);
     const first = this.nodes[inputs[0] ?? -1];
     const type = shape ? this.owner.tensor(shape) : (first?.type ?? this.owner.tensor([]));
-    this.nodes.push({ name, op, target, type, scope, inputs: [...inputs], housekeeping, stack });
+    const { group = -1 } = options;
+    const read = [...inputs];
+    this.nodes.push({ name, op, target, type, scope, inputs: read, housekeeping, stack, group });
     return this.nodes.length - 1;
   }
 
@@ -109,6 +122,8 @@ export class GraphBuilder {
       args: column((node) => strings(node.inputs.map((_, at) => `{${at}}`).join(", "))),
       inputs: ragged(this.nodes.map((node) => node.inputs)),
       housekeeping: column((node) => Number(node.housekeeping)),
+      group: column((node) => node.group),
+      groups: this.groups,
       nested: this.nested,
     };
   }
@@ -155,6 +170,10 @@ export class RecordBuilder {
     const node = this.main.placeholder(name, shape);
     this.inputs.push(this.entry("parameter", name, node, target, ""));
     return node;
+  }
+
+  group(name: string, options: Partial<Group> = {}): number {
+    return this.main.group(name, options);
   }
 
   call(label: string, inputs: readonly number[], options: NodeOptions = {}): number {

@@ -1,0 +1,315 @@
+"""Which ops of a module belong together, read off a Record: what one call of a function made.
+
+A module's own code is how far the stacks of all ops in it go together. What a stack has beyond that
+are calls of functions: each is a group, with the ops and the modules that it runs. A function that
+runs whole layers is none, since a reader looks for the layers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import msgspec
+
+from export_engine.record.graph import OPS, Graph, Group
+from export_engine.record.plumbing import neighbours, plumbing_nodes
+from export_engine.record.record import Record
+
+_CALLS = frozenset(OPS.index(op) for op in ("call_function", "call_module", "call_method"))
+_DEEPEST = 8
+"""So many groups in one another at most."""
+
+_Call = tuple[int, tuple[int, int]]
+"""The frame that calls, and the file and the name of the function that it calls."""
+
+OUTERMOST = -1
+"""Stands for the graph's outermost module, and for a group of none."""
+
+
+def with_groups(record: Record) -> Record:
+    """The Record with the groups of all its graphs."""
+    if not record.graphs:
+        return record
+    outer: dict[int, int] = {}
+    for graph in record.graphs:
+        outer.update((each.graph, graph.scope[each.node]) for each in graph.nested)
+    stacks = _Stacks(record)
+    graphs = [
+        _grouped(record, graph, stacks, outer.get(number, OUTERMOST))
+        for number, graph in enumerate(record.graphs)
+    ]
+    return msgspec.structs.replace(record, graphs=graphs)
+
+
+def _grouped(record: Record, graph: Graph, stacks: _Stacks, outer: int) -> Graph:
+    """A graph with its groups; `outer` is the scope of the node that runs it."""
+    shown = _shown(record, graph)
+    modules = _Modules(record, outer)
+    calls = _Calls(graph, stacks, modules, shown)
+    calls.keep_readable()
+    plumbing = plumbing_nodes(record, graph)
+    made = calls.groups(plumbing)
+    of_node = calls.of_node
+    for places in neighbours(
+        graph, [node for node in shown if node in plumbing], of_node, made, modules.of_scope
+    ):
+        group = of_node[places[0]]
+        scope = modules.of_scope(graph.scope[places[0]])
+        made.append(Group("", group, scope, plumbing=True))
+        for node in places:
+            of_node[node] = len(made) - 1
+    return msgspec.structs.replace(graph, group=array("i", of_node), groups=made)
+
+
+def _shown(record: Record, graph: Graph) -> list[int]:
+    """The nodes that stand for themselves: calls, but for checks and for picks of one result."""
+    picks = {at for at, each in enumerate(record.targets) if each.label == "getitem"}
+    return [
+        node
+        for node, op in enumerate(graph.op)
+        if op in _CALLS and not graph.housekeeping[node] and graph.target[node] not in picks
+    ]
+
+
+class _Stacks:
+    """The stacks of a Record, and how far two of them go together."""
+
+    def __init__(self, record: Record) -> None:
+        frames, (starts, items) = record.frames, (record.stacks.starts, record.stacks.items)
+        self._functions = list(zip(frames.file, frames.function, strict=True))
+        self._strings = record.strings
+        self._entries = [tuple(items[starts[at] : starts[at + 1]]) for at in range(len(starts) - 1)]
+        self._together: dict[tuple[int, int], int] = {}
+        self._calls: dict[tuple[int, int], tuple[_Call, ...]] = {}
+
+    def depth(self, stack: int) -> int:
+        return len(self._entries[stack])
+
+    def together(self, one: int, other: int) -> int:
+        """How many functions two stacks are in together, on whatever line of the last."""
+        if one == other:
+            return len(self._entries[one])
+        known = self._together.get((one, other))
+        if known is None:
+            known = 0
+            for a, b in zip(self._entries[one], self._entries[other], strict=False):
+                if self._functions[a] != self._functions[b]:
+                    break
+                known += 1
+                if a != b:
+                    break
+            self._together[one, other] = known
+        return known
+
+    def calls(self, stack: int, depth: int) -> tuple[_Call, ...]:
+        """The calls of functions that a stack has below its first `depth` functions."""
+        known = self._calls.get((stack, depth))
+        if known is None:
+            frames = self._entries[stack][max(depth, 1) - 1 :]
+            made = [(at, self._functions[to]) for at, to in pairwise(frames)]
+            known = self._calls[stack, depth] = tuple(made[:_DEEPEST])
+        return known
+
+    def name(self, call: _Call) -> str:
+        return self._strings[call[1][1]]
+
+
+class _Modules:
+    """The modules that a graph's nodes are in, below the one that it stands for itself."""
+
+    def __init__(self, record: Record, outer: int) -> None:
+        self._scopes = record.scopes
+        self._outer = outer
+
+    def of_scope(self, scope: int) -> int:
+        """The module that a scope stands for in this graph."""
+        if scope < 0 or scope == self._outer or self._scopes[scope].parent < 0:
+            return OUTERMOST
+        return scope
+
+    def parent(self, module: int) -> int:
+        return self.of_scope(self._scopes[module].parent)
+
+    def path(self, module: int) -> list[int]:
+        """The module and those that it is in, the outermost left out."""
+        found: list[int] = []
+        while module != OUTERMOST:
+            found.append(module)
+            module = self.parent(module)
+        return found
+
+
+@dataclass
+class _Running:
+    """A call of a function while its ops are gathered."""
+
+    call: _Call
+    module: int
+    parent: int
+    ops: int = 0
+    """That stand in it and in no function that it calls."""
+    modules: list[int] = field(default_factory=list)
+    is_kept: bool = True
+
+
+class _Calls:
+    """The calls of functions in a graph, told by the stacks of its nodes in their order."""
+
+    def __init__(
+        self, graph: Graph, stacks: _Stacks, modules: _Modules, shown: Sequence[int]
+    ) -> None:
+        self._stacks = stacks
+        self._modules = modules
+        self._made: list[_Running] = []
+        self.of_node = [OUTERMOST] * len(graph.name)
+        """Per node its group; before `keep_readable`, its call."""
+        self._open: dict[int, list[int]] = defaultdict(list)
+        self._placed: set[int] = set()
+        self._depth = _own_depths(graph, stacks, modules, shown)
+        self._inner = {modules.parent(each) for each in self._depth if each != OUTERMOST}
+        is_shown = set(shown)
+        for node, stack in enumerate(graph.stack):
+            if stack >= 0 and graph.op[node] in _CALLS:
+                self._enter(node, modules.of_scope(graph.scope[node]), stack, node in is_shown)
+
+    def _enter(self, node: int, module: int, stack: int, is_shown: bool) -> None:
+        depth = self._depth.get(module)
+        if depth is None:  # a module without an op that is shown
+            return
+        self.of_node[node] = self._running(module, self._stacks.calls(stack, depth))
+        if is_shown and self.of_node[node] >= 0:
+            self._made[self.of_node[node]].ops += 1
+        while module != OUTERMOST:
+            above = self._modules.parent(module)
+            length = max(self._depth[module] - self._depth[above] - 1, 0)
+            calls = self._stacks.calls(stack, self._depth[above])[:length]
+            call = self._running(above, calls)
+            if module not in self._placed:
+                self._placed.add(module)
+                if call >= 0:
+                    self._made[call].modules.append(module)
+            module = above
+
+    def _running(self, module: int, calls: Sequence[_Call]) -> int:
+        """The innermost of some calls in a module's code; those that it left are over."""
+        open_ = self._open[module]
+        same = 0
+        while same < min(len(open_), len(calls)) and self._made[open_[same]].call == calls[same]:
+            same += 1
+        del open_[same:]
+        for call in calls[same:]:
+            parent = open_[-1] if open_ else OUTERMOST
+            open_.append(len(self._made))
+            self._made.append(_Running(call, module, parent))
+        return open_[-1] if open_ else OUTERMOST
+
+    def keep_readable(self) -> None:
+        """Drops calls that are no help to a reader; what was in them stands where they stood."""
+        made = self._made
+        own = [each.ops for each in made]
+        total = [each.ops + len(each.modules) for each in made]
+        layered = [any(module in self._inner for module in each.modules) for each in made]
+        for number in reversed(range(len(made))):
+            parent = made[number].parent
+            if parent >= 0:
+                own[parent] += own[number]
+                total[parent] += total[number]
+                layered[parent] |= layered[number]
+        for number, each in enumerate(made):
+            each.is_kept = own[number] > 0 and total[number] > 1 and not layered[number]
+        self._lift()
+        children: dict[int, list[int]] = defaultdict(list)
+        for number, each in enumerate(made):
+            if each.is_kept:
+                children[each.parent].append(number)
+        for number, each in enumerate(made):
+            # The outer name stays: it is the one that the module's author wrote.
+            while each.is_kept and each.ops + len(each.modules) == 0:
+                only, *others = children[number]
+                if others:
+                    break
+                made[only].is_kept = False
+                each.ops, each.modules = made[only].ops, made[only].modules
+                made[only].ops, made[only].modules = 0, []
+                children[number] = children[only]
+        self._lift()
+
+    def _lift(self) -> None:
+        """Hands what is in calls that are not kept to those above."""
+        made = self._made
+        for number in reversed(range(len(made))):
+            each = made[number]
+            if not each.is_kept and each.parent >= 0:
+                made[each.parent].ops += each.ops
+                made[each.parent].modules += each.modules
+                each.ops, each.modules = 0, []
+        place = [OUTERMOST] * len(made)
+        for number, each in enumerate(made):
+            above = place[each.parent] if each.parent >= 0 else OUTERMOST
+            place[number] = number if each.is_kept else above
+            each.parent = above
+        self.of_node = [place[each] if each >= 0 else each for each in self.of_node]
+
+    def groups(self, plumbing: Iterable[int]) -> list[Group]:
+        """The groups of the calls that are kept, numbered anew."""
+        made = self._made
+        numbers = {
+            number: at for at, number in enumerate(n for n, each in enumerate(made) if each.is_kept)
+        }
+        numbers[OUTERMOST] = OUTERMOST
+        self.of_node = [numbers[each] for each in self.of_node]
+        is_plumbing = self._all_plumbing(len(numbers) - 1, frozenset(plumbing), numbers)
+        return [
+            Group(
+                self._stacks.name(each.call),
+                numbers[each.parent],
+                each.module,
+                is_plumbing[numbers[number]],
+                sorted(each.modules),
+            )
+            for number, each in enumerate(made)
+            if each.is_kept
+        ]
+
+    def _all_plumbing(
+        self, count: int, plumbing: frozenset[int], numbers: dict[int, int]
+    ) -> list[bool]:
+        """Per group, whether all its ops are plumbing; one that runs modules is not."""
+        found = [True] * count
+        for node, group in enumerate(self.of_node):
+            if group >= 0 and node not in plumbing:
+                found[group] = False
+        for number, each in reversed(list(enumerate(self._made))):
+            if not each.is_kept:
+                continue
+            at, above = numbers[number], numbers[each.parent]
+            found[at] = found[at] and not each.modules
+            if above >= 0 and not found[at]:
+                found[above] = False
+        return found
+
+
+def _own_depths(
+    graph: Graph, stacks: _Stacks, modules: _Modules, shown: Iterable[int]
+) -> dict[int, int]:
+    """Per module, how many functions the stacks of all ops in it have together."""
+    first: dict[int, int] = {}
+    depths: dict[int, int] = {}
+    seen: set[tuple[int, int]] = set()
+    for node in shown:
+        stack = graph.stack[node]
+        module = modules.of_scope(graph.scope[node])
+        if stack < 0 or (module, stack) in seen:
+            continue
+        seen.add((module, stack))
+        for each in (*modules.path(module), OUTERMOST):
+            if each not in first:
+                first[each] = stack
+                depths[each] = stacks.depth(stack)
+            else:
+                depths[each] = min(depths[each], stacks.together(first[each], stack))
+    return depths
