@@ -1,6 +1,6 @@
-"""Whether two Records say the same of a program: the one read from an archive, and one kept in it.
+"""Whether two Records describe the same program: the one read from an archive and one saved in it.
 
-Numbers into tables are put aside for what they stand for. What torch does not keep when it saves a
+Indices into tables are replaced by the entries. What torch does not keep when it saves a
 program is left out: the nodes that stand for nested graphs and what they are called, and where an
 operator that runs a graph and a `getitem` of its results come from.
 """
@@ -21,7 +21,7 @@ _GETITEM = "operator.getitem"
 
 
 def differences(read: Record, kept: Record) -> Iterator[str]:
-    """What the kept Record says otherwise, in sentences; none if it is of the same program."""
+    """What the saved Record says differently, in sentences; none if it is of the same program."""
     if kept.outcome != "exported":
         yield "it is of an export that failed"
         return
@@ -114,7 +114,7 @@ class Resolved:
         return (plain, *(self._kind(each) for each in entry.items if each < number))
 
     def _scope(self, number: int) -> Hashable:
-        """The modules from the root on; what the root is called is the call's title."""
+        """The modules from the root on; the root's name is the call's title."""
         found: list[tuple[str, str, int]] = []
         while number >= 0:
             scope = self._record.scopes[number]
@@ -137,7 +137,7 @@ class Resolved:
 
 
 def _target(target: Target | None) -> Any:
-    """What is called; of an operator that is not torch's own, its schema is not in the program."""
+    """What is called; a program does not hold the schema of a custom op."""
     if target is None:
         return None
     if target.kind == "custom":

@@ -1,4 +1,4 @@
-"""Arguments of a call in an archive as text, with holes where other nodes stand.
+"""Arguments of a call in an archive as text, with placeholders for other nodes.
 
 The same text as `describe.arguments` makes of a node of a program.
 """
@@ -22,7 +22,7 @@ Find = Callable[[str], int]
 
 
 def kind_of(union: schema.Union) -> str:
-    """Which of the fields of a union is given."""
+    """Which field of a union is set."""
     if len(union) != 1:
         raise ArchiveError(f"A value has {len(union)} kinds; it should have one.")
     return next(iter(union))
@@ -72,7 +72,7 @@ _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
 
 
 class Unknown(str):
-    """A value of a kind that a later torch writes, as JSON."""
+    """A value of a kind that only a later torch writes, as JSON."""
 
 
 def value_of(union: schema.Union) -> Any:
@@ -88,7 +88,7 @@ def value_of(union: schema.Union) -> Any:
 
 
 def unknown(union: schema.Union, kind: str) -> Unknown:
-    """What is kept of a value of an unknown kind."""
+    """A value of an unknown kind."""
     text = bytes(union[kind])[:_LONGEST_UNKNOWN].decode(errors="replace")
     return Unknown(f"<{kind[:_LONGEST_UNKNOWN]} {text}>")
 

@@ -1,45 +1,45 @@
-"""Every bound on what an archive may hold, in one place.
+"""Every limit on what an archive may hold, in one place.
 
-What is beyond them is refused in a sentence, or shown as text; nothing of it is computed. They are
-far above what torch writes for the largest models, and low enough that a file of any content is
-refused or read within seconds.
+What exceeds them is rejected with a sentence, or shown as text; none of it is computed. They are
+far above what torch writes for the largest models, and low enough that any file is read or rejected
+within seconds.
 """
 
 MEMBERS = 100_000
 """Files in an archive."""
 DIRECTORY_BYTES = 2**24
-"""Of the list of them at its end."""
+"""Bytes of the zip file's central directory."""
 NAME = 1_000
 """Characters of the name of a member."""
 JSON_BYTES = 2**28
-"""Of one member that is read: a program, or our Record."""
+"""Bytes of a member that is read: a program, or our Record."""
 CONFIG_BYTES = 2**26
-"""Of one that lists weights."""
+"""Bytes of a member that lists weights."""
 SMALL_BYTES = 2**12
-"""Of one that says a version."""
+"""Bytes of a member that holds a version."""
 RATIO = 200
-"""How many times as large as it is in the file a member may get, beyond `UNPACKED_FREELY`."""
+"""The largest compression ratio of a member, beyond `UNPACKED_FREELY`."""
 UNPACKED_FREELY = 2**22
 """Bytes; torch packs without compressing."""
 UNPACKED = 2**28
-"""Bytes that all members together may have in any file."""
+"""Unpacked bytes allowed in any file."""
 UNPACKED_RATIO = 100
-"""How many times the size of the file they may have in a larger one."""
+"""Unpacked bytes allowed in a larger file, as a multiple of its size."""
 
 JSON_DEPTH = 400
-"""Lists and objects inside of each other. A graph inside of another takes about ten."""
+"""Nesting of lists and objects. A nested graph takes about ten levels."""
 JSON_VALUES = 6_000_000
 """Values in one document. A program of 4,000 ops has 300,000."""
 
 GRAPH_DEPTH = 32
-"""Graphs inside of each other."""
+"""Nesting of graphs."""
 GRAPHS = 20_000
 NODES = 500_000
 """Nodes of all graphs together."""
 ITEMS = 100_000
 """Entries of one list in a node: arguments, results, elements of a list argument."""
 ARGUMENT_DEPTH = 16
-"""Dicts inside of each other in an argument."""
+"""Nesting of dicts in an argument."""
 ENTRIES = 200_000
 """Inputs, or outputs, of a program."""
 MODULES = 500_000
@@ -51,15 +51,15 @@ INTEGER = 2**63 - 1
 LINE = 2**31 - 1
 """The largest number of a line."""
 TEXT = 1_000
-"""Characters of a name, a path or a class; more are cut."""
+"""Characters of a name, a path or a class; the rest is cut."""
 STACK_TEXT = 100_000
 """Characters of a stack trace or of a module stack; more are left out."""
 FRAMES = 500
 """Lines of one stack."""
 SCOPES = 200
-"""Modules inside of each other."""
+"""Nesting of modules."""
 TREE_DEPTH = 64
-"""Containers inside of each other, in an argument of the call or in a result."""
+"""Nesting of containers in an argument of the call or in a result."""
 TREE_LEAVES = 200_000
 SOURCE_CHARACTERS = 20_000_000
 """Of all source files in our Record together."""

@@ -1,4 +1,4 @@
-"""The sizes that a caller of a program in an archive decides, numbered, and formulas over them."""
+"""The input sizes of a program in an archive, numbered, and formulas over them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CallSizes:
         self._paths = paths
         self.inputs: list[SizeInput] = []
         self.values: list[int | Expression] = []
-        """Per size, the number or expression that the program takes it for."""
+        """Per size, the number or expression that the program has for it."""
         self._by_place: dict[tuple[str, int], int] = {}
         self._by_symbol: dict[str, str] = {}
 
@@ -34,7 +34,7 @@ class CallSizes:
             entry: of the signature's inputs.
             dim: of the tensor; -1 for a number.
             path: of the input.
-            value: what the program takes it for.
+            value: what the program has for it.
         """
         size: Size = self._symbols.text(value) if isinstance(value, Expression) else value
         place = InputPlace(path, dim)
@@ -55,7 +55,7 @@ class CallSizes:
         )
 
     def solve(self) -> None:
-        """Each symbol by the first size that is it, else by one that is a line of it."""
+        """Each symbol by the first size that equals it, else by one that is linear in it."""
         for alone in (True, False):
             for number_, value in enumerate(self.values):
                 line = linear(value) if isinstance(value, Expression) else None
@@ -65,7 +65,7 @@ class CallSizes:
                 self._by_symbol.setdefault(line[0], text)
 
     def key(self, expression: Expression) -> Expression:
-        """What tells an expression from others."""
+        """The key of an expression."""
         return expression
 
     def symbols_of(self, expression: Expression) -> list[str]:
@@ -73,7 +73,7 @@ class CallSizes:
         return sorted(expression.symbols)
 
     def is_symbol(self, expression: Expression) -> bool:
-        """Whether it is a symbol alone."""
+        """Whether it is a single symbol."""
         return expression.is_symbol
 
     def range_of(self, expression: Expression) -> tuple[int | None, int | None] | None:

@@ -16,7 +16,7 @@ Ranges = Mapping[Expression, tuple[int | None, int | None]]
 """The ends of each size's range; None for one that is open."""
 
 _INFINITE = 2**63 - 2
-"""The largest number that torch holds bounds a number computed from data: it says nothing."""
+"""torch bounds a data-dependent number by the largest int that it can hold: no real bound."""
 
 
 def read_ranges(program: schema.ExportedProgram) -> Ranges:

@@ -1,4 +1,4 @@
-"""A copy of a file that no one else can write to: what is checked is what is loaded."""
+"""A private copy of a file, so that what is checked is what is loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHUNK = 1 << 20
 
 
 class Identity(NamedTuple):
-    """What changes when a file is written to or replaced."""
+    """The identity of a file, which changes when it is written or replaced."""
 
     device: int
     inode: int
@@ -31,7 +31,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def from_stat(cls, known: os.stat_result) -> Identity:
-        """That of the file that was asked."""
+        """The identity of the original file."""
         return cls(known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 
 
@@ -39,15 +39,15 @@ class Identity(NamedTuple):
 def private_copy(
     path: Path, expected: Identity, passing: Callable[[bytes], object]
 ) -> Iterator[Path]:
-    """A copy in a folder of this user's alone, which goes when the block ends.
+    """A copy in a private temporary folder, deleted when the block ends.
 
     Args:
         path: the file.
-        expected: what it was when it was looked at.
+        expected: its identity when it was read.
         passing: called with each piece of the content, in order.
 
     Raises:
-        ArchiveError: it is another file now, or it cannot be copied.
+        ArchiveError: the file has changed, or it cannot be copied.
     """
     with tempfile.TemporaryDirectory(
         prefix="export-explorer-", ignore_cleanup_errors=True

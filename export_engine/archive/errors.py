@@ -1,5 +1,5 @@
-"""What is raised for a file that is no archive of a program."""
+"""The error for a file that is not an archive of a program."""
 
 
 class ArchiveError(ValueError):
-    """A file that cannot be opened as an exported program. Its text can be shown as it is."""
+    """A file that cannot be opened as an exported program. The message can be shown as it is."""

@@ -12,7 +12,7 @@ from export_engine.archive.expressions import OPAQUE, Expression, number
 
 _ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
 _INSIDE = _ATOM - 0.5
-"""Whatever is more than one name or number gets brackets."""
+"""Anything but a single name or number gets parentheses."""
 _LEVELS = {
     "Add": _ADD,
     "Mul": _MUL,
@@ -35,7 +35,7 @@ _LEVELS = {
     **dict.fromkeys(("FloorDiv", "CleanDiv", "Mod", "PythonMod", "ModularIndexing"), 35.0),
     **dict.fromkeys(("FloatTrueDiv", "IntTrueDiv", "Where"), 35.0),
 }
-"""How tightly each binds, as sympy and torch have it; any other is a function."""
+"""Precedence of each, as in sympy and torch; any other is a function."""
 _SIGNS = {
     "Equality": (" == ", 50.0),
     "Unequality": (" != ", 50.0),
@@ -56,7 +56,7 @@ _SIGNS = {
     "BitwiseFn_bitwise_or": (" | ", 36.0),
     "BitwiseFn_bitwise_xor": (" ^ ", 37.0),
 }
-"""What stands between values, and from which level on they get brackets."""
+"""The operator between values, and the precedence from which they get parentheses."""
 _CALLED = {
     "Max": "max",
     "Min": "min",
@@ -126,7 +126,7 @@ def _sum(expression: Expression, names: Mapping[str, str]) -> str:
 
 def _power(expression: Expression, names: Mapping[str, str]) -> str:
     base, exponent = expression.args
-    plain_text = printed(base, names)  # once: printing it twice would double at each level
+    plain_text = printed(base, names)  # once: printing it twice would be exponential
     text = f"({plain_text})" if _level(base) <= _MUL else plain_text
     times = exponent.value
     plain = exponent.is_number and isinstance(times, int) and times >= 0
@@ -165,7 +165,7 @@ def _is_negative(expression: Expression) -> bool:
 
 
 def _positive(expression: Expression) -> Expression:
-    """What is negative without its minus sign."""
+    """The absolute value of a negative term."""
     if expression.is_number:
         return number(-expression.value)
     first, *rest = expression.args

@@ -1,4 +1,4 @@
-"""Sizes and conditions in an archive: text, read by a small grammar of our own.
+"""Sizes and conditions in an archive: text, read by a small grammar.
 
 torch writes them as sympy's `srepr` does, `Add(Symbol('s77', integer=True), Integer(1))`; before
 2.5 as Python, `s77 + 1`. Both are read here into an Expression, and nothing is computed but a minus
@@ -19,7 +19,7 @@ Number = int | float
 
 
 class UnreadableError(ValueError):
-    """A text that is not in the grammar, or beyond the bounds."""
+    """A text that is not in the grammar, or exceeds the limits."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,18 @@ class Expression:
     """`number`, `symbol`, or sympy's name of the function: `Add`, `FloorDiv`, `Equality`."""
     args: tuple[Expression, ...] = ()
     value: Number = 0
-    """Of a number."""
+    """The value of a number."""
     name: str = ""
-    """Of a symbol."""
+    """The name of a symbol."""
 
     @property
     def is_symbol(self) -> bool:
-        """Whether it is a symbol alone."""
+        """Whether it is a single symbol."""
         return self.kind == "symbol"
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number alone."""
+        """Whether it is a single number."""
         return self.kind == "number"
 
     @cached_property
@@ -66,7 +66,7 @@ def parsed(text: str) -> Expression:
     """The expression that a text is.
 
     Raises:
-        UnreadableError: it is none that torch writes.
+        UnreadableError: torch does not write such a text.
     """
     if len(text) > bounds.FORMULA_CHARACTERS:
         raise UnreadableError(f"it has {len(text):,} characters")
@@ -97,7 +97,7 @@ _BINARY = {
     "**": (7, "Pow"),
 }
 _SIGNED = 6
-"""How tightly a minus sign binds: more than `*`, less than `**`."""
+"""Precedence of a minus sign: above `*`, below `**`."""
 _ALIASES = {"Eq": "Equality", "Ne": "Unequality", "Lt": "StrictLessThan", "Le": "LessThan"} | {
     "Gt": "StrictGreaterThan",
     "Ge": "GreaterThan",
@@ -120,7 +120,7 @@ OPAQUE = (
     *("sqrt", "exp", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh"),
 )
-"""Functions that torch keeps sympy from working out: `OpaqueUnaryFn_sqrt`."""
+"""Functions that torch keeps sympy from evaluating: `OpaqueUnaryFn_sqrt`."""
 _FUNCTIONS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("Add", "Mul", "Max", "Min", "And", "Or"), (1, 64)),
     **dict.fromkeys(("Not", "Abs", "floor", "ceiling", "sqrt", "exp", "log", "Identity"), (1, 1)),
@@ -139,11 +139,11 @@ _FUNCTIONS: dict[str, tuple[int, int]] = {
     "Piecewise": (1, 16),
     "ExprCondPair": (2, 2),
 }
-"""What torch writes sizes with, and how many arguments each takes."""
+"""The functions in torch's sizes, and how many arguments each takes."""
 
 
 class _Parser:
-    """Reads one text. Depth and length are bounded, so that it ends and does not recurse far."""
+    """Parses one text, within limits on depth and length."""
 
     def __init__(self, text: str) -> None:
         self._tokens = list(self._split(text.strip()))
@@ -163,7 +163,7 @@ class _Parser:
         return found
 
     def whole(self) -> Expression:
-        """The expression that all of the text is."""
+        """The expression of the whole text."""
         found = self._expression(0)
         if self._at < len(self._tokens):
             raise UnreadableError(f"{self._tokens[self._at][1]!r} comes after its end")
@@ -298,7 +298,7 @@ def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
 
 
 def _made(name: str, args: tuple[Expression, ...]) -> Expression:
-    """A function of values; of a sum, a product and a minus sign what can be told at once."""
+    """A function of values; sums, products and minus signs are simplified."""
     if name in ("Add", "Mul"):
         flat: list[Expression] = []
         for each in args:
@@ -333,9 +333,9 @@ def _read_float(text: str) -> float:
 
 
 def value_of(expression: Expression, symbols: Mapping[str, int]) -> Number | None:
-    """The value for values of its symbols; None where one lacks, or it is not arithmetic.
+    """The value for values of its symbols; None if one is missing, or it is not arithmetic.
 
-    Sums, products, quotients and remainders alone; what they come to is bounded.
+    Only sums, products, quotients and remainders; the result is bounded.
     """
     if expression.is_number:
         return expression.value

@@ -25,18 +25,18 @@ _GRAPH = msgspec.json.Decoder(schema.GraphArgument)
 _KEYWORD = 2
 """The kind of an argument that is passed by its name."""
 _TUPLES = (["operands"], ["additional_inputs"])
-"""What higher-order operators are given as tuples; in an archive all of these are lists."""
+"""Arguments that higher-order operators take as tuples; in an archive they are lists."""
 _SYMBOLIC = {"as_sym_int": "int", "as_sym_float": "float", "as_sym_bool": "bool"}
 _LISTS = ("as_tensors", "as_sym_ints", "as_sym_floats", "as_sym_bools")
 
 
 class Inner(NamedTuple):
-    """A graph that a node is given."""
+    """A graph passed to a node."""
 
     name: str
     graph: schema.Graph
     users: list[tuple[int, str]]
-    """The nodes that run it, and what each calls it."""
+    """The nodes that run it, and the argument that holds it."""
 
 
 class Graphs:
@@ -62,14 +62,14 @@ class Graphs:
         within: Within | None = None,
         depth: int = 0,
     ) -> int:
-        """Reads a graph and all that it nests; returns its number.
+        """Reads a graph and its nested graphs; returns its number.
 
         Args:
             graph: the graph.
-            title: what to call it.
+            title: its title.
             constants: names of the inputs that are constants, by position.
-            within: where the node stands that runs it.
-            depth: how many graphs it is in.
+            within: the origin of the node that runs it.
+            depth: its nesting depth.
         """
         number = len(self.entries)
         if depth > bounds.GRAPH_DEPTH or number >= bounds.GRAPHS:
@@ -88,7 +88,7 @@ class Graphs:
         return number
 
     def target(self, text: str) -> int:
-        """The number of what a node calls."""
+        """The number of a node's target."""
         known = self.targets.find(text)
         if known is None:
             known = self.targets.add(text, target_of(text))
@@ -189,7 +189,7 @@ class _Columns:
         results: list[tuple[str, Value]],
         within: list[schema.Metadata],
     ) -> None:
-        """A node per result, as torch makes them; one that has no user had no node."""
+        """A getitem node per used result, as torch makes them."""
         base = _name_of(node)
         for index, (name, value) in enumerate(results):
             if name and not name.startswith(f"{base}_unused_"):
@@ -198,7 +198,7 @@ class _Columns:
                 self._node("call_function", name, _GETITEM, value, args, [position], origin)
 
     def _results(self, node: schema.Node) -> Iterator[tuple[str, Value]]:
-        """The names of what a call gives, and the values; no name for None and for lists."""
+        """The names and values of a call's results; None and lists have no name."""
         for union in node.outputs:
             kind = kind_of(union)
             if kind in _LISTS:
@@ -309,7 +309,7 @@ def _named(value: schema.Named | schema.SymArgument) -> str:
 
 
 def _by_name(argument: schema.NamedArgument, target: Target) -> bool:
-    """Whether an argument is passed by its name; before torch 2.6 the schema alone tells."""
+    """Whether an argument is passed by keyword; before torch 2.6 only the schema says so."""
     if not argument.name:
         return False
     if argument.kind is None:
@@ -339,7 +339,7 @@ def _first_known(within: list[schema.Metadata], own: schema.Metadata) -> schema.
 
 
 def _is_single(node: schema.Node) -> bool:
-    """Whether a call gives one value, and not a tuple of one."""
+    """Whether a call returns one value, not a tuple of one."""
     if len(node.outputs) != 1 or kind_of(node.outputs[0]) in _LISTS:
         return False
     higher = node.target.startswith("torch.ops.higher_order")
@@ -348,7 +348,7 @@ def _is_single(node: schema.Node) -> bool:
 
 
 def _name_of(node: schema.Node) -> str:
-    """A call's name; before torch 2.8 that of its one result, else it has none of its own."""
+    """A call's name; before torch 2.8 that of its only result, else a made-up one."""
     if node.name:
         return node.name
     first = node.outputs[0] if node.outputs else {}

@@ -1,7 +1,7 @@
-"""JSON from an archive: its nesting and its number of values are checked before it is decoded.
+"""JSON from an archive: depth and number of values are checked before it is decoded.
 
-Both are counted without decoding: what is in texts is taken out, brackets are left, and pairs of
-them are taken out until none is left, a level at a time.
+Both are counted without decoding: strings are removed, then matching pairs of brackets, one level
+at a time, until none is left.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _TEXT = re.compile(rb'"[^"]*"')
 
 
 def decoded(data: bytes, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
-    """A document as what it should be.
+    """A decoded document.
 
     Args:
         data: the document.
-        decoder: of the type that it should be of.
-        what: what to call it in errors: `model.pt2, models/model.json`.
+        decoder: of the expected type.
+        what: its name in errors: `model.pt2, models/model.json`.
 
     Raises:
-        ArchiveError: it is no such document, or one beyond the bounds.
+        ArchiveError: it is not such a document, or exceeds the limits.
     """
     check(data, what)
     try:

@@ -1,8 +1,8 @@
-"""The Record that `save` put into an archive: what it adds to what the graph says.
+"""The Record that `save` put into an archive, and what it adds to the graph.
 
-It has what a program does not keep: guards with their lines, the text of the source files,
-findings, what was checked and run. It is taken only where it agrees with the graph in all that both
-say, and it is data like the rest: no path in it is ever opened.
+It has what a program does not keep: guards with their lines, source text, findings, checks and
+runs. It is used only if it agrees with the graph wherever both say something, and it is data like
+the rest: no path in it is ever opened.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CLAIMED = "Checks, comparisons and runs are as recorded in the file; none was r
 
 
 class Kept(NamedTuple):
-    """What there is of such a Record."""
+    """The saved Record, or why there is none."""
 
     record: Record | None
     note: str
@@ -39,7 +39,7 @@ class Kept(NamedTuple):
 
 
 def kept_in(members: Members, title: str) -> Kept:
-    """The Record in an archive, if one is there that holds together."""
+    """The Record in an archive, if there is a valid one."""
     if RECORD not in members:
         return Kept(None, PLAIN)
     try:
@@ -54,7 +54,7 @@ def kept_in(members: Members, title: str) -> Kept:
 
 
 def names_of(record: Record | None) -> Mapping[str, str]:
-    """The user's names of torch's symbols, as far as they are names."""
+    """The user's names of torch's symbols, if they are valid names."""
     if record is None:
         return {}
     return {
@@ -65,7 +65,7 @@ def names_of(record: Record | None) -> Mapping[str, str]:
 
 
 def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[Record | None, str]:
-    """The Record of the graph with what the kept one adds; None, and why, where they disagree.
+    """The Record of the graph, completed by the saved one; None, and why, if they disagree.
 
     Args:
         read: the Record of the graph.
@@ -111,7 +111,7 @@ def _unsaid(findings: Sequence[FindingRow], read: Record, kept: Record) -> Itera
 
 
 def _probe(read: Record, kept: Record) -> Probe:
-    """The rules that the graph gives, with the guards that the kept Record says they come from."""
+    """The graph's rules, with the guards that the saved Record traces them to."""
     known = {(each.kind, *each.formula): each for each in kept.probe.rules if each.formula}
     numbers = {each.torch_name: number for number, each in enumerate(kept.symbols)}
 
@@ -132,7 +132,7 @@ def _probe(read: Record, kept: Record) -> Probe:
 
 
 def _check_bounds(record: Record) -> None:
-    """Raises ArchiveError for what holds together and is too much to be shown."""
+    """Raises ArchiveError for a valid Record that is too large to show."""
     if sum(len(graph.name) for graph in record.graphs) > bounds.NODES:
         raise ArchiveError(f"It has more than {bounds.NODES:,} nodes.")
     if sum(len(file.text) for file in record.files) > bounds.SOURCE_CHARACTERS:

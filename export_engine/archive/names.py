@@ -1,4 +1,4 @@
-"""Names in an archive: they are what they claim to be, or are shown as text."""
+"""Names in an archive: valid ones are kept, others are shown as quoted text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from export_engine.archive import bounds
 
 
 class Names:
-    """Tells names from other text, and remembers what was none."""
+    """Tells names from other text, and remembers invalid ones."""
 
     def __init__(self) -> None:
         self.refused: list[str] = []
-        """Texts that should be names and are none."""
+        """Texts that should be names but are not."""
         self._shown: dict[str, str] = {}
 
     def shown(self, text: str) -> str:
-        """A name as it is; any other text quoted, so that nobody takes it for one."""
+        """A valid name as it is; any other text quoted."""
         known = self._shown.get(text)
         if known is None:
             fine = len(text) <= bounds.TEXT and all(
@@ -27,5 +27,5 @@ class Names:
 
 
 def cut(text: str) -> str:
-    """A text of at most so many characters as any is shown with."""
+    """A text cut to the length that is shown."""
     return text if len(text) <= bounds.TEXT else text[: bounds.TEXT - 1] + "…"

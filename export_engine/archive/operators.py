@@ -1,7 +1,7 @@
-"""What an archive calls, by its name alone: nothing is looked up in torch.
+"""The targets of an archive's calls, by name: nothing is looked up in torch.
 
-`operators.txt` lists the operators of torch's own: their schemas and tags. It is written by
-`python -m export_engine.archive.operator_table`, and a test holds it against the installed torch.
+`operators.txt` lists torch's own operators with their schemas and tags. It is written by
+`python -m export_engine.archive.operator_table`, and a test compares it with the installed torch.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def is_named(text: str) -> bool:
 
 
 def parameters(higher_order: str) -> list[str]:
-    """What a higher-order operator calls its arguments; empty where that is not known."""
+    """The argument names of a higher-order operator; empty if unknown."""
     return _higher_order().get(higher_order, [])
 
 
 def has_default(target: Target, argument: str) -> bool:
-    """Whether an operator's schema has a default for an argument, or takes it by keyword alone."""
+    """Whether an operator's schema has a default for an argument, or takes it by keyword only."""
     before, _, after = target.schema.partition(" *, ")
     return f" {argument}=" in before or f" {argument}" in after
 

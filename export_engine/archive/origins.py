@@ -11,7 +11,7 @@ from export_engine.source import Stack, parse_stack_trace, without_repeats
 
 
 class Within(NamedTuple):
-    """Where the node stands that runs a nested graph. torch records less inside than outside."""
+    """The origin of the node that runs a nested graph. torch records less inside than outside."""
 
     scope: int = -1
     stack: Stack = ()
@@ -27,7 +27,7 @@ class Origins:
         self._module_stacks: dict[str, int] = {}
 
     def within(self, scope: int, stack: int) -> Within:
-        """Where a node stands, for the graphs that it runs."""
+        """The origin of a node, for the graphs that it runs."""
         return Within(scope, self.stacks.stack(stack))
 
     def scope(self, metadata: schema.Metadata | None, within: Within) -> int:
@@ -55,7 +55,7 @@ class Origins:
 
 
 def _modules(text: str) -> dict[str, tuple[str, str]]:
-    """`key,path,class;key,path,class` as torch's nn_module_stack; what is not so is left out."""
+    """`key,path,class;key,path,class` as torch's nn_module_stack; anything else is left out."""
     found: dict[str, tuple[str, str]] = {}
     for item in text.split(";")[: bounds.SCOPES]:
         parts = _parts(item)
@@ -65,7 +65,7 @@ def _modules(text: str) -> dict[str, tuple[str, str]]:
 
 
 def _parts(item: str) -> list[str]:
-    """A text split at commas, but for those inside of brackets."""
+    """A text split at top-level commas."""
     if "[" not in item and "(" not in item:
         return item.split(",")
     parts, start, depth = [], 0, 0

@@ -1,4 +1,4 @@
-"""What an archive holds, by the names of its members: programs, compiled packages, our Record."""
+"""The contents of an archive, by member names: programs, compiled packages, our Record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Parts:
-    """What there is."""
+    """The parts of an archive."""
 
     programs: dict[str, str]
     """Per program the member that it is in."""
@@ -26,10 +26,10 @@ class Parts:
     executorch: tuple[str, ...]
     """Members for ExecuTorch."""
     others: tuple[str, ...]
-    """What tells that it is another kind of file."""
+    """Members that identify other kinds of files."""
 
     def notes(self, shown: str) -> list[str]:
-        """What else there is than the program that is shown, in sentences."""
+        """Sentences about parts other than the program that is shown."""
         others = [each for each in self.programs if each != shown]
         found = []
         if others:
@@ -49,7 +49,7 @@ class Parts:
         return found
 
     def instead(self) -> str:
-        """What the file is, where it holds no program, and what to do with it."""
+        """What a file without a program is, and what to do with it."""
         if self.compiled:
             return (
                 f"It holds only code compiled by AOTInductor ({_listed(self.compiled)}). If you "
@@ -68,7 +68,7 @@ class Parts:
 
 
 def parts_of(members: Iterable[str]) -> Parts:
-    """What the names of members say."""
+    """The parts, from the names of the members."""
     programs: dict[str, str] = {}
     compiled: dict[str, None] = {}
     executorch, others = [], []

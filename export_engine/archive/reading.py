@@ -1,6 +1,6 @@
-"""A `.pt2` file → its Record. Nothing of torch's is imported, and nothing in the file is evaluated.
+"""A `.pt2` file → its Record. torch is not imported, and nothing in the file is evaluated.
 
-zip members → JSON within bounds → torch's schema → Record. Pickles, weights and compiled code are
+zip members → JSON within limits → torch's schema → Record. Pickles, weights and compiled code are
 not read, and no path that the file names is opened.
 """
 
@@ -47,16 +47,16 @@ _PROGRAM = msgspec.json.Decoder(schema.ExportedProgram)
 
 @dataclass(frozen=True)
 class ReadArchive:
-    """What a `.pt2` file says."""
+    """The contents of a `.pt2` file."""
 
     record: Record
-    """Of the model that was asked for."""
+    """The Record of the requested model."""
     model: str
     """Its name."""
     models: tuple[str, ...]
     """Every program in the file, by name."""
     notes: tuple[str, ...]
-    """What else is in it, and what of it could not be read, in sentences."""
+    """Sentences about other parts, and about what could not be read."""
 
 
 def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
@@ -67,8 +67,8 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
         model: which of its programs; the first by default.
 
     Raises:
-        ArchiveError: there is no such file or model, it is damaged, or it is beyond the bounds of
-            `bounds.py`. Its text says what, where, and what to do.
+        ArchiveError: there is no such file or model, it is damaged, or it exceeds the limits in
+        `bounds.py`. The message says what, where, and what to do.
     """
     file = Path(path)
     with opened(file) as members:
@@ -82,7 +82,7 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
                 "damaged, or saved by a torch version with another format: open it with "
                 "that version."
             ) from error
-        except Exception as error:  # a file may say anything; what nobody thought of is logged
+        except Exception as error:  # a file may hold anything; unforeseen errors are logged
             _LOG.exception("reading %s", file.name)
             raise ArchiveError(
                 f"{file.name} cannot be read: it is not what torch writes "
@@ -217,7 +217,7 @@ def _verdict(graphs: Graphs, symbols: list[Symbol]) -> str:
 def _notes(
     program: schema.ExportedProgram, names: Names, symbols: Symbols, graphs: Graphs
 ) -> list[str]:
-    """What could not be read, in sentences."""
+    """Sentences about what could not be read."""
     found = []
     version = program.schema_version.major, program.schema_version.minor
     if version > schema.SCHEMA_VERSION:

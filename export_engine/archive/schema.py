@@ -1,8 +1,8 @@
 """torch's serialisation schema, as far as a Record needs it: `models/*.json` and what is beside it.
 
 After `torch/_export/serde/schema.py`, by which torch writes them. A field that is not here is left
-out. A union is a dict with one key, the name of what it is, and a value that is decoded only when
-it is known what it is: so that one of a later torch is kept as text.
+out. A union is a dict with one key, its kind, and a value that is decoded once the kind is known,
+so a kind of a later torch is kept as text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from export_engine.archive import bounds
 
 SCHEMA_VERSION = (8, 20)
-"""The newest that is known here: of torch 2.13 to 2.15."""
+"""The newest version known here, of torch 2.13 to 2.15."""
 
 Int = Annotated[int, msgspec.Meta(ge=-bounds.INTEGER - 1, le=bounds.INTEGER)]
 """A number of 64 bits."""
@@ -55,7 +55,7 @@ class Size(msgspec.Struct):
 
 
 class TensorMeta(msgspec.Struct):
-    """What is known of a tensor."""
+    """The metadata of a tensor."""
 
     dtype: Int
     sizes: list[Size]
@@ -103,7 +103,7 @@ class NamedArgument(msgspec.Struct):
 
 
 class Metadata(msgspec.Struct):
-    """What is known of where a node comes from."""
+    """The metadata of a node: where it comes from."""
 
     stack_trace: str | None = None
     nn_module_stack: str | None = None
@@ -135,7 +135,7 @@ class Graph(msgspec.Struct):
 
 
 class Spec(msgspec.Struct):
-    """What an input or an output of the program is: specs differ in the names of fields."""
+    """The spec of an input or an output; specs differ in field names."""
 
     arg: Union | None = None
     """A union, or the fields of a `Named`."""
@@ -158,7 +158,7 @@ class Signature(msgspec.Struct):
 
 
 class CallSignature(msgspec.Struct):
-    """How a module is called. The specs are JSON in a text: torch's pytrees."""
+    """The call signature of a module. The pytree specs are JSON text."""
 
     in_spec: str = ""
     out_spec: str = ""
@@ -205,7 +205,7 @@ class ExportedProgram(msgspec.Struct):
 
 
 class Payload(msgspec.Struct):
-    """Where a tensor is, and what it is like."""
+    """The location and metadata of a tensor."""
 
     tensor_meta: TensorMeta | None = None
 

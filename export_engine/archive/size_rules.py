@@ -1,4 +1,4 @@
-"""What a program in an archive asks of the sizes of a call, and what sizes its results have."""
+"""The size rules of a program in an archive, and the sizes of its outputs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _guarded(program: schema.ExportedProgram, sizes: CallSizes, checked: bool) -
 def _asserted(
     program: schema.ExportedProgram, symbols: Symbols, sizes: CallSizes
 ) -> Iterator[Rule]:
-    """The conditions on sizes that the program's own asserts check."""
+    """The conditions on sizes that the program asserts."""
     graph = program.graph_module.graph
     for node in graph.nodes:
         first = node.inputs[0].arg if node.target == _ASSERT and node.inputs else {}

@@ -28,7 +28,7 @@ class Symbols:
         self.examples: dict[str, int] = {}
         """Values in the example inputs, by torch's name."""
         self.unreadable: list[str] = []
-        """Texts that should be sizes and are none."""
+        """Texts that should be sizes but are not."""
         self._entries: dict[str, Entry] = {}
         self._texts: dict[Expression, str] = {}
 
@@ -53,7 +53,7 @@ class Symbols:
         return known if known is not None else self.table.add(symbol, symbol)
 
     def read(self, size: schema.Size) -> Expression | int | float | bool | str:
-        """What a size is: a value, an expression, or the text of one that cannot be read."""
+        """A size as a value, an expression, or an unreadable text."""
         if size.as_expr is None:
             for value in (size.as_int, size.as_bool):
                 if value is not None:
@@ -70,7 +70,7 @@ class Symbols:
         return expression
 
     def _unreadable(self, text: str, why: str) -> str:
-        """What is shown for a text that should be a size and is none."""
+        """The text shown for an unreadable size."""
         shown = f"unreadable size {text[:80]!r}"
         if shown not in self._entries:
             self._entries[shown] = Entry(shown, [])
@@ -105,7 +105,7 @@ class Symbols:
         return printed(expression, self._names)
 
     def _learn(self, expression: Expression, hint: Mapping[str, object] | None) -> None:
-        """The example's value of a symbol, from that of a size that is it or a line of it."""
+        """The example's value of a symbol, from a size that equals it or is linear in it."""
         value = (hint or {}).get("as_int")
         line = linear(expression) if isinstance(value, int) else None
         if line is None or not isinstance(value, int) or abs(value) > bounds.INTEGER:

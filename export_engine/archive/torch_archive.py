@@ -1,11 +1,10 @@
-"""Attempt ↔ `.pt2` files: a program is made of a file that is trusted.
+"""Attempt ↔ `.pt2` files: programs are loaded from trusted files and saved.
 
-Trusted or not, what can be kept from running is: tensors that are no plain bytes and example inputs
-are pickles, which are read with torch's restricted loader (`weights_only`) alone, the text of sizes
-is checked before sympy evaluates it, compiled libraries inside are not loaded
-(`torch_internals/loading.py`). Beside torch's own members, `save` puts the Record into the file,
-with the text of the source files: what a program alone does not keep, such as guards with their
-lines. Other tools read the file as it is.
+Trusted or not, as little as possible runs: pickles (example inputs and some tensors) are read only
+with torch's restricted loader (`weights_only`), the text of sizes is checked before sympy evaluates
+it, and compiled libraries are not loaded (`torch_internals/loading.py`). Beside torch's own
+members, `save` puts the Record into the file, with the text of the source files: what a program
+alone does not keep, such as guards with their lines. Other tools read the file as it is.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_UNPACKED = 2**28
 """Bytes that any file may unpack to."""
 _MOST_TIMES = 100
-"""How many times its own size a larger one may."""
+"""Unpacked bytes allowed in a larger file, as a multiple of its size."""
 RECORD = "export_explorer/record.json"
 """The member that holds the Record, under torch's folder for extra files."""
 _UNREADABLE = "Export Explorer's Record in the file cannot be read"
@@ -43,12 +42,12 @@ _OTHER = "Export Explorer's Record in the file is of another program."
 
 
 def load(path: str | os.PathLike[str], *, name: str = "", known: Record | None = None) -> Exported:
-    """Makes the program of a `.pt2` file that `torch.export.save` wrote. Trust the file first.
+    """Loads the program of a `.pt2` file that `torch.export.save` wrote. Trust the file first.
 
     Args:
         path: the file.
-        name: how to call it, where that is another name than it has.
-        known: what was read of it as data. It is kept with the program that it is about.
+        name: its title, if other than the file's name.
+        known: what was read from it as data, to be kept with the program.
 
     Raises:
         ArchiveError: there is no such file, or it is not a program that this torch can read.
@@ -90,9 +89,9 @@ def save(
     path: str | os.PathLike[str],
     written: Callable[[memoryview], object] | None = None,
 ) -> Path:
-    """Writes a program and what is known of it into a `.pt2` file.
+    """Writes a program and its Record to a `.pt2` file.
 
-    A file that is there already is replaced once the new one is whole.
+    An existing file is replaced once the new one is complete.
 
     Args:
         attempt: whose program.
@@ -122,7 +121,7 @@ def save(
 
 
 class _Heard(io.BufferedWriter):
-    """A file that somebody hears what is written to."""
+    """A file object that reports what is written to it."""
 
     def __init__(self, path: Path, written: Callable[[memoryview], object] | None) -> None:
         super().__init__(io.FileIO(path, "w"))
@@ -135,7 +134,7 @@ class _Heard(io.BufferedWriter):
 
 
 def _kept(program: torch.export.ExportedProgram, text: Any) -> tuple[Record | None, list[str]]:
-    """The Record in a file, if it is one of this program; else what is missing, as a sentence."""
+    """The Record in a file, if it is of this program; else a sentence that says why not."""
     if not text or not isinstance(text, str):
         return None, [PLAIN]
     try:
@@ -170,12 +169,12 @@ def _program_nodes(program: torch.export.ExportedProgram) -> list[str]:
 def _is_zip(file: Path) -> bool:
     try:
         return zipfile.is_zipfile(file)
-    except zipfile.BadZipFile:  # some damaged ends make older Pythons raise instead of answer
+    except zipfile.BadZipFile:  # on some damaged files, older Pythons raise here
         return False
 
 
 def _check_readable(file: Path) -> None:
-    """Says in a sentence what torch would say in a page."""
+    """Rejects what is not a zip file with a sentence, before torch does with a page."""
     if not file.is_file():
         kind = "is a folder" if file.is_dir() else "does not exist"
         raise ArchiveError(f"{file} {kind}. Give the path of a .pt2 file.")
@@ -199,7 +198,7 @@ def _check_members(file: Path) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-    except Exception as error:  # zipfile raises what its parts do, as for a name that is no text
+    except Exception as error:  # zipfile raises its parts' errors, as for an undecodable name
         raise ArchiveError(f"{file.name} is a broken zip file: {error}. Save it again.") from error
     unpacked = sum(info.file_size for info in members)
     if unpacked > _MOST_UNPACKED and unpacked > _MOST_TIMES * file.stat().st_size:

@@ -24,10 +24,10 @@ _CONTEXT = msgspec.json.Decoder(Any)
 
 
 def leaf_keys(text: str) -> list[list[str]] | None:
-    """The keys on the way to each leaf; None for a spec that cannot be read.
+    """The keys on the way to each leaf; None for an unreadable spec.
 
-    `[["0", "0"], ["1", "mask"]]` for the arguments of `model(x, mask=m)`: `0` stands for those that
-    are passed by position, `1` for the others.
+    `[["0", "0"], ["1", "mask"]]` for the arguments of `model(x, mask=m)`: `0` are positional
+    arguments, `1` keyword arguments.
     """
     if not text:
         return None
@@ -51,10 +51,10 @@ def _leaves(spec: _Spec, keys: list[str], depth: int, seen: list[int]) -> Iterat
 
 
 def _keys(spec: _Spec) -> list[str]:
-    """What the children of a container are called: a dict's keys, a class's fields, else numbers.
+    """The keys of a container's children: dict keys, field names, else indices.
 
-    The context is what the container's type keeps beside its children, as JSON, by each type in its
-    own way; a list of as many texts as there are children is their names.
+    The context is the container's own data as JSON, in a form that each type chooses; a list with
+    one string per child holds their names.
     """
     count = len(spec.children_spec)
     context = spec.context

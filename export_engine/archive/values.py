@@ -16,7 +16,7 @@ from export_engine.record import ValueType
 
 @dataclass(frozen=True)
 class CustomObject:
-    """A ScriptObject, or another object that only the program knows."""
+    """A ScriptObject, or another opaque object."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Symbolic:
 
 
 Value = schema.TensorMeta | Symbolic | CustomObject | tuple[Any, ...] | int | float | str | None
-"""What is known of a node's value; None stands for one of which nothing is."""
+"""The metadata of a node's value; None if there is none."""
 
 
 class Values(ValueTable[Value]):

@@ -1,4 +1,4 @@
-"""How large the tensors are that an archive holds, as its lists say. The tensors are not read."""
+"""The sizes of an archive's tensors, from its lists. The tensors are not read."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _BITS = re.compile(r"\d+")
 
 
 def held_bytes(members: Members, model: str, title: str) -> dict[str, int]:
-    """Bytes of each parameter, buffer and constant; of one that is pickled, none is known.
+    """Bytes of each parameter, buffer and constant; unknown for a pickled one.
 
-    A list that cannot be read tells nothing: the graph is shown all the same.
+    An unreadable list is ignored: the graph is shown anyway.
     """
     found: dict[str, int] = {}
     for pattern in _LISTS:

@@ -1,6 +1,6 @@
-"""The members of a zip file: checked, and read within bounds. Nothing is unpacked to disk.
+"""The members of a zip file: checked, and read within limits. Nothing is unpacked to disk.
 
-What the list at the end of the file says of sizes is not believed: a read stops at its own bound.
+The sizes in the central directory are not trusted: each read has its own limit.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _DAMAGED = (
     ValueError,
     OverflowError,
 )
-"""What zipfile raises for a file that is none; NotImplementedError is a RuntimeError."""
+"""What zipfile raises for an invalid file; NotImplementedError is a RuntimeError."""
 
 
 class Members:
-    """A zip file that was checked. Names are those inside of torch's one folder."""
+    """A checked zip file. Names are relative to torch's one top folder."""
 
     def __init__(self, title: str, archive: zipfile.ZipFile, size: int) -> None:
         """Checks all members.
 
         Args:
-            title: what to call the file in errors.
+            title: the file's name in errors.
             archive: the file, opened.
             size: of the file, in bytes.
 
         Raises:
-            ArchiveError: they are not what torch writes.
+            ArchiveError: torch does not write such members.
         """
         self.title = title
         self._archive = archive
@@ -193,7 +193,7 @@ def opened(path: Path) -> Iterator[Members]:
     """The members of a file, while it is open.
 
     Raises:
-        ArchiveError: it is no zip file that can be read, in a sentence.
+        ArchiveError: it is not a readable zip file.
     """
     _check_file(path)
     title = path.name
@@ -219,7 +219,7 @@ def opened(path: Path) -> Iterator[Members]:
 
 
 def _check_file(path: Path) -> None:
-    """Says in a sentence what is no file at all."""
+    """Rejects what is not a file with a sentence."""
     try:
         kind = path.stat()
     except (OSError, ValueError):
@@ -235,7 +235,7 @@ def _check_file(path: Path) -> None:
 
 
 class _BoundedReads:
-    """A file of which zipfile reads no more at once than a list of members may take."""
+    """A file object that limits a single read by zipfile to the size of a central directory."""
 
     def __init__(self, file: IO[bytes], title: str) -> None:
         self._file = file
@@ -257,7 +257,7 @@ class _BoundedReads:
         return True
 
     def close(self) -> None:
-        """The file belongs to who opened it."""
+        """Does nothing: the caller closes the file."""
 
 
 def _short(error: BaseException) -> str:

@@ -1,8 +1,8 @@
-"""What goes from room to room: the Request, and the Attempt that came of it, Exported or Failed.
+"""The values that rooms exchange: the Request, and the resulting Attempt, Exported or Failed.
 
-Also what hangs at one of them: an edit of source, a registration, the Diagnosis and its Fixes, the
-Agreement with eager, how it was decomposed. Values that do nothing by themselves: `capture` makes
-attempts, `diagnose` and `fixes` explain them, `describe` puts them into Records.
+Also what belongs to one: source edits, registrations, the Diagnosis and its Fixes, the Agreement
+with eager, the decomposition. They are plain values: `capture` makes attempts, `diagnose` and
+`fixes` explain them, `describe` puts them into Records.
 """
 
 from typing import TYPE_CHECKING

@@ -8,33 +8,38 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of both, on the same fresh inputs."""
+    """One run of program and eager, on the same fresh inputs."""
 
     sizes: dict[str, int]
     """Per symbol, in the user's terms: `batch` → 3. Empty: the example's own sizes."""
     outcome: Literal["agrees", "differs", "refused", "eager-fails"]
-    """`refused`: the program does not take these sizes though eager does. `eager-fails`: eager does
-    not take them either, so nothing can be said."""
+    """`refused`:
+
+    the program rejects these sizes though eager accepts them. `eager-fails`: eager fails, too, so
+    nothing can be said.
+    """
     error: float = 0.0
     """Largest absolute difference of any output element."""
     detail: str = ""
-    """The condition that refused, the output that differs, or what eager raised."""
+    """The condition that failed, the output that differs, or what eager raised."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was tried, and what came of it."""
+    """The trials and their outcomes."""
 
     trials: tuple[Trial, ...]
     reason: str = ""
     """Why nothing was compared, where nothing was: a clause."""
     baked: str = ""
-    """What makes an agreement worth nothing: that both have the same value of the moment. The last
-    trial says so, too, as one that differs."""
+    """Why the agreement is a coincidence:
+
+    both baked in the same value. The last trial then differs, too.
+    """
 
     @property
     def verdict(self) -> Literal["agrees", "differs", "refused", "not checked"]:
-        """The worst outcome; `not checked` if eager took none of the sizes."""
+        """The worst outcome; `not checked` if eager failed at every size."""
         outcomes = {trial.outcome for trial in self.trials}
         for worst in ("differs", "refused", "agrees"):
             if worst in outcomes:

@@ -15,7 +15,7 @@ from export_engine.trace import Recording
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What every attempt has: Exported or Failed."""
+    """The common part of Exported and Failed."""
 
     request: Request | None
     """None for a program that was loaded from a file."""
@@ -23,7 +23,7 @@ class Attempt:
     seconds: float = 0.0
     """Wall-clock time that torch took."""
     warnings: list[str] = field(default_factory=list)
-    """What was warned of and logged while tracing, each once, in order."""
+    """Warnings and log messages while tracing, each once, in order."""
     printed: str = ""
     """What the model printed while tracing; of a failure, what it printed to stdout."""
     title: str = ""
@@ -40,8 +40,8 @@ class Exported(Attempt):
 
     program: torch.export.ExportedProgram
     agreement: Agreement | None = None
-    """How it compares with eager at other sizes, where that was looked at."""
+    """How it compares with eager at other sizes, if compared."""
     level: Level | None = None
-    """How it came from another by decomposition."""
+    """For a decomposed program, how it came from the original."""
     kept: Record | None = None
-    """Of a program from a file: what was known of it when it was saved."""
+    """For a program from a file, the Record saved with it."""

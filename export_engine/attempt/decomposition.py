@@ -1,4 +1,4 @@
-"""The Level: how a program came from another by decomposition, op by op."""
+"""The Level: the origin of a decomposed program, op by op."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ class Origin:
     node: str
     """Its name in the program before."""
     how: Literal["provenance", "fallback"]
-    """By torch's own record of it; or, where that is missing, by the same op on the same input, the
-    same size, or the op that a size is computed for."""
+    """By torch's own provenance;
+
+    else by the same op on the same input, the same size, or the op that a size is computed for.
+    """
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """What became of one kind of op."""
+    """How one kind of op was decomposed."""
 
     op: str
     """`aten.linear.default`."""
     count: int
     """How many there were."""
     into: dict[str, int]
-    """What came of all of them: ops and how many of each."""
+    """The resulting ops and their counts."""
     function: str = ""
     """The decomposition's qualified name; empty for one that is built into torch."""
     file: str = ""
@@ -37,11 +39,11 @@ class Replaced:
 
 @dataclass(frozen=True)
 class Level:
-    """How a program came from another by decomposition."""
+    """The origin of a decomposed program."""
 
     table: DecompositionTable
     origins: dict[str, Origin] = field(default_factory=dict)
     """Per op of the program, by name."""
     untied: tuple[str, ...] = ()
-    """Ops whose origin is not known."""
+    """Ops of unknown origin."""
     replaced: tuple[Replaced, ...] = ()

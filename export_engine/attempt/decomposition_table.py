@@ -17,12 +17,12 @@ from export_engine.torch_internals import OpOverload
 
 
 class TableError(ValueError):
-    """A table that means nothing. Its text can be shown as it is."""
+    """An invalid table. The message can be shown as it is."""
 
 
 @dataclass(frozen=True)
 class DecompositionTable:
-    """What to decompose. `str(table)` is the short language; `parse` is its inverse."""
+    """A decomposition table. `str(table)` is the short language; `parse` is its inverse."""
 
     base: Literal["core", "none", "only", "given"]
     ops: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class DecompositionTable:
         """The table of a text, or of a mapping as `run_decompositions` takes it.
 
         Raises:
-            TableError: the text means nothing, or the mapping is not one from ops to functions.
+            TableError: the text is invalid, or the mapping is not from ops to functions.
         """
         if isinstance(table, str):
             return DecompositionTable.parse(table)
@@ -59,7 +59,7 @@ class DecompositionTable:
         """The table of a text.
 
         Raises:
-            TableError: a word of it is none of the language.
+            TableError: a word is not in the language.
         """
         first, *rest = text.replace(",", " ").split() or ["core"]
         if first == "none" and not rest:
@@ -111,7 +111,7 @@ def decomposable() -> list[str]:
 
 
 def _is(op: Any, name: str) -> bool:
-    """Whether an op goes by a name: `linear`, `aten.linear`, `aten.linear.default`."""
+    """Whether a name matches an op: `linear`, `aten.linear`, `aten.linear.default`."""
     full = str(op)
     packet = full.rpartition(".")[0]
     return name in (full, packet, packet.rpartition(".")[2])

@@ -14,7 +14,7 @@ from export_engine.source import Span, Stack
 
 
 class Kind(StrEnum):
-    """What failed. The value is the heading that a view shows."""
+    """The kind of failure. The value is the view's heading."""
 
     # Sizes
     EXAMPLE_OUT_OF_RANGE = "The example is outside the range"
@@ -52,7 +52,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Related:
-    """Another place that has to do with it: the line of a guard, where a number was computed."""
+    """A related place: the line of a guard, where a number was computed."""
 
     text: str
     """What happens there, as a phrase: `asks that batch <= 16`."""
@@ -67,13 +67,13 @@ class Link:
     name: str
     """An ExportDB case, a graph break's id (`GB0170`), or a page's title."""
     text: str
-    """What is to be read there, in a few words; of a graph break torch's own explanation."""
+    """What it explains, in a few words; for a graph break torch's own explanation."""
     url: str = ""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What fixes need beyond the place of a failure. Each family has its own: `diagnose.facts`."""
+    """What fixes need besides the place of a failure. Each family has its own: `diagnose.facts`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +82,9 @@ class Diagnosis:
 
     kind: Kind
     sentence: str
-    """One plain sentence: what cannot be, with the user's names of arguments and dims."""
+    """One plain sentence: what does not work, with the user's names of arguments and dims."""
     why: str = ""
-    """The reason behind it, in a sentence or two, for someone who does not know torch.export."""
+    """The reason, in a sentence or two, for someone new to torch.export."""
     stack: Stack = ()
     """The user's frames at the failing line, the outermost call first; empty if not known."""
     span: Span | None = None
@@ -92,9 +92,9 @@ class Diagnosis:
     related: tuple[Related, ...] = ()
     links: tuple[Link, ...] = ()
     facts: Facts | None = field(default=None, compare=False)
-    """Of the family that knew the failure; None where it has nothing to add."""
+    """The family's facts; None if it has nothing to add."""
 
     @property
     def known(self) -> bool:
-        """Whether the kind of failure is one that we know."""
+        """Whether the kind of failure is known."""
         return self.kind is not Kind.UNKNOWN

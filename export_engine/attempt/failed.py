@@ -1,4 +1,4 @@
-"""The attempt that torch gave up on, why, and what may help."""
+"""A failed attempt, its diagnosis and its fixes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from export_engine.attempt.fix import Fix
 
 @dataclass(frozen=True, kw_only=True)
 class Failed(Attempt):
-    """An attempt that torch gave up on."""
+    """A failed attempt."""
 
     error: Exception
     """What torch raised. Once it is explained, it has no traceback: frames hold the model, and all
@@ -19,8 +19,8 @@ class Failed(Attempt):
     traceback: str = ""
     """Its traceback as text, where it has been explained."""
     diagnosis: Diagnosis | None = None
-    """Why, where that has been looked at: `diagnose`."""
+    """The diagnosis, if made: `diagnose`."""
     fixes: tuple[Fix, ...] = ()
-    """What may help, lossless fixes first: `explain`."""
+    """The fixes, lossless first: `explain`."""
     refusals: tuple[str, ...] = ()
-    """Why fixes that one might expect are not among them, each one sentence."""
+    """Why expected fixes are missing, each one sentence."""

@@ -20,31 +20,31 @@ class Fix:
     title: str
     """What it does, as an order: `Let seq be at most 16`."""
     why: str = ""
-    """One sentence: why that helps, or what the model does with it."""
+    """One sentence: why it helps."""
     lossy: bool = False
     """Whether a dim that the user wanted dynamic becomes static, or an answer may change."""
     gives_up: str = ""
-    """What is lost, or what else changes: one sentence; names the line that forces it."""
+    """What is lost or changed: one sentence that names the line that forces it."""
     change: Callable[[Request], Request] = field(repr=False)
     before: str = ""
-    """What changes, as it is: a line of the short language, an argument, a mode."""
+    """The part that changes, before: a line of the short language, an argument, a mode."""
     after: str = ""
     edits: tuple[Edit, ...] = ()
     """Of a code fix: the edits, whose diffs are the preview."""
     stack: Stack = ()
-    """The line that it is about."""
+    """The line that it concerns."""
     leads_to: Exported | None = field(default=None, repr=False)
-    """The attempt that applying it alone gives, where that has been tried already."""
+    """The attempt that it leads to by itself, if already tried."""
 
     def apply(self, request: Request) -> Request:
-        """The changed Request. Fixes compose: apply one to what another gave."""
+        """The changed Request. Fixes compose: apply one to another's result."""
         changed = self.change(request)
         return changed.with_changes(fixed_by=(*request.fixed_by, self.title))
 
 
 @dataclass(frozen=True)
 class NoFix:
-    """Why a fix that one might expect is not offered."""
+    """Why an expected fix is not offered."""
 
     reason: str
     """One sentence."""

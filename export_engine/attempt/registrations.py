@@ -1,7 +1,7 @@
-"""Setups: what torch has to be told before a call exports: a container's class, a fake kernel.
+"""Setups: registrations that a call needs to export: a container's class, a fake kernel.
 
-torch keeps such things for the whole process. A capture that fails takes back what it installed;
-one that succeeds leaves it, since its program cannot be called without.
+torch keeps them for the whole process. A failed capture undoes its own; a successful one keeps
+them, since its program cannot be called without.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Setup(Protocol):
         ...
 
     def install(self) -> Callable[[], None]:
-        """Registers it unless it is already, and returns what takes that back."""
+        """Registers it unless already registered; returns the undo function."""
         ...
 
 
 @undone
 def installed(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
-    """Installs all; gives what keeps them. Whatever ends without keeping takes them back."""
+    """Installs all; yields a function that keeps them. Without that call they are undone."""
     undo: list[Callable[[], None]] = []
     kept = False
 

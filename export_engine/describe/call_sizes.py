@@ -1,4 +1,4 @@
-"""The sizes that a caller decides, numbered, and formulas over them."""
+"""The input sizes of a program, numbered, and formulas over them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CallSizes:
         self._ranges = {str(key): bounds for key, bounds in program.range_constraints.items()}
         self.inputs: list[SizeInput] = []
         self.values: list[Any] = []
-        """Per size, the number or sympy expression that the program takes it for."""
+        """Per size, the number or sympy expression that the program has for it."""
         self._by_place: dict[tuple[str, int], int] = {}
         self._by_symbol: dict[str, str] = {}
         """Per torch's name of a symbol, its value as Python text over sizes."""
@@ -93,7 +93,7 @@ class CallSizes:
         return int(found) if found.is_number else 2
 
     def _solve(self) -> None:
-        """Each symbol by the first size that is it, else by one that is a line of it."""
+        """Each symbol by the first size that equals it, else by one that is linear in it."""
         for wanted in (1, 2):
             for number, (value, size) in enumerate(zip(self.values, self.inputs, strict=True)):
                 line = self._line(value)
@@ -104,7 +104,7 @@ class CallSizes:
                 assert size.symbol >= 0
 
     def key(self, expression: Any) -> str:
-        """What tells an expression from others."""
+        """The key of an expression."""
         return str(expression)
 
     def symbols_of(self, expression: Any) -> list[str]:
@@ -112,7 +112,7 @@ class CallSizes:
         return [str(each) for each in expression.free_symbols]
 
     def is_symbol(self, expression: Any) -> bool:
-        """Whether it is a symbol alone."""
+        """Whether it is a single symbol."""
         return bool(expression.is_Symbol)
 
     def range_of(self, expression: Any) -> tuple[int | None, int | None] | None:

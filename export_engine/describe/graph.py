@@ -28,7 +28,7 @@ _PLACEHOLDER, _GET_ATTR, _CALL_FUNCTION, _CALL_METHOD, _OUTPUT = (
 
 
 class Within(NamedTuple):
-    """Where the node stands that runs a nested graph. torch records less inside than outside."""
+    """The origin of the node that runs a nested graph. torch records less inside than outside."""
 
     scope: int
     stack: Stack
@@ -57,12 +57,12 @@ class Graphs:
         within: Within = OUTERMOST,
         names: Mapping[str, str] | None = None,
     ) -> int:
-        """Describes a graph and all that it nests; returns its number.
+        """Describes a graph and its nested graphs; returns its number.
 
         Args:
             graph_of: a graph with the object whose attributes its nodes name.
-            title: what to call it.
-            within: where the node stands that runs it.
+            title: its title.
+            within: the origin of the node that runs it.
             names: what to call nodes whose own name tells a reader nothing.
         """
         number = len(self.entries)

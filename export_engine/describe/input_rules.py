@@ -23,13 +23,13 @@ class Sizes(Protocol):
     """Per size a number, or an expression."""
 
     def key(self, expression: Any) -> Hashable:
-        """What tells an expression from others."""
+        """The key of an expression."""
 
     def symbols_of(self, expression: Any) -> list[str]:
         """torch's names of the symbols in an expression."""
 
     def is_symbol(self, expression: Any) -> bool:
-        """Whether it is a symbol alone."""
+        """Whether it is a single symbol."""
 
     def range_of(self, expression: Any) -> tuple[int | None, int | None] | None:
         """The ends of its range, None for an open one; None where the program keeps no range."""

@@ -16,7 +16,7 @@ class Explained(NamedTuple):
 
     case: str
     text: str
-    """What is to be read there, in a few words."""
+    """What it explains, in a few words."""
 
 
 CASES = {

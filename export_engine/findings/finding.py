@@ -17,7 +17,7 @@ SEVERITIES: tuple[Severity, ...] = ("wrong", "surprising", "note")
 
 
 class Kind(StrEnum):
-    """What was found. The value is the heading that a view shows."""
+    """The kind of finding. The value is the view's heading."""
 
     BAKED_VALUE = "A Python value baked in"
     OUTSIDE_VALUE = "A value from outside of the model"

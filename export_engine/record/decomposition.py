@@ -6,7 +6,7 @@ import msgspec
 
 
 class ReplacedOp(msgspec.Struct, frozen=True):
-    """What became of one kind of op."""
+    """How one kind of op was decomposed."""
 
     op: str
     count: int

@@ -37,7 +37,7 @@ class FixCard(msgspec.Struct, frozen=True):
     diffs: list[str] = []
     """Of a code fix: a unified diff per file."""
     stack: int = -1
-    """The line that it is about."""
+    """The line that it concerns."""
     tried: bool = False
     """Whether it is known that the call exports with it."""
     forms: list[ShapesForm] = []

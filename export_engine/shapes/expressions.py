@@ -32,7 +32,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 _WEAK, _STRONG, _ATOM = range(3)
 """How firmly the parts of an expression hold together."""
 _DEEPEST = 40
-"""Operations inside of each other; more are refused, as a reader and a parser have to follow."""
+"""Nesting of operations; deeper ones are rejected."""
 
 
 @dataclass(frozen=True)

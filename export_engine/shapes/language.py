@@ -47,7 +47,7 @@ _A_DIM = "a name, a size, `_` (static), `*` (automatic) or `!` (dynamic)"
 _SUMS, _PRODUCTS = ("+", "-"), ("*", "//", "%")
 _T = TypeVar("_T")
 _DEEPEST = 20
-"""Parentheses and signs inside of each other."""
+"""Nesting of parentheses and signs."""
 _DIGITS = 19
 """Of the largest size. A longer number is refused before it is converted."""
 

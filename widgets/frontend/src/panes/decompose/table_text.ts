@@ -35,7 +35,7 @@ export function toggled(table: Table, op: string): Table {
   return ops.length > 0 ? { base: "only", ops } : { base: "none", ops };
 }
 
-/** Whether an op goes by a name: `linear`, `aten.linear`, `aten.linear.default`. */
+/** Whether a name matches an op: `linear`, `aten.linear`, `aten.linear.default`. */
 function isCalled(op: string, name: string): boolean {
   const packet = op.slice(0, op.lastIndexOf("."));
   return [op, packet, packet.slice(packet.lastIndexOf(".") + 1)].includes(name);
