@@ -26,6 +26,7 @@ from export_engine.shapes.dims import (
 )
 from export_engine.shapes.errors import Misfit
 from export_engine.shapes.expressions import (
+    COMPARISONS,
     Expression,
     Operation,
     Relation,
@@ -33,7 +34,9 @@ from export_engine.shapes.expressions import (
     linear,
     names_in,
     replaced,
+    value_of,
 )
+from export_engine.shapes.one_size import bounds_said
 
 Leaves = Mapping[str, tuple[Spec, ...]]
 
@@ -183,9 +186,9 @@ class _Roots:
                 return Dynamic(low if low is None or low >= 0 else None, high)
             case Named(name, scale, offset):
                 line = self._lines[name]
-                low, high = self.bounds[line.root]
-                if low is not None and low == high:
-                    return Pinned(scale * (line.scale * low + line.offset) + offset)
+                only = self._only(line.root)
+                if only is not None:
+                    return Pinned(scale * (line.scale * only + line.offset) + offset)
                 return Named(line.root, scale * line.scale, scale * line.offset + offset)
             case Computed(expression):
                 found = self._line(expression)
@@ -193,6 +196,13 @@ class _Roots:
                     raise Misfit("no Dim can say a size computed so", path, position)
                 return Named(found.root, found.scale, found.offset)
         return spec
+
+    def _only(self, root: str) -> int | None:
+        """The one value that a root can have; None where there are more."""
+        low, high = self.bounds[root]
+        if low is None and root not in self._ints:
+            low = 0
+        return low if low == high else None
 
     def _line(self, expression: Expression) -> _Line | None:
         """An expression as a line of one root."""
@@ -206,8 +216,8 @@ class _Roots:
         by: dict[str, Expression] = {}
         for name in names_in(expression):
             line = self._lines[name]
-            low, high = self.bounds[line.root]
-            root: Expression = low if low is not None and low == high else Size(line.root)
+            only = self._only(line.root)
+            root: Expression = Size(line.root) if only is None else only
             by[name] = Operation("+", Operation("*", line.scale, root), line.offset)
         return replaced(expression, by)
 
@@ -261,9 +271,12 @@ class _Roots:
 
     def _bounds_or_ties(self, relation: Relation) -> bool:
         """Takes in a relation of lines: bounds of one root, or that one is a line of another."""
-        found = linear(self._in_roots(Operation("-", relation.left, relation.right)))
+        left, right = self._in_roots(relation.left), self._in_roots(relation.right)
+        found = linear(Operation("-", left, right))
+        if found is None and (names_in(left) or names_in(right)):
+            return self._between(Relation(relation.operator, left, right))
         if found is None:
-            return False
+            return COMPARISONS[relation.operator](value_of(left, {}), value_of(right, {})) is True
         scales, offset = found
         if not scales:
             return True
@@ -271,6 +284,15 @@ class _Roots:
             ((root, scale),) = scales.items()
             return self._bounded(root, scale, offset, relation.operator)
         return relation.operator == "==" and self._tied(scales, offset)
+
+    def _between(self, relation: Relation) -> bool:
+        """Takes in a relation of one root that is no sum of multiples: `max(a, 3) <= 9`."""
+        (root, *others) = relation.names
+        said = bounds_said(relation)
+        if others or said is None or root in self._ints:
+            return False
+        self._narrow(root, *said)
+        return True
 
     def _bounded(self, root: str, scale: int, offset: int, sign: str) -> bool:
         """`scale * root + offset` compared with 0."""

@@ -20,7 +20,11 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "*": operator.mul,
     "//": operator.floordiv,
     "%": operator.mod,
+    "min": min,
+    "max": max,
 }
+FUNCTIONS = ("min", "max")
+"""Those that are written as calls: `min(1, seq)`."""
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -55,7 +59,7 @@ class Operation:
 
     def __post_init__(self) -> None:
         if self.operator not in ARITHMETIC:
-            raise ShapesError(f"`{self.operator}` is not an operator for sizes: + - * // %")
+            raise ShapesError(f"`{self.operator}` is not an operator for sizes: {' '.join(ARITHMETIC)}")
         if depth(self) > _DEEPEST:
             raise ShapesError("this expression is nested too deeply")
         check_numbers(self.left, self.right)
@@ -94,7 +98,7 @@ class Relation:
             return False
 
     def __str__(self) -> str:
-        return f"{expression_text(self.left)} {self.operator} {expression_text(self.right)}"
+        return relation_text(self)
 
 
 def check_numbers(*expressions: Expression) -> None:
@@ -121,8 +125,17 @@ def depth(expression: Expression) -> int:
     return 1 + max(depth(expression.left), depth(expression.right))
 
 
-def value_of(expression: Expression, sizes: Mapping[str, Any]) -> Any:
-    """The value of an expression; `sizes` may hold whatever has Python's arithmetic.
+def value_of(
+    expression: Expression,
+    sizes: Mapping[str, Any],
+    arithmetic: Mapping[str, Callable[[Any, Any], Any]] = ARITHMETIC,
+) -> Any:
+    """The value of an expression.
+
+    Args:
+        expression: any.
+        sizes: by name; whatever `arithmetic` takes.
+        arithmetic: what each operator does.
 
     Raises:
         ZeroDivisionError: a divisor is 0.
@@ -132,7 +145,8 @@ def value_of(expression: Expression, sizes: Mapping[str, Any]) -> Any:
         case Size(name):
             return sizes[name]
         case Operation(sign, left, right):
-            return ARITHMETIC[sign](value_of(left, sizes), value_of(right, sizes))
+            one, other = value_of(left, sizes, arithmetic), value_of(right, sizes, arithmetic)
+            return arithmetic[sign](one, other)
     return expression
 
 
@@ -179,21 +193,40 @@ def _sum(
     return {name: scale for name, scale in scales.items() if scale}, one[1] + factor * other[1]
 
 
-def expression_text(expression: Expression) -> str:
-    """The text of an expression: `2*seq + 1`, `(a + b) // 2`."""
-    return _text(expression, _WEAK)
+_PLAIN_CALLS: Mapping[str, str] = {name: name for name in FUNCTIONS}
 
 
-def _text(expression: Expression, least: int) -> str:
+def expression_text(expression: Expression, calls: Mapping[str, str] = _PLAIN_CALLS) -> str:
+    """The text of an expression: `2*seq + 1`, `(a + b) // 2`, `min(1, seq)`.
+
+    Args:
+        expression: any.
+        calls: what each of `FUNCTIONS` is called.
+    """
+    return _text(expression, _WEAK, calls)
+
+
+def relation_text(relation: Relation, calls: Mapping[str, str] = _PLAIN_CALLS) -> str:
+    """The text of a relation: `seq % 16 == 0`."""
+    left, right = (expression_text(each, calls) for each in (relation.left, relation.right))
+    return f"{left} {relation.operator} {right}"
+
+
+def _text(expression: Expression, least: int, calls: Mapping[str, str]) -> str:
+    def part(inner: Expression, firmness: int) -> str:
+        return _text(inner, firmness, calls)
+
     match expression:
         case Size(name):
             return name
         case Operation("+" | "-" as sign, left, right):
-            text, firmness = f"{_text(left, _WEAK)} {sign} {_text(right, _STRONG)}", _WEAK
+            text, firmness = f"{part(left, _WEAK)} {sign} {part(right, _STRONG)}", _WEAK
         case Operation("*", left, right):
-            text, firmness = f"{_text(left, _STRONG)}*{_text(right, _ATOM)}", _STRONG
+            text, firmness = f"{part(left, _STRONG)}*{part(right, _ATOM)}", _STRONG
+        case Operation(sign, left, right) if sign in FUNCTIONS:
+            text, firmness = f"{calls[sign]}({part(left, _WEAK)}, {part(right, _WEAK)})", _ATOM
         case Operation(sign, left, right):
-            text, firmness = f"{_text(left, _STRONG)} {sign} {_text(right, _ATOM)}", _STRONG
+            text, firmness = f"{part(left, _STRONG)} {sign} {part(right, _ATOM)}", _STRONG
         case _:
             text, firmness = str(expression), _ATOM if expression >= 0 else _WEAK
     return f"({text})" if firmness < least else text

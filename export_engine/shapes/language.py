@@ -15,7 +15,8 @@ The grammar, where a line end may stand for `;` and follow a `,`:
     * `int` or `int[bounds]`, as the only one: an int argument
 * bounds: `4..512`, `4..` or `..512`. The bounds of a Dim stand at one of its mentions, any one.
 * relation: two expressions and a comparison, `seq % 16 == 0`: what every call must fulfil
-* expression: names, numbers and parentheses with `+ - * // %`; an int argument goes by its name
+* expression: names, numbers and parentheses with `+ - * // %`, `min(a, b)` and `max(a, b, 2)`; an
+  int argument goes by its name
 * `unbacked`: the sizes are unbacked symbols, as ShapeVars are. Int arguments, relations and sizes
   in parentheses say as much.
 """
@@ -39,7 +40,7 @@ from export_engine.shapes.dims import (
     normal_bounds,
 )
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size
+from export_engine.shapes.expressions import FUNCTIONS, Expression, Operation, Relation, Size
 from export_engine.shapes.printing import UNBACKED, write_bounds
 from export_engine.shapes.tokens import Token, tokens
 
@@ -162,8 +163,22 @@ class _Parser:
         name = self._take("word")
         if name is None:
             self._fail("expected the name of a size or a number")
+        if name.text in FUNCTIONS and self._take("mark", "("):
+            return self._call(name, nested)
         self._mentions.setdefault((name.text, -1), name.column)
         return self._made(name, Size, name.text)
+
+    def _call(self, function: Token, nested: int) -> Expression:
+        """What stands in the parentheses of `min(a, b, 2)`, joined in pairs."""
+        found = self._expression(nested + 1)
+        if self._peek().text != ",":
+            self._fail(f"expected `,`: {function.text} takes two sizes or more")
+        while self._take("mark", ","):
+            other = self._expression(nested + 1)
+            found = self._made(function, Operation, function.text, found, other)
+        if not self._take("mark", ")"):
+            self._fail("expected `)`")
+        return found
 
     def _taken_of(self, signs: tuple[str, ...]) -> str | None:
         token = self._peek()

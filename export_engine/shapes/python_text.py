@@ -26,7 +26,7 @@ from export_engine.shapes.dims import (
     ints_of,
     names_of,
 )
-from export_engine.shapes.expressions import expression_text
+from export_engine.shapes.expressions import expression_text, relation_text
 from export_engine.shapes.shapes_specs import Said, params_of, plain_name
 from export_engine.torch_internals import container_of
 
@@ -128,6 +128,8 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+_CALLS = {"min": "torch.sym_min", "max": "torch.sym_max"}
+"""Python's own would ask which of two sizes is the lesser, which a ShapeVar cannot tell."""
 _CONTAINERS = {"list": "SeqSpec", "dict": "DictSpec", "object": "ObjectSpec"}
 
 
@@ -145,12 +147,14 @@ class _Spec:
             self._variable("ShapeVar", name, self._shapes.bounds.get(name, Bounds()))
         params = params_of(bound, self._leaf, self._container)
         entries = [f"        {_quoted(name)}: {_plain(spec)}," for name, spec in params.items()]
-        said = ", ".join(map(str, self._shapes.assumptions))
+        said = ", ".join(relation_text(each, _CALLS) for each in self._shapes.assumptions)
         lines = ["dynamic_shapes = ShapesSpec(", "    ParamsSpec({", *entries, "    }),"]
         lines += [f"    assumptions=[{said}],"] if said else []
         names = ", ".join(sorted(self._used, key=str.lower))
+        calls = any(call in line for call in _CALLS.values() for line in lines)
         return "\n".join(
             [
+                *(["import torch"] if calls else []),
                 f"from torch.fx.experimental.dynamic_spec import {names}",
                 "",
                 *self._made.values(),
@@ -181,7 +185,7 @@ class _Spec:
             case Named():
                 return _line(spec)
             case Computed(expression):
-                return expression_text(expression)
+                return expression_text(expression, _CALLS)
             case Int(low, high):
                 return self._variable("IntVar", plain_name(name), Bounds(low, high))
             case Dynamic(low, high) | Auto(low, high):

@@ -29,6 +29,7 @@ from export_engine.shapes.dims import (
 )
 from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.expressions import (
+    ARITHMETIC,
     COMPARISONS,
     Expression,
     Operation,
@@ -46,6 +47,7 @@ from export_engine.torch_internals import (
     leaf_specs,
     missing_shapes_spec,
     shapes_spec,
+    size_functions,
     spec_variable,
     taken_apart,
     tensor_spec,
@@ -89,13 +91,18 @@ def _assumed(relation: Relation, variables: Mapping[str, Any]) -> Any:
     """A relation of variables as torch has it; True where it always holds."""
     compare = COMPARISONS[relation.operator]
     try:
-        found = compare(value_of(relation.left, variables), value_of(relation.right, variables))
+        found = compare(_value(relation.left, variables), _value(relation.right, variables))
     except ZeroDivisionError:
         found = False
     known = found if isinstance(found, bool) else known_truth(found)
     if known is False:
         raise Misfit(f"`{relation}` never holds", str(relation))
     return True if known else found
+
+
+def _value(expression: Expression, variables: Mapping[str, Any]) -> Any:
+    """An expression of variables as torch has it."""
+    return value_of(expression, variables, {**ARITHMETIC, **size_functions()})
 
 
 def _variables(shapes: Said) -> dict[str, Any]:
@@ -158,7 +165,7 @@ def _dim(spec: Spec, path: str, position: int, variables: Mapping[str, Any]) -> 
             found = scale * found if scale != 1 else found
             return found + offset if offset else found
         case Computed(expression):
-            return value_of(expression, variables)
+            return _value(expression, variables)
         case Dynamic(low, high):
             return spec_variable(plain_name(f"{path}_{position}"), low, high, size=True)
         case Auto():
@@ -352,8 +359,8 @@ def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expressi
                 f"no dim or int is {said} itself, so torch cannot know it; give it one"
             )
         return known
-    if sign not in ("+", "*", "//", "%"):
-        raise ShapesError(f"the size {given} cannot be written as + - * // %")
+    if sign not in ARITHMETIC:
+        raise ShapesError(f"the size {given} cannot be written with {' '.join(ARITHMETIC)}")
     first, *others = [expression_of_sizes(part, names) for part in parts]
     for each in others:
         first = _joined(sign, first, each)

@@ -6,6 +6,7 @@ the example gives can be assumed: `seq > 1`. As a bound where it is one, so that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +18,12 @@ from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.example_inputs import leaf_values
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size, linear
 from export_engine.shapes.leaves import leaves_of
+from export_engine.shapes.one_size import bounds_said
 from export_engine.shapes.shapes_specs import relations_of
 from export_engine.shapes.spec import Shapes
 from export_engine.shapes.symbol_sources import InputPlace, birth_dims
 from export_engine.shapes.trace_facts import shapes_of
-from export_engine.torch_internals import is_unbacked
+from export_engine.torch_internals import is_unbacked, taken_apart
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 
@@ -60,16 +62,27 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
         if known is None:
             return []
         names[symbol] = known
+    sign, parts = taken_apart(condition)
     try:
-        asked = list(relations_of(condition, names))
+        ways = [
+            list(relations_of(each, names)) for each in (parts if sign == "or" else [condition])
+        ]
     except ShapesError:
         return []
     sizes = example_sizes(shapes, leaf_values(request))
-    if not all(each.names.keys() <= sizes.keys() for each in asked):
+    if not all(each.names.keys() <= sizes.keys() for way in ways for each in way):
         return []
-    if len(asked) > 1 and not all(each.holds(sizes) for each in asked):
-        return []  # which of them does not hold elsewhere, the example does not tell
-    return [each if each.holds(sizes) else _opposite(each) for each in asked]
+    return _answer(ways, sizes)
+
+
+def _answer(ways: list[list[Relation]], sizes: Mapping[str, int]) -> list[Relation]:
+    """What holds for some sizes: one of several ways, or the opposite of each."""
+    for way in ways:
+        if all(each.holds(sizes) for each in way):
+            return way
+    if any(len(way) != 1 for way in ways):
+        return []  # which part of it does not hold elsewhere, the example does not tell
+    return [_opposite(way[0]) for way in ways]
 
 
 def _expression(shapes: Shapes, place: InputPlace) -> Expression | None:
@@ -106,7 +119,11 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
     """
     found = linear(Operation("-", relation.left, relation.right))
     if found is None or len(found[0]) != 1:
-        return replace(shapes, assumptions=(*shapes.assumptions, relation))
+        between = bounds_said(relation) if found is None else None
+        (name, *_) = relation.names
+        if between is None or name in shapes.ints():
+            return replace(shapes, assumptions=(*shapes.assumptions, relation))
+        return _narrowed(shapes, name, between)
     ((name, scale),), offset = found[0].items(), found[1]
     low, high = _bounds(shapes, name)
     excluded, rest = divmod(-offset, scale)
@@ -131,6 +148,18 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
         case _:
             least = excluded + 1 if rest or sign == ">" else excluded
             low = least if low is None else max(low, least)
+    return _narrowed(shapes, name, Bounds(low, high))
+
+
+def _narrowed(shapes: Shapes, name: str, said: Bounds) -> Shapes:
+    """The shapes with bounds of a size that are as narrow as both say.
+
+    Raises:
+        ShapesError: that leaves it no choice.
+    """
+    known = _bounds(shapes, name)
+    low = max((each for each in (known.low, said.low) if each is not None), default=None)
+    high = min((each for each in (known.high, said.high) if each is not None), default=None)
     if low is not None and high is not None and low >= high:
         raise ShapesError(f"{name} could only be {high}")
     return _without_excluded(_bounded(shapes, name, Bounds(low, high)), name)

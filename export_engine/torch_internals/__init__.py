@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         missing_shapes_spec as missing_shapes_spec,
     )
     from export_engine.torch_internals.dynamic_spec import shapes_spec as shapes_spec
+    from export_engine.torch_internals.dynamic_spec import size_functions as size_functions
     from export_engine.torch_internals.dynamic_spec import spec_variable as spec_variable
     from export_engine.torch_internals.dynamic_spec import taken_apart as taken_apart
     from export_engine.torch_internals.dynamic_spec import tensor_spec as tensor_spec

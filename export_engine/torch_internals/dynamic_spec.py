@@ -180,6 +180,11 @@ def _dim(given: Any) -> Any:
     return given.node.expr if isinstance(given, torch.SymInt) else given
 
 
+def size_functions() -> dict[str, Any]:
+    """`min` and `max` of sizes that may be symbolic, by those names."""
+    return {"min": torch.sym_min, "max": torch.sym_max}
+
+
 def known_truth(condition: Any) -> bool | None:
     """Whether a SymBool of a ShapesSpec's variables holds whatever they are; None if it depends."""
     expression = condition.node.expr
@@ -196,8 +201,8 @@ def taken_apart(expression: Any) -> tuple[str, list[Any]]:
     """A sympy expression as an operator and its arguments.
 
     Returns:
-        `+`, `*`, `//`, `%`, a comparison or `and` with the arguments; `number` with an int;
-        `symbol` with a symbol; `""` for anything else.
+        `+`, `*`, `//`, `%`, `min`, `max`, a comparison, `and` or `or` with the arguments;
+        `number` with an int; `symbol` with a symbol; `""` for anything else.
     """
     if expression.is_Symbol:
         return "symbol", [expression]
@@ -205,6 +210,15 @@ def taken_apart(expression: Any) -> tuple[str, list[Any]]:
         return "number", [int(expression)]
     if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp > 0:
         return "*", [expression.base] * int(expression.exp)
+    if isinstance(expression, _functions("Identity")):
+        return taken_apart(expression.args[0])
+    power = isinstance(expression, _functions("PowByNatural"))
+    if power and expression.args[1].is_Integer and expression.args[1] > 0:
+        return "*", [expression.args[0]] * int(expression.args[1])
+    if isinstance(expression, (sympy.Min, *_functions("Min"))):
+        return "min", list(expression.args)
+    if isinstance(expression, (sympy.Max, *_functions("Max"))):
+        return "max", list(expression.args)
     if isinstance(expression, _functions("FloorDiv")):
         return "//", list(expression.args)
     if isinstance(expression, _functions("Mod", "PythonMod")):
@@ -223,4 +237,5 @@ _SIGNS: dict[Any, str] = {
     sympy.Lt: "<",
     sympy.Gt: ">",
     sympy.And: "and",
+    sympy.Or: "or",
 }

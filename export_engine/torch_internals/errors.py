@@ -18,8 +18,11 @@ from export_engine.torch_internals.operators import OpOverload, operator_name, o
 def is_constraint_violation(error: BaseException) -> bool:
     """Whether the shapes asked for were refused: by the guards of a trace, or by the example.
 
-    A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone.
+    A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone. Dynamo
+    calls a decision on an unbacked symbol within an op a violation, too; it is none.
     """
+    if type(error.__cause__).__name__ == "GuardOnDataDependentSymNode":
+        return False
     if "ConstraintViolationError" in (each.__name__ for each in type(error).__mro__):
         return True
     if isinstance(error, AssertionError):  # torch stumbles while it words a violation

@@ -47,6 +47,13 @@ class Divided(nn.Module):
         return x.view(batch, 16, seq // 16).sum(1)
 
 
+class Steps(nn.Module):
+    """As language models find packed sequences; torch.diff asks about a min of sizes."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.diff(x, prepend=x[:, :1] - 1, dim=-1)  # asked
+
+
 class Unrolled(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         total = x[0]
@@ -96,6 +103,11 @@ CASES = {
         Divided, (t(5, 32),), "x: batch, seq; unbacked",
         "`seq % 16 != 0` must know whether `(seq % 16) != 0`, and `seq` is unbacked",
         "x: batch, seq; seq % 16 == 0",
+    ),
+    "least of two": Case(
+        Steps, (t(4, 6),), "x: batch, seq; unbacked",
+        "`torch.diff(x, prepend=x[:, :1] - 1, dim=-1)` must know whether `1 > seq + min(1, seq)`",
+        "x: batch, seq[1..]; unbacked",
     ),
     "one after the other": Case(
         Chained, (t(5, 3), t(4, 3), 2), "x: a, _; y: b, _; n: int",
@@ -200,6 +212,12 @@ ASSUMED = {
     "a % 16 == 0": "x: a, b; a % 16 == 0",
     "a + b <= 9": "x: a, b; a + b <= 9",
     "a == b": "x: a, b; a == b",
+    "a + min(1, a) >= 1": "x: a[1..], b; unbacked",
+    "max(a, 3) <= 9": "x: a[..9], b; unbacked",
+    "a // 2 >= 3": "x: a[6..], b; unbacked",
+    "min(a, b) >= 1": "x: a, b; min(a, b) >= 1",
+    "min(a, 4) != 4": "x: a[..3], b; unbacked",
+    "a % 3 * a >= 7": "x: a, b; a % 3*a >= 7",
 }
 
 

@@ -65,16 +65,14 @@ specs: st.SearchStrategy[Spec] = st.one_of(
 )
 
 
-SIGNS = ["+", "-", "*", "//", "%"]
+SIGNS = ["+", "-", "*", "//", "%", "min", "max"]
 numbers = st.integers(-40, 40) | st.integers(-LARGEST, LARGEST)
 
 
 def expressions(known: list[str]) -> st.SearchStrategy[Expression]:
     return st.recursive(
         numbers | st.sampled_from(known).map(Size),
-        lambda inner: st.builds(
-            Operation, st.sampled_from(["+", "-", "*", "//", "%"]), inner, inner
-        ),
+        lambda inner: st.builds(Operation, st.sampled_from(SIGNS), inner, inner),
         max_leaves=6,
     )
 
@@ -233,6 +231,9 @@ ERRORS = {
     "x: _; a <= 4": (6, "no dim is called a; no dim has a name"),
     "x: a; 2 <= 3": (6, "mentions no size"),
     "n: int; x: n": (0, "n is an int argument; give the dim another name"),
+    "x: a; min(a) >= 2": (11, "expected `,`: min takes two sizes or more"),
+    "x: a; max(a, 2 >= 2": (15, "expected `)`"),
+    "x: a, min(a, 2)": (9, "a size made of others stands in parentheses"),
     "x: int, a": (0, "x is an int or a tensor"),
     "n: int[4..-4]": (6, "4 is more than -4"),
     "n: int[4..-]": (11, "expected a number after `-`"),
@@ -427,7 +428,10 @@ def allowed(shapes: Shapes, most: int) -> set[tuple[int, ...]]:
 
 lines = st.builds(Named, st.sampled_from(["a", "b"]), st.integers(1, 3), st.integers(-3, 3))
 said_by_dims = st.sampled_from(
-    ["a % 2 == 0", "a % 3 == 1", "(2*a + 1) % 4 == 3", "b <= 7", "3 < b", "a == 2*b + 1", "b == a"]
+    [
+        *("a % 2 == 0", "a % 3 == 1", "(2*a + 1) % 4 == 3", "a == 2*b + 1", "b == a"),
+        *("b <= 7", "3 < b", "max(a, 3) <= 9", "a + min(1, a) > 1", "a // 2 < 5"),
+    ]
 )
 
 

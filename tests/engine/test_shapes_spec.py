@@ -70,6 +70,10 @@ CALLS: dict[str, tuple[str, Call]] = {
         (((t(4, 2), t(3)),), {"more1": {"c": t(2), "d": t(5)}, "p": Pair(t(4), t(5))}),
     ),
     "nameless": ("x: ![1..9], _; unbacked", ((t(4, 2),), {})),
+    "the least and the greatest": (
+        "x: a, b; rest.0: (min(a, b)), (max(5, a, b) + 1); max(a, 3) <= b; min(2, a) != b",
+        ((t(4, 8), t(4, 9)), {}),
+    ),
     "several assumptions": (
         "x: a, b; a*b % 4 == 0; a != 3; a < b; b // 2 >= a // 2; 2*a - b <= 0",
         ((t(4, 8),), {}),
