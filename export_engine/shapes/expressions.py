@@ -59,7 +59,9 @@ class Operation:
 
     def __post_init__(self) -> None:
         if self.operator not in ARITHMETIC:
-            raise ShapesError(f"`{self.operator}` is not an operator for sizes: {' '.join(ARITHMETIC)}")
+            raise ShapesError(
+                f"`{self.operator}` is not an operator for sizes: {' '.join(ARITHMETIC)}"
+            )
         if depth(self) > _DEEPEST:
             raise ShapesError("this expression is nested too deeply")
         check_numbers(self.left, self.right)

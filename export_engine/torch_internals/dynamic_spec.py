@@ -210,23 +210,22 @@ def taken_apart(expression: Any) -> tuple[str, list[Any]]:
         return "number", [int(expression)]
     if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp > 0:
         return "*", [expression.base] * int(expression.exp)
-    if isinstance(expression, _functions("Identity")):
-        return taken_apart(expression.args[0])
-    power = isinstance(expression, _functions("PowByNatural"))
-    if power and expression.args[1].is_Integer and expression.args[1] > 0:
-        return "*", [expression.args[0]] * int(expression.args[1])
-    if isinstance(expression, (sympy.Min, *_functions("Min"))):
-        return "min", list(expression.args)
-    if isinstance(expression, (sympy.Max, *_functions("Max"))):
-        return "max", list(expression.args)
-    if isinstance(expression, _functions("FloorDiv")):
-        return "//", list(expression.args)
-    if isinstance(expression, _functions("Mod", "PythonMod")):
-        return "%", list(expression.args)
-    sign = next((sign for kind, sign in _SIGNS.items() if isinstance(expression, kind)), "")
-    return sign, list(expression.args)
+    parts = list(expression.args)
+    if _is(expression, "Identity"):
+        return taken_apart(parts[0])
+    if _is(expression, "PowByNatural") and parts[1].is_Integer and parts[1] > 0:
+        return "*", parts[:1] * int(parts[1])
+    sign = next((sign for sign, names in _OF_TORCH.items() if _is(expression, *names)), "")
+    sign = sign or next((sign for kind, sign in _SIGNS.items() if isinstance(expression, kind)), "")
+    return sign, parts
 
 
+def _is(expression: Any, *names: str) -> bool:
+    """Whether it is one of torch's own sympy functions."""
+    return isinstance(expression, _functions(*names))
+
+
+_OF_TORCH = {"//": ("FloorDiv",), "%": ("Mod", "PythonMod"), "min": ("Min",), "max": ("Max",)}
 _SIGNS: dict[Any, str] = {
     sympy.Add: "+",
     sympy.Mul: "*",
@@ -238,4 +237,6 @@ _SIGNS: dict[Any, str] = {
     sympy.Gt: ">",
     sympy.And: "and",
     sympy.Or: "or",
+    sympy.Min: "min",
+    sympy.Max: "max",
 }
