@@ -1,8 +1,8 @@
-"""Export Explorer's own defects: kept in a log, said as what they are, with a report to send.
+"""Export Explorer's own defects: logged, and reported as such.
 
-An exception of ours must not be shown as if the user had made it, nor vanish. `passed_over` logs
-one that is; `report_of` makes what a person can send: versions and the traceback, without the
-values of anyone's tensors, and without the name of their home.
+Our own exceptions must neither look like the user's nor vanish. `passed_over` logs a suppressed
+one; `report_of` makes a report to send: versions and the traceback, without tensor values or the
+name of the home folder.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LOGGER = logging.getLogger("export_explorer")
-"""What was passed over. `logging.getLogger("export_explorer").setLevel("DEBUG")` and a handler show
-it."""
+"""Suppressed exceptions.
+
+`logging.getLogger("export_explorer").setLevel("DEBUG")` and a handler show them.
+"""
 LOGGER.addHandler(logging.NullHandler())
 
 OURS = (TypeError, AttributeError, LookupError, AssertionError, NameError, NotImplementedError)
-"""What a defect of ours is, as a rule. Others are about what was asked for, such as ValueError."""
+"""Exceptions that usually mean a defect. Others, such as ValueError, are about the input."""
 
 _LONGEST_MESSAGE = 600
 _MOST_FRAMES = 60
@@ -33,7 +35,7 @@ _ROOMS = ("export_engine", "explorer", "kernel_ext", "widgets")
 
 
 def passed_over(error: BaseException, doing: str) -> None:
-    """Logs an exception that is passed over.
+    """Logs a suppressed exception.
 
     Args:
         error: the exception.
@@ -44,7 +46,7 @@ def passed_over(error: BaseException, doing: str) -> None:
 
 @contextmanager
 def passing_over(doing: str) -> Iterator[None]:
-    """Passes over whatever is raised inside, and logs it; see `passed_over`."""
+    """Suppresses and logs whatever is raised inside; see `passed_over`."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - it is what this is for
@@ -52,7 +54,7 @@ def passing_over(doing: str) -> Iterator[None]:
 
 
 def failed_itself(error: BaseException, doing: str) -> str:
-    """A defect in a sentence: what failed, and that it is nobody's fault but ours."""
+    """A defect in a sentence: what failed, and that it is a bug in Export Explorer."""
     return (
         f"Export Explorer itself failed while {doing}: {_said(error)}. "
         "This is a bug in Export Explorer; what it was checking is unknown."
@@ -60,7 +62,7 @@ def failed_itself(error: BaseException, doing: str) -> str:
 
 
 def report_of(error: BaseException, doing: str) -> str:
-    """What to send: versions and the traceback, whose frames show lines of source and no values."""
+    """A bug report: versions and the traceback, with source lines and no values."""
     frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
     lines = [
         f"Export Explorer failed while {doing}.",
@@ -78,10 +80,10 @@ def report_of(error: BaseException, doing: str) -> str:
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether an exception is a defect of ours: of such a class, and from a line of ours.
+    """Whether an exception is our defect: of such a class, and raised on a line of ours.
 
-    One from code of the user's or of torch's was raised for what that does, and one that a line of
-    ours raises with `raise` says what is wrong with what was asked for.
+    One from the user's or torch's code is about that code, and one that we raise with `raise` is
+    about the input.
     """
     if not isinstance(error, OURS) or error.__traceback__ is None:
         return False
@@ -93,7 +95,7 @@ def is_ours(error: BaseException) -> bool:
 
 
 def _said(error: BaseException) -> str:
-    """Class and message; long ones, and printed tensors, shortened."""
+    """Class and message; long messages and printed tensors are shortened."""
     text = " ".join(_private(str(error)).split())
     text = text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -106,16 +108,18 @@ _NUMBERS = re.compile(r"\[(?:\s*-?\d[\w.+-]*\s*,){8,}[^\[\]]*\]")
 
 
 def _private(text: str) -> str:
-    """A text without the values of tensors and without the path of a home."""
+    """A text without tensor values and without the path of the home folder."""
     text = _NUMBERS.sub("[…]", _VALUES.sub(r"\1(…)", text))
     try:
         return text.replace(str(Path.home()), "~")
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # no home folder
         return text
 
 
 def _version_of(name: str) -> str:
-    module = sys.modules.get(name)  # what runs, which may not be what is installed
+    module = sys.modules.get(
+        name
+    )  # the code that runs, which may differ from the installed package
     said = getattr(module, "__version__", None)
     try:
         return str(said or version(name))

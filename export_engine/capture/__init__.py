@@ -1,7 +1,7 @@
-"""Request → Attempt: torch.export called, watched, and able to be interrupted.
+"""Request → Attempt: runs torch.export, records it, and can be interrupted.
 
-The sandbox that goes with it says what of the user's is snapshotted, silenced and restored while
-their code runs; `verify` and `run` use it, too. Why an export failed is for `diagnose`.
+Its sandbox snapshots, silences and restores the user's state while their code runs; `verify` and
+`run` use it, too. `diagnose` explains failures.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""The values that a call is given, and what the call puts into the containers around them.
+"""What a call writes into the containers among its arguments.
 
-torch.export keeps what a model writes into tensors that it is given. It does not keep what the
-model puts into a dict, a list or a cache that it is given: the program leaves those as they are.
+torch.export captures mutations of input tensors. It does not capture what the model writes into a
+dict, a list or a cache: the program leaves those unchanged.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from export_engine.torch_internals import call_leaves, pytree
 
 
 class Refilled(NamedTuple):
-    """What a call put into containers that it was given."""
+    """What a call wrote into its containers."""
 
     paths: tuple[str, ...]
-    """Where: `cache.k`. A value that was taken out, put in, or replaced by another."""
+    """Paths such as `cache.k`, where a value was removed, added or replaced."""
     lost: tuple[str, ...]
-    """Those of `paths` that are not among the call's results: nobody has them but the container."""
+    """Those of `paths` that are not among the call's results: only the container has them."""
 
 
 def given_leaves(

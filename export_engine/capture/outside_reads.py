@@ -1,4 +1,4 @@
-"""Sees what the model's own code reads from the environment and from files while it is traced."""
+"""Records what the model's own code reads from the environment and files while traced."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from export_engine.trace import OutsideRead
 
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _BUILT_IN, _IMPORTS = "<frozen ", "importlib"
-"""How Python names the modules of the standard library that it holds compiled."""
+"""File names of Python's frozen standard-library modules."""
 _LOADERS = (TORCH + "serialization.py",)
-"""What opens a file for whoever calls it, as the standard library does."""
+"""Libraries that open files for their caller."""
 _BESIDE = frozenset(
     {"linecache", "tokenize", "traceback", "warnings", "inspect", "tempfile", "importlib"}
-    | {"__init__"}  # of logging, which asks for its own
+    | {"__init__"}  # logging reads its own
 )
-"""Modules of the standard library that read for reasons of their own."""
+"""Standard-library modules that read for their own purposes."""
 
 
 @undone
 def outside_reads_seen(into: list[OutsideRead]) -> Iterator[None]:
-    """Notes each line of the user's that reads from outside, once."""
+    """Records each user line that reads from outside, once."""
     told: set[Location] = set()
 
     def note(what: Any, name: object) -> None:
@@ -63,12 +63,14 @@ def outside_reads_seen(into: list[OutsideRead]) -> Iterator[None]:
 
 
 def _place(frame: FrameType | None) -> Location | None:
-    """The line of the user's that reads, itself or by the standard library; None for others."""
+    """The user's line that reads, directly or through the standard library; None for others."""
     while frame is not None:
         path = frame.f_code.co_filename
         function = frame.f_code.co_name
         if is_own(path):
-            if function == "<module>" or not is_shown(path):  # an import runs it, once, or it is us
+            if function == "<module>" or not is_shown(
+                path
+            ):  # an import, which runs once, or our own code
                 return None
             return Location(path, frame.f_lineno, function)
         passing = path.startswith((_STANDARD_LIBRARY, _BUILT_IN, *_LOADERS))

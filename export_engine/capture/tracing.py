@@ -1,6 +1,6 @@
 """Request → Attempt: runs torch.export with recording, progress and interruption.
 
-The user's module and arguments and torch's global state are as before when `capture` ends.
+`capture` leaves the user's module, arguments and torch's global state unchanged.
 """
 
 from __future__ import annotations
@@ -88,13 +88,13 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     ):
         record.on_call = _inputs_watched(module, record.changes)
         record.on_traced = lambda: record.changes.extend(look())
-        dynamic_shapes = _dynamic_shapes(request)  # the paths into a container need its setup
+        dynamic_shapes = _dynamic_shapes(request)  # paths into a container need its registration
         try:
             made = run_export(module, request, dynamic_shapes)
             _check_values(made, record)
             program = made
             keep()
-            record.graph = None  # the program has it whole
+            record.graph = None  # the program contains all of it
             record.raised.clear()
         except Exception as raised:  # noqa: BLE001 - any failure is an outcome
             passed_over(raised, "exporting")
@@ -128,11 +128,11 @@ def run_export(
 
 
 class StandInHeld(RuntimeError):
-    """torch.export gave a program that holds tensors without values; it cannot be run."""
+    """torch.export returned a program with fake tensors in it; it cannot be run."""
 
 
 def _check_values(program: torch.export.ExportedProgram, record: Recording) -> None:
-    """Raises StandInHeld where torch lets such a program pass, as strict mode and torch.func do."""
+    """Raises StandInHeld if torch accepts such a program, as in strict mode or with torch.func."""
     held = {**program.state_dict, **program.constants}
     names = [name for name, value in held.items() if is_fake(value)]
     if names:
@@ -146,7 +146,7 @@ def _check_values(program: torch.export.ExportedProgram, record: Recording) -> N
 def _inputs_watched(
     module: torch.nn.Module, changes: list[Change]
 ) -> Callable[[object, tuple[Any, ...], dict[str, Any]], Callable[[Any], None]]:
-    """Sees what the module puts into the containers that tracing calls it with; they are copies."""
+    """Records what the module writes into the containers that tracing passes; they are copies."""
     signature = signature_of(module)
 
     def entered(
@@ -174,7 +174,7 @@ _DEFERRED = "prefer_deferred_runtime_asserts_over_guards"
 
 
 def _check_arguments(request: Request) -> None:
-    """Says what torch would say from deep inside."""
+    """Raises a short TypeError before torch raises one from deep inside."""
     signature = signature_of(request.target)
     try:
         signature.bind(*request.args, **request.kwargs)
@@ -195,7 +195,7 @@ def _dynamic_shapes(request: Request) -> Any:
 def _counter(
     module: torch.nn.Module, progress: Callable[[Progress], None]
 ) -> Callable[[object], None]:
-    """Turns module entries into a fraction that only grows."""
+    """Turns module entries into monotonic progress."""
     callable_modules = {
         id(each): path for path, each in module.named_modules() if not isinstance(each, _CONTAINERS)
     }

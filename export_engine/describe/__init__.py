@@ -1,4 +1,4 @@
-"""Attempt → Record: everything a view shows, read off an exported program or a failure.
+"""Attempt → Record: everything a view shows of an exported program or a failure.
 
 Works on any ExportedProgram, also one loaded from a file that lacks stacks, scopes or values. It
 runs nothing; the schema is in `record`.

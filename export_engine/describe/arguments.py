@@ -1,7 +1,7 @@
-"""Arguments of a node as text, with holes where other nodes stand.
+"""Arguments of a node as text, with placeholders for other nodes.
 
 The text of `view(x, [batch, -1])` is `({0}, [batch, -1])` with the inputs `[x]`: equal for every
-layer of a model, so that a Record keeps it once.
+layer of a model, so a Record stores it once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Arguments:
         self._symbols = symbols
 
     def template(self, node: Node) -> tuple[str, list[Node]]:
-        """The text of a node's arguments, and the nodes that its holes stand for, in order."""
+        """The text of a node's arguments, and the nodes of its placeholders, in order."""
         inputs: list[Node] = []
         parts = [self._text(value, inputs) for value in node.args]
         parts += [f"{key}={self._text(value, inputs)}" for key, value in node.kwargs.items()]
@@ -55,5 +55,5 @@ class Arguments:
             return repr(value if len(value) <= _LONGEST_STRING else value[:_LONGEST_STRING] + "…")
         if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
             return str(value)
-        # A model's own object: its class only, since its repr is the model's code.
+        # A custom object: only its class, since its repr would run the model's code.
         return f"<{type(value).__name__}>"

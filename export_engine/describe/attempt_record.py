@@ -1,4 +1,4 @@
-"""Attempt → Record: everything a view shows, read off an exported program or a failure.
+"""Attempt → Record: everything a view shows of an exported program or a failure.
 
 Works on any ExportedProgram, also one loaded from a file that lacks stacks, scopes or values.
 """
@@ -104,7 +104,7 @@ def describe(attempt: Attempt) -> Record:
 
 
 def _loaded(attempt: Exported, kept: Record) -> Record:
-    """What a file says of its program: as it was when it was exported, but for where it is from."""
+    """The Record saved in a file, with the loaded program's origin."""
     return msgspec.structs.replace(
         with_groups(kept),
         title=attempt.title,
@@ -115,7 +115,7 @@ def _loaded(attempt: Exported, kept: Record) -> Record:
 
 
 def _left_out(attempt: Attempt) -> list[str]:
-    """What this torch lacks for this attempt, by its capabilities and by what tracing ran into."""
+    """What this torch lacks for this attempt, by its capabilities and by what tracing met."""
     areas: list[Area] = ["export", "run", "load"]
     if attempt.mode == "strict":
         areas.append("strict")
@@ -159,7 +159,7 @@ def _shapes(attempt: Attempt) -> Shapes | None:
         return request.shapes if request else None
     try:
         return Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
-    except ShapesError:  # torch has refused them too, and its error says why
+    except ShapesError:  # torch rejected them, too, and its error says why
         return None
 
 
@@ -171,7 +171,7 @@ def _shapes_text(attempt: Attempt) -> str:
 def _verdict(
     attempt: Attempt, graphs: Graphs, symbols: list[Symbol], failure: Failure | None
 ) -> str:
-    """One line that says how it went: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
+    """The one-line verdict: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
     if failure is not None:
         return f"not exported, {attempt.mode}: {failure.kind[:1].lower()}{failure.kind[1:]}"
     ops = sum(count_ops(graph.op) for graph in graphs.entries)

@@ -1,4 +1,4 @@
-"""Where the ends of each symbol's range come from."""
+"""Where the bounds of each symbol's range come from."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _bounds(
 
 
 def _cause(changes: Sequence[Narrowing], side: str, value: int) -> int:
-    """The guard that first set a bound to what it is; -1 where none did."""
+    """The guard that set a bound; -1 if none did."""
     for change in changes:
         bound: Any = change.lower if side == "lower" else change.upper
         if side in change.sides and int_bound(bound) == value:

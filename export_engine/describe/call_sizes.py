@@ -134,7 +134,7 @@ class CallSizes:
         return self._compile(symbol_printer(names)(condition))
 
     def simplified(self, condition: Any) -> Formula:
-        """The formula of a condition with what was found equal put in."""
+        """The formula of a condition, with equal symbols substituted."""
         return self.of_symbols(replaced_sizes(shape_env(self._program), condition))
 
     def of_guard(self, code: str) -> tuple[Formula, str]:

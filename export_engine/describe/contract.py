@@ -1,4 +1,4 @@
-"""The shape contract: symbols with ranges and places, guards, and what came of them."""
+"""The shape contract: symbols with ranges and places, guards and their effects."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def describe_symbols(
     births = {str(birth.symbol): birth for birth in attempt.recording.births}
     places = list(symbol_places(signature, values))
     described = []
-    for symbol in symbols.table.entries:  # grows no more: every size has been read by now
+    for symbol in symbols.table.entries:  # complete: every size has been read by now
         torch_name = str(symbol)
         number = symbols.number(symbol)
         bounds = ranges.get(torch_name)
@@ -86,7 +86,7 @@ def describe_guards(
     places: Mapping[str, InputPlace],
     signature: Signature,
 ) -> list[Guard]:
-    """The guards with their lines and what came of them.
+    """The guards with their lines and effects.
 
     Args:
         program: None for a failed attempt.
@@ -151,7 +151,7 @@ def with_bounds(
 
 
 def with_kept(guards: Sequence[Guard], kept: set[int]) -> list[Guard]:
-    """The guards; one that nothing came of and that the program does not check is implied."""
+    """The guards; one without effect that the program does not check is implied."""
     return [
         msgspec.structs.replace(guard, effect="implied")
         if guard.effect == "kept" and guard.kind == "guard" and number not in kept
@@ -177,7 +177,7 @@ def replaced_text(event: Replacement, symbols: Symbols) -> str:
 def _effect(
     consequences: Sequence[Consequence], symbols: Symbols
 ) -> tuple[Literal["narrows", "fixes", "equates", "kept"], str]:
-    """The gravest thing that came of a guard, and what is known since."""
+    """The strongest effect of a guard, and what is known since."""
     replaced = [each for each in consequences if isinstance(each, Replacement)]
     narrowed = [each for each in consequences if isinstance(each, Narrowing)]
     fixed = [each for each in replaced if each.value.is_number]

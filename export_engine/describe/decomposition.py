@@ -13,7 +13,7 @@ from export_engine.transform import outside
 def describe_level(
     level: Level, graph: Graph, targets: list[Target], strings: Strings, stacks: Stacks
 ) -> LevelRow:
-    """What a view shows of a decomposition.
+    """The Record's row for a decomposition.
 
     Args:
         level: the decomposition.
@@ -50,5 +50,5 @@ def _counted(counts: Counter[str]) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """`getitem` for what Python prints as `<built-in function getitem>`."""
+    """`getitem` for `<built-in function getitem>`."""
     return name.removeprefix("<built-in function ").removesuffix(">")

@@ -12,7 +12,7 @@ from export_engine.record import Failure, Link, Related
 
 
 def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
-    """What a view shows of a failure."""
+    """The Record's row for a failure."""
     error = attempt.error
     diagnosis = attempt.diagnosis or diagnose(attempt)
     return Failure(

@@ -1,4 +1,4 @@
-"""Names of the files that stacks go through: what to show for a path, and whose file it is."""
+"""Names of the files in stacks: what to show for a path, and whose file it is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FileNames:
         return known
 
     def name_of(self, path: str) -> str:
-        """What to show for a file, whether or not it is one of the entries."""
+        """The shown name of any file."""
         return self._name(path, self._origin(path))
 
     def _origin(self, path: str) -> Origin:

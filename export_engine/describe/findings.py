@@ -67,7 +67,7 @@ def _row(finding: Finding, stacks: Stacks, fix: int, request: Request | None) ->
 
 
 def _verdict(verdict: str, found: tuple[Finding, ...]) -> str:
-    """The verdict with how many findings there are that are more than notes."""
+    """The verdict with the number of findings above notes."""
     count = sum(each.severity != "note" for each in found)
     if not count:
         return verdict

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
-    """What a view shows of a fix.
+    """The Record's row for a fix.
 
     Args:
         fix: the fix.

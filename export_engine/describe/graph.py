@@ -63,7 +63,7 @@ class Graphs:
             graph_of: a graph with the object whose attributes its nodes name.
             title: its title.
             within: the origin of the node that runs it.
-            names: what to call nodes whose own name tells a reader nothing.
+            names: names for nodes with meaningless ones.
         """
         number = len(self.entries)
         nodes = list(graph_of.graph.nodes)
@@ -92,8 +92,8 @@ class Graphs:
             ops.append(op)
             names.append(self._strings.number(called.get(node.name, node.name)))
             targets.append(self._target(node, op))
-            # Only a loaded program keeps a value on its output node; what it returns is its inputs.
-            # Dynamo calls it otherwise.
+            # Only a loaded program keeps a value on its output node; its inputs are the results.
+            # Dynamo names it differently.
             value = meta.get("val", meta.get("example_value"))
             types.append(self.values.number(None if op == _OUTPUT else value))
             scopes.append(self._scope(meta.get("nn_module_stack"), op, within))
@@ -157,7 +157,7 @@ class Graphs:
 def _nested(
     root: Any, nodes: list[Node], positions: dict[Node, int]
 ) -> list[tuple[int, str, GraphModule]]:
-    """The graphs that nodes of this graph run: (node, what it calls the graph, the graph)."""
+    """The nested graphs of this graph: (node, argument name, graph)."""
     found: list[tuple[int, str, GraphModule]] = []
     for node in nodes:
         if node.op not in ("get_attr", "call_module"):
@@ -174,7 +174,7 @@ def _nested(
 
 
 def _argument_name(user: Node, graph: Node) -> str:
-    """What an operator calls a graph it is given, `true_fn`; else the graph's own name."""
+    """The argument name of a graph, `true_fn`; else the graph's own name."""
     names = _parameter_names(user.target)
     if graph in user.args and (position := user.args.index(graph)) < len(names):
         return names[position]
@@ -191,14 +191,14 @@ def _parameter_names(operator: Any) -> list[str]:
 
 
 def attribute(module: Any, path: str) -> Any:
-    """What a dotted path names below a module; None where it names nothing."""
+    """The object at a dotted path below a module; None if there is none."""
     for part in path.split("."):
         module = getattr(module, part, None)
     return module
 
 
 def _stack_trace(node: Node) -> str | None:
-    """What torch recorded; of an operator that it wraps around others itself, that of its results.
+    """The recorded origin; for an operator that torch itself wraps around others, its results'.
 
     torch makes such calls out of `with torch.no_grad()` after tracing, and gives them no line.
     """

@@ -1,7 +1,7 @@
-"""The rules that follow from what a program takes its inputs' sizes for; knows no torch.
+"""The rules that follow from the sizes of a program's inputs. It imports no torch.
 
-A size that is a number is fixed; the same expression twice makes two sizes equal; a range bounds
-one; an expression of another size gives it a form.
+A number fixes a size; equal expressions make sizes equal; a range bounds a size; an expression of
+another size derives it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNCHECKED = 2
 
 
 class Sizes(Protocol):
-    """The sizes that a caller decides, and the expressions that a program takes them for."""
+    """The input sizes, and the expressions that a program has for them."""
 
     inputs: list[SizeInput]
     values: list[Any]

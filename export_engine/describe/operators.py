@@ -1,4 +1,4 @@
-"""What nodes call: operator overloads, higher-order operators and Python functions, as Targets."""
+"""The targets of nodes: operator overloads, higher-order operators and Python functions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Operators:
         return known if known is not None else self.table.add(("method", name), entry)
 
     def is_housekeeping(self, number: int) -> bool:
-        """Whether an op only checks or computes sizes, whatever it is applied to."""
+        """Whether an op only checks or computes sizes."""
         return number in self._housekeeping
 
     def is_size_arithmetic(self, number: int) -> bool:

@@ -1,7 +1,6 @@
-"""The graph of an attempt that failed, as far as tracing came: the same columns, readable names.
+"""The partial graph of a failed attempt: the same columns, readable names.
 
-Such a graph may be odd in any way. What cannot be described is left out, and never stands in the
-way of the diagnosis.
+Such a graph may be malformed. What cannot be described is left out, and never breaks the diagnosis.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from export_engine.describe.graph import Graphs
 from export_engine.shapes import Leaf, leaves_of
 
 _COUNTED = re.compile(r"arg\d+_\d+")
-"""How non-strict mode calls inputs until it is done."""
+"""Names that non-strict mode gives inputs until it is done."""
 _FLAT = re.compile(r"l_flat_args_(?P<number>\d+)_")
-"""How Dynamo calls the inputs of the call,"""
+"""Dynamo's names for the inputs of the call,"""
 _HELD = re.compile(r"(?:l__self__|l_self_)_*(?:export_root_|modules_)*", re.IGNORECASE)
-"""and what the module holds."""
+"""and for what the module holds."""
 
 
 def add_partial(graphs: Graphs, attempt: Attempt) -> None:
-    """Adds what was traced until the attempt failed, where something was."""
+    """Adds the graph traced before the failure, if any."""
     partial = attempt.recording.graph
     if partial is None:
         return
@@ -49,7 +48,7 @@ def module_paths(attempt: Attempt) -> list[str]:
 
 
 def _names(nodes: list[torch.fx.Node], attempt: Attempt) -> dict[str, str]:
-    """What to call the inputs of a graph, and what it reads of the module."""
+    """Names for a graph's inputs and for the module's tensors that it reads."""
     request = attempt.request
     if request is None:
         return {}

@@ -1,4 +1,4 @@
-"""The ends of a range that nobody asked for, or that nothing was recorded of; knows no torch."""
+"""Default bounds: those without a recorded cause. It imports no torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from export_engine.record import Bound
 
 _BORN = 2
-"""torch takes sizes of 0 and 1 apart: a size that may vary is assumed to be 2 or more."""
+"""torch specializes on 0 and 1: a dynamic size is assumed to be 2 or more."""
 _DEFAULTS = {
     0: "no size is negative",
     1: "no size is negative, and 0 is excluded",
@@ -17,7 +17,7 @@ _DEFAULTS = {
 
 
 def default_bounds(lower: int | None, upper: int | None) -> Iterator[Bound]:
-    """The ends of a range that are not open."""
+    """The bounds of a range that are not open."""
     if lower is not None:
         yield default_bound("lower", lower)
     if upper is not None:

@@ -16,7 +16,7 @@ class Scopes:
         """Make one.
 
         Args:
-            title: what to call the root, which has no attribute path.
+            title: the name of the root, which has no attribute path.
             known_paths: attribute paths of the program's modules.
         """
         self._title = title
@@ -54,7 +54,7 @@ class Scopes:
         return scope
 
     def _known_path(self, path: str) -> str:
-        """A module that strict mode reached by a closure or a global name, under its own path."""
+        """A module that strict mode reached through a closure or global, under its own path."""
         if not self._known or path in self._known:
             return path
         last = path.rpartition(".")[2]
@@ -79,7 +79,7 @@ def _relative(path: str, parent: str) -> str:
 
 
 def _class_name(cls: Any) -> str:
-    """Older programs keep the class itself; a loaded one may keep odd text."""
+    """Older programs keep the class itself; a loaded one may keep any text."""
     return f"{cls.__module__}.{cls.__qualname__}" if isinstance(cls, type) else str(cls)
 
 

@@ -1,4 +1,4 @@
-"""The shape contract as a whole: symbols, guards, the timeline, and what sizes must be."""
+"""The whole shape contract: symbols, guards, timeline and size rules."""
 
 from __future__ import annotations
 

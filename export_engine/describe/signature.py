@@ -56,7 +56,7 @@ def describe_signature(
 def input_paths(program: ExportedProgram, request: Request | None) -> list[str]:
     """Where the caller passes each flat user input: `x`, `cache.0.key`, `args.0`.
 
-    A program without its Request, as from a file, knows what `*args` takes as `args_0`.
+    A program without its Request, as from a file, names entries of `*args` `args_0`.
     """
     in_spec = program.call_spec.in_spec
     if in_spec is None:
@@ -150,7 +150,7 @@ def _output(
 def _argument(
     spec: InputSpec | OutputSpec, nodes: dict[str, int], graph: Graph, values: Values
 ) -> dict[str, Any]:
-    """What an input and an output have in common."""
+    """The fields that an input and an output share."""
     constant = spec.arg if isinstance(spec.arg, ConstantArgument) else None
     node = nodes.get(spec.arg.name, -1)
     alone = values.constant(constant.value) if constant else values.number(None)

@@ -1,4 +1,4 @@
-"""What a program asks of the sizes of a call: the rules that `ExportedProgram.module()` enforces.
+"""A program's rules on the sizes of a call, which `ExportedProgram.module()` enforces.
 
 They are those of torch's input guards (fixed sizes, ranges, equal and derived dims), the guards
 that travel with the program, and its own asserts about sizes.
@@ -102,7 +102,7 @@ def _guarded(program: ExportedProgram, sizes: CallSizes) -> Iterator[Rule]:
 
 
 def _asserted(program: ExportedProgram, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
-    """The program's own asserts, but for those that no size can break."""
+    """The program's own asserts, except those that no size can break."""
     for condition in asserted(program):
         formula = sizes.of_symbols(condition)
         if formula and sizes_in(formula) and formula[1:] != [0, ">="]:
@@ -127,10 +127,10 @@ def _expression(size: Any) -> Any:
 
 
 class _Origins:
-    """Which recorded guard a rule comes from: the one of the same form, or else of the same sense.
+    """The recorded guard behind a rule: one of the same form, else an equivalent one.
 
     torch rewrites guards before it puts them into a program; two conditions that agree on every
-    sample of sizes, and refuse some, are taken for the same.
+    sample of sizes, and reject some, count as equivalent.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ def _truth(formula: Formula, sizes: Sequence[int]) -> bool | None:
 
 
 def _samples(inputs: Sequence[SizeInput]) -> list[list[int]]:
-    """Sizes to tell conditions apart by: small and large ones, the same each time."""
+    """Sample sizes to compare conditions: small and large, always the same."""
     numbers = random.Random(0)
     symbols = sorted({each.symbol for each in inputs if each.symbol >= 0})
     return [

@@ -17,7 +17,7 @@ from export_engine.trace import SymbolBirth
 
 @dataclass(frozen=True)
 class Leaf:
-    """A user input of the flat program: its path in the call, and the value tracing gave it."""
+    """A user input of the flat program: its path in the call, and its traced value."""
 
     path: str
     value: Any
@@ -37,7 +37,7 @@ class Symbols:
         self._names = names
         self._print: Callable[[Any], str] = symbol_printer(names)
         self._places = places
-        # The Dim that `4*rows` is made from may have no dim of its own: its name stands for it.
+        # The Dim behind `4*rows` may be no dim itself: its name is used.
         self._print_places: Callable[[Any], str] = symbol_printer(names | places)
         self._texts: dict[Any, str] = {}
         self.table: Table[str, Any] = Table()
@@ -82,7 +82,7 @@ class Symbols:
         return known
 
     def known(self, symbol: Any) -> list[int]:
-        """The number of a symbol, in a list; empty for one that is no more in the program."""
+        """The number of a symbol, in a list; empty for one no longer in the program."""
         number = self.table.find(str(symbol))
         return [] if number is None else [number]
 
@@ -91,7 +91,7 @@ class Symbols:
         return str(symbol) in self._names
 
     def born(self, expression: Any) -> str:
-        """An expression by the dims that its symbols were made for."""
+        """An expression in terms of the dims its symbols were created for."""
         return self._print_places(expression)
 
     def guard_text(self, condition: Any) -> str:

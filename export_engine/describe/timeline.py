@@ -1,4 +1,4 @@
-"""What happened to the symbols while tracing, in order, in the user's terms."""
+"""The symbols' events while tracing, in order, in the user's terms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from export_engine.trace import Narrowing, RecordedGuard, Replacement, SymbolBir
 def describe_timeline(
     attempt: Attempt, symbols: Symbols, stacks: Stacks, guards: Guards, described: Sequence[Guard]
 ) -> list[Event]:
-    """Births, guards, and what came of them; what happens again right away is counted."""
+    """Births, guards and their effects; immediate repeats are counted."""
     events: list[Event] = []
     number = -1
     for recorded in attempt.recording.events:

@@ -1,4 +1,4 @@
-"""What a node produces: tensors, symbolic numbers, and tuples of them, as ValueTypes."""
+"""Values of nodes as ValueTypes: tensors, symbolic numbers, and tuples of them."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ class Values(ValueTable[Any]):
 
 
 def _key(size: Any) -> Hashable:
-    """What tells sizes apart without comparing SymInts, which would add guards."""
+    """A key of sizes that does not compare SymInts, which would add guards."""
     return size if isinstance(size, int) else ("symbolic", expression_of(size))

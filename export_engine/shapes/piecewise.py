@@ -25,7 +25,7 @@ _MOST_POINTS = 512
 """Divisors that depend on the size are gone through one by one, up to so many."""
 _HIGHEST_DEGREE = 4
 _LARGEST_POWER = 64
-"""The value of a number."""
+"""The largest exponent of a power of a number."""
 
 
 class Unsolved(Exception):

@@ -98,7 +98,7 @@ def solve_sizes(conditions: Sequence[Condition], example: int, least: int = 2) -
     Args:
         conditions: on one size each; all hold for the example, as far as tracing is concerned.
         example: the size in the example.
-        least: the smallest size to try; torch treats 0 and 1 apart.
+        least: the smallest size to try; torch specializes on 0 and 1.
 
     Returns:
         The progression; the example alone where nothing else was found.

@@ -20,7 +20,7 @@ _LONGEST = 90
 
 
 LEAST = 2
-"""torch takes sizes 0 and 1 apart: a size that varies is 2 or more while tracing."""
+"""torch specializes on 0 and 1: a dynamic size is 2 or more while tracing."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from export_engine.shapes import Expression, Relation, names_in, shapes_of, valu
 from export_engine.torch_internals import expression_of, int_bound, is_unbacked, symbol_hint
 
 _LEAST = 2
-"""0 and 1 are sizes that torch takes apart; a program need not take them."""
+"""torch specializes on 0 and 1; a program need not accept them."""
 _FAR = 4096
 """How far from a wish a size is looked for that fulfils what is assumed."""
 _MOST_GROWTH = 4

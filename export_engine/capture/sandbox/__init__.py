@@ -1,1 +1,1 @@
-"""What the user's code does while traced and must not outlast it: snapshot, silence, restore."""
+"""Keeps the user's state as it was while their code is traced: snapshot, silence, restore."""

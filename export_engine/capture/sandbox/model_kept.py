@@ -1,4 +1,4 @@
-"""Keeps a model as it was while it is called or traced: all that it reaches, and its tensors."""
+"""Restores a model after it is called or traced: everything it reaches, and its tensors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from export_engine.trace import Change
 
 @undone
 def model_kept(target: Callable[..., Any]) -> Iterator[Callable[[], None]]:
-    """Undoes what calls inside do to a model, its tensors included; gives what undoes it before.
+    """Undoes what calls inside do to a model, its tensors included; yields an early undo.
 
-    Tensors are copied once. Parameters, which a call hardly ever writes to, are left out where
-    their copies would fill the memory.
+    Tensors are copied once. Parameters, which a call rarely mutates, are skipped if their copies
+    would fill the memory.
 
     Args:
-        target: a module, or whatever else is called.
+        target: a module or another callable.
     """
     module = as_module(target)
     surroundings = Surroundings(target, module)
@@ -38,7 +38,7 @@ def model_kept(target: Callable[..., Any]) -> Iterator[Callable[[], None]]:
 
 @undone
 def in_eval_mode(target: Callable[..., Any], wanted: bool) -> Iterator[None]:
-    """A model in eval mode, if that is wanted, and then as it was.
+    """Switches a model to eval mode, if wanted, and back.
 
     A model may do more in `eval()` than set a mode, such as merge adapters into its weights.
     """
@@ -52,11 +52,11 @@ def in_eval_mode(target: Callable[..., Any], wanted: bool) -> Iterator[None]:
 
 @undone
 def surroundings_kept(request: Request, seen: list[Change]) -> Iterator[None]:
-    """Undoes what a trace does to all that a call reaches; no tensor is written to by one.
+    """Undoes what a trace does to everything a call reaches. Tracing does not write to tensors.
 
     Args:
         request: the call.
-        seen: takes what was undone of what functions reach by name.
+        seen: collects what was undone for names that functions reach.
     """
     module = as_module(request.target)
     surroundings = Surroundings(request.target, module)

@@ -1,7 +1,7 @@
-"""Keeps the attributes of a module as they were while its code is traced, and tells of changes.
+"""Restores a module's attributes after tracing, and reports changes.
 
-A model may set attributes, append to lists and write to buffers in `forward`. While it is traced,
-what it keeps so are torch's stand-ins for values, of no use to anyone afterwards.
+A model may set attributes, append to lists and write to buffers in `forward`. While traced, these
+would keep fake tensors, useless afterwards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from export_engine.process import undone
 from export_engine.trace import Change
 
 Look = Callable[[], list[Change]]
-"""Says what has changed so far."""
+"""Returns the changes so far."""
 
 
 @undone
@@ -30,7 +30,7 @@ def attributes_kept(module: torch.nn.Module) -> Iterator[Look]:
 
 
 def _attributes_of(module: torch.nn.Module) -> tuple[Look, Callable[[], None]]:
-    """What says how the attributes differ from now, and what puts them back."""
+    """Two functions: one returns the changes from now on, the other restores the attributes."""
     kept = []
     for path, each in module.named_modules():
         attributes = vars(each)
@@ -63,7 +63,7 @@ def _attributes_of(module: torch.nn.Module) -> tuple[Look, Callable[[], None]]:
 
 
 _OWN = frozenset(vars(torch.nn.Module()))
-"""Attributes of nn.Module itself; `_buffers` and such hold what has a name of its own."""
+"""Attributes of nn.Module itself; entries of `_buffers` and the like are handled by name."""
 
 
 def _rebound(
@@ -83,12 +83,12 @@ def _rebound(
 
 
 def held_in(value: Any) -> Any:
-    """A copy of a plain container, None for anything else; other classes may do anything then."""
+    """A copy of a plain container, None for anything else: copying other classes may run code."""
     return value.copy() if type(value) in (dict, list, set) else None
 
 
 def same_items(value: Any, held: Any) -> bool:
-    """Whether a container holds the very same things; `==` would compare tensors."""
+    """Whether a container holds the identical objects; `==` would compare tensors."""
     if len(value) != len(held):
         return False
     if isinstance(value, dict):
@@ -102,7 +102,7 @@ def same_items(value: Any, held: Any) -> bool:
 
 
 def refill(value: Any, held: Any) -> None:
-    """Gives a container its items back."""
+    """Restores a container's items."""
     value.clear()
     if isinstance(value, list):
         value.extend(held)

@@ -1,4 +1,4 @@
-"""Which names code can set, and whether it fills containers: read off its instructions."""
+"""Which names code can set, and whether it fills containers, from its bytecode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from export_engine.trace import Owner
 
 
 class Slot(NamedTuple):
-    """A place that holds a value, and how to put one there."""
+    """A place that holds a value, and its setter."""
 
     owner: Owner
     name: str
@@ -31,13 +31,13 @@ class Writes:
     containers: bool = False
 
     def can_set(self, slot: Slot) -> bool:
-        """Whether it can give a place another value."""
+        """Whether it can set a place."""
         name = slot.name.rpartition(".")[2]
         return self.anything or name in self.names.get(slot.owner, ())
 
 
 def writes_of(codes: Iterable[CodeType]) -> Writes:
-    """What some functions can write to, and those that are defined in them."""
+    """What functions, and functions nested in them, can write to."""
     found = Writes()
     for code in codes:
         for each in _nested(code):
@@ -82,4 +82,4 @@ _FILLING = {
     *("heappush", "heappop", "heapify", "heapreplace", "heappushpop"),
     *("insort", "insort_left", "insort_right"),
 }
-"""What fills or empties a container, by the names that Python's library gives it."""
+"""Method names that fill or empty a container."""

@@ -1,7 +1,7 @@
-"""Keeps what a trace prints, logs and warns out of the user's cell, and hands it over instead.
+"""Captures what a trace prints, logs and warns, so the user's cell stays clean.
 
-torch writes to stderr and to its loggers while an export fails. A user who set TORCH_LOGS asked for
-those logs and keeps them.
+torch writes to stderr and to its loggers while an export fails. A user who set TORCH_LOGS still
+gets those logs.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from dataclasses import dataclass, field
 from export_engine.process import undone
 
 MOST_PRINTED = 100_000
-"""Characters of output that are kept; a model that prints in a loop fills no memory."""
+"""Characters of output that are kept, so that a printing loop does not fill the memory."""
 
 
 @dataclass
 class Heard:
-    """What came up while it was quiet."""
+    """What was captured."""
 
     warnings: list[str] = field(default_factory=list)
     printed: str = ""
     """To stdout."""
     complained: str = ""
-    """To stderr. torch writes there too when an export fails: the graph so far, in full."""
+    """To stderr. torch also prints the whole graph there when an export fails."""
 
 
 @undone
 def quiet() -> Iterator[Heard]:
-    """Collects warnings, logs and output; puts all back on the way out, also on interrupt."""
+    """Captures warnings, logs and output; restores all on exit, also after an interrupt."""
     heard = Heard()
     output, complaints = _Bounded(), _Bounded()
     caught: list[warnings.WarningMessage] = []
@@ -54,7 +54,7 @@ def quiet() -> Iterator[Heard]:
 
 @undone
 def descriptors_quiet() -> Iterator[None]:
-    """Drops what libraries write past Python, straight to the process's stdout and stderr."""
+    """Drops what C libraries write directly to the process's stdout and stderr."""
     kept = [(number, os.dup(number)) for number in (1, 2)]
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
@@ -77,12 +77,12 @@ class _Bounded(io.StringIO):
 
 
 _ABOUT_ITSELF = ("Unable to find user code corresponding to",)
-"""What torch logs that says nothing of the model: that it found no line, where we know it."""
+"""torch's log messages about missing source lines, which we find ourselves."""
 
 
 @undone
 def _logs_into(messages: list[str]) -> Iterator[None]:
-    """Warnings and errors of torch's loggers go to `messages` instead of to their own handlers."""
+    """Redirects warnings and errors of torch's loggers to `messages`."""
     if os.environ.get("TORCH_LOGS"):
         yield
         return
@@ -90,7 +90,7 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
     def keep(record: logging.LogRecord) -> bool:
         try:
             said = record.getMessage().strip()
-        except (TypeError, ValueError):  # torch itself logs too few arguments for a message or two
+        except (TypeError, ValueError):  # some of torch's own log calls lack arguments
             said = str(record.msg).strip()
         if record.levelno >= logging.WARNING and not said.startswith(_ABOUT_ITSELF):
             messages.append(said)

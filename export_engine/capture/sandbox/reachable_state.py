@@ -1,8 +1,8 @@
-"""Keeps what the user's functions can reach as it was: globals, closures, attributes of classes.
+"""Restores what the user's functions can reach: globals, closures, class attributes.
 
-A model may append to a list of its file or count in a global. While it is traced, that would count
-a call that never happened, and put torch's stand-ins for tensors there. Only the user's own files
-are looked after: a library's memory of its own is none of ours.
+A model may append to a list of its file or count in a global. While traced, that would count a call
+that never happened, and leave fake tensors there. Only the user's own files are covered; a
+library's own caches are not.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _MOST_FUNCTIONS = 2000
 
 
 class Surroundings:
-    """What the functions of a model can reach, as it is now."""
+    """A snapshot of what a model's functions can reach."""
 
     def __init__(self, target: Callable[..., Any], module: torch.nn.Module) -> None:
-        """Look.
+        """Takes the snapshot.
 
         Args:
             target: what is called.
@@ -42,18 +42,18 @@ class Surroundings:
 
     @property
     def values(self) -> list[Any]:
-        """What the names stand for; of a container that is kept here, what it holds."""
+        """The values of the names; for a container kept here, its items."""
         found: list[Any] = []
         for _, value, held in self._kept:
             found.extend([value] if held is None else contents(held) or ())
         return found
 
     def restore(self) -> list[Change]:
-        """Puts back what the model's code changed, and tells of it.
+        """Restores what the model's code changed, and returns the changes.
 
-        Another thread may have set a name meanwhile. So a change is put back where the code of the
-        model can have made it, or where it is a value of the trace's own. Of a name that both set,
-        the other thread's value is lost.
+        Another thread may have set a name meanwhile, so a change is undone only if the model's code
+        can have made it or it holds a value from the trace. If both set a name, the other thread's
+        value is lost.
         """
         seen: list[Change | None] = []
         for slot, value, held in self._kept:
@@ -74,7 +74,7 @@ class Surroundings:
 
 
 def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[Slot]:
-    """Every name that the functions use, each once."""
+    """Every name that the functions use, once."""
     known: set[tuple[int, str]] = set()
     for cls in {type(each) for each in module.modules()}:
         for base in cls.__mro__:

@@ -1,8 +1,8 @@
-"""Everything that a model reaches, as it was: what its objects hold, and the values of its tensors.
+"""A snapshot of everything a model reaches: what its objects hold, and its tensors' values.
 
-From the model and its arguments on: attributes, items of containers, slots, and what the user's own
-functions use. Objects of Python's own library and of torch's hold nothing of the model's, but for
-modules, containers and generators of random numbers. An iterator that was moved on stays so.
+It follows attributes, container items, slots and what the user's functions use, from the model and
+its arguments. Objects of the standard library and of torch are skipped, except modules, containers
+and random generators. An advanced iterator stays advanced.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _MOST_COPIED = 2**31
 """Bytes of parameters."""
 _LIBRARIES = frozenset({*sys.stdlib_module_names, "torch", "numpy"})
 _OF_LIBRARIES = (torch.nn.Module, types.SimpleNamespace, functools.partial)
-"""Their instances have attributes that are the model's."""
+"""Classes whose instances hold state of the model."""
 _NOT_HELD = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType)
 _CONTAINERS: tuple[Any, ...] = (list, set, deque)
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), torch.dtype, torch.device})
 
 
 class Reached:
-    """What is reached, as it is now."""
+    """The snapshot."""
 
     def __init__(self, roots: Iterable[Any], values: bool) -> None:
-        """Look.
+        """Takes the snapshot.
 
         Args:
-            roots: where to begin.
-            values: whether tensors' values are kept, too; otherwise only what is known of them.
+            roots: where to start.
+            values: whether to keep tensors' values, too; else only their metadata.
         """
         self._held: list[tuple[Any, tuple[Any, ...]]] = []
         self._slots: list[tuple[Any, str, Any]] = []
@@ -49,7 +49,7 @@ class Reached:
         self._arrays: list[tuple[Any, Any]] = []
         tensors: list[torch.Tensor] = []
         waiting = deque(roots)
-        seen: dict[int, Any] = {}  # the objects too: an id is one's own only while it lives
+        seen: dict[int, Any] = {}  # keep the objects alive: ids are reused
         while waiting and len(seen) < _MOST_OBJECTS:
             each = waiting.popleft()
             if type(each) in _ATOMS or id(each) in seen:
@@ -66,7 +66,7 @@ class Reached:
             self._copy_values()
 
     def restore(self) -> None:
-        """Puts all back that is another now. What cannot be is logged, and the rest still is."""
+        """Restores everything that changed. Failures are logged, and the rest is still restored."""
         for value, held in self._held:
             if not _same(contents(value), held):
                 _tried(functools.partial(_refill, value, held))
@@ -89,7 +89,7 @@ class Reached:
                 _tried(each.copy)
 
     def _looked_at(self, each: Any) -> Iterator[Any]:
-        """Keeps what an object holds, and gives it."""
+        """Snapshots and returns what an object holds."""
         if isinstance(each, _NOT_HELD):
             return
         held = contents(each)
@@ -123,7 +123,7 @@ class Reached:
 
 
 class _KeptTensor:
-    """A tensor as it is now."""
+    """A snapshot of a tensor."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
@@ -134,7 +134,7 @@ class _KeptTensor:
         self._value: torch.Tensor | None = None
 
     def copy(self) -> None:
-        """Keeps its values, too. Some kernels write without autograd's count of it going up."""
+        """Keeps its values, too: some kernels write without bumping the version counter."""
         if not self.tensor.is_meta:
             self._value = self._alias.clone()
 
@@ -161,7 +161,7 @@ def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def contents(value: Any) -> tuple[Any, ...] | None:
-    """What a container holds; keys before values. Other classes may do anything when asked."""
+    """A container's items, keys before values; only of plain classes, since others may run code."""
     if isinstance(value, dict):
         mapping = OrderedDict if isinstance(value, OrderedDict) else dict
         return (*mapping.keys(value), *mapping.values(value))
@@ -172,12 +172,12 @@ def contents(value: Any) -> tuple[Any, ...] | None:
 
 
 def _same(now: tuple[Any, ...] | None, held: tuple[Any, ...]) -> bool:
-    """Whether these are the very same things; `==` would compare tensors."""
+    """Whether these are the identical objects; `==` would compare tensors."""
     return now is not None and len(now) == len(held) and all(map(operator.is_, now, held))
 
 
 def _refill(value: Any, held: tuple[Any, ...]) -> None:
-    """Gives a container its items back, as its base class does."""
+    """Restores a container's items by its base class's methods."""
     if isinstance(value, dict):
         kind = OrderedDict if isinstance(value, OrderedDict) else dict
         kind.clear(value)
@@ -227,7 +227,7 @@ def _set_slot(owner: Any, name: str, value: Any) -> None:
 
 
 def _states(value: Any) -> Iterator[tuple[Callable[[Any], Any], Any]]:
-    """Of a generator of random numbers, what sets its state, and that."""
+    """A random generator's setter and its state."""
     numpy = sys.modules.get("numpy")
     if isinstance(value, random.Random):
         yield value.setstate, value.getstate()

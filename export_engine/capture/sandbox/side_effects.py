@@ -1,4 +1,4 @@
-"""What a model's own code changes outside of its results while it is traced."""
+"""The side effects of a model's own code while it is traced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.
 
 
 def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Change | None:
-    """That a name has another value; None if it is as good as the old."""
+    """The change of a name's value; None if old and new are equivalent."""
     if before is after or (type(before) is type(after) and _is_plain(before) and before == after):
         return None
     if before is _MISSING:
@@ -28,7 +28,7 @@ def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Cha
 
 
 def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change:
-    """That a container holds something else."""
+    """The change of a container's content."""
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"
     said = f"{verb} from {old} to {new} items" if new != old else "holds different items"
@@ -37,12 +37,12 @@ def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change
 
 
 def missing() -> Any:
-    """What stands for a name that has no value."""
+    """Marks a name without a value."""
     return _MISSING
 
 
 def is_leak(value: Any) -> bool:
-    """Whether a value is one of the trace's own, or holds one."""
+    """Whether a value is from the trace, or holds one that is."""
     if is_fake(value) or isinstance(value, torch.fx.Proxy | torch.SymInt | torch.SymFloat):
         return True
     if isinstance(value, list | tuple | set):
