@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.running import flat_inputs as flat_inputs
     from export_engine.torch_internals.running import flat_leaves as flat_leaves
     from export_engine.torch_internals.running import loaded_package as loaded_package
+    from export_engine.torch_internals.running import missing_packages as missing_packages
     from export_engine.torch_internals.running import moved_program as moved_program
     from export_engine.torch_internals.running import shortened_program as shortened_program
     from export_engine.torch_internals.symbols import asserted as asserted

@@ -188,16 +188,30 @@ SOURCED_PREFIXES = Capability(
     "In non-strict mode, programs with inputs by **kwargs may fail to check their guards.",
     begins="nn_module args kwargs",
 )
+_NO_KEYWORDS = "Sizes of inputs that come by **kwargs cannot vary."
 COMBINE_ARGS = Capability(
     f"{_DIMS}._combine_args",
-    "Sizes of inputs that come by **kwargs cannot vary.",
+    _NO_KEYWORDS,
+    begins="f args kwargs",
+    spared_by=TRACING_KEYWORDS,
+)
+COMBINE_IN_TRACE = Capability(
+    "torch.export._trace._combine_args",
+    _NO_KEYWORDS,
+    begins="f args kwargs",
+    spared_by=TRACING_KEYWORDS,
+)
+COMBINE_NON_STRICT = Capability(
+    "torch._export.non_strict_utils._combine_args",
+    "Sizes of inputs that come by **kwargs cannot vary, or their guards cannot be checked.",
     begins="f args kwargs",
 )
-COMBINE_IN_TRACE = Capability("torch.export._trace._combine_args", "", begins="f args kwargs")
-COMBINE_NON_STRICT = Capability(
-    "torch._export.non_strict_utils._combine_args", "", begins="f args kwargs"
+COMBINE_STRICT = Capability(
+    "torch._dynamo.eval_frame._combine_args",
+    _NO_KEYWORDS,
+    begins="f args kwargs",
+    spared_by=TRACING_KEYWORDS,
 )
-COMBINE_STRICT = Capability("torch._dynamo.eval_frame._combine_args", "", begins="f args kwargs")
 SPECS_WITH_PATH = Capability(
     f"{_DIMS}._tree_map_with_path", "", takes="function tree spec tree_name="
 )
@@ -226,7 +240,11 @@ DEREGISTER_NODE = Capability(
     "Containers that torch does not know cannot be registered by a fix.",
     takes="cls",
 )
-ATTRIBUTE_KEY = Capability(f"{_PYTREE}.GetAttrKey", "", takes="name")
+ATTRIBUTE_KEY = Capability(
+    f"{_PYTREE}.GetAttrKey",
+    "Containers that torch does not know cannot be registered by a fix.",
+    takes="name",
+)
 FX_NODES = Capability("torch.fx._pytree.SUPPORTED_NODES", "")
 FX_NODES_EXACT = Capability("torch.fx._pytree.SUPPORTED_NODES_EXACT_MATCH", "")
 WAITING_NODES = Capability(f"{_PYTREE}._cxx_pytree_pending_imports", "")

@@ -70,6 +70,8 @@ class Capability:
     """What its last part was called before."""
     since: tuple[int, int] = (0, 0)
     """The first torch that has it, where an earlier one does what it is for without it."""
+    spared_by: Capability | None = None
+    """Where that is there, nothing goes without this one."""
     probe: Callable[[Any], object] | None = None
     """Looks closer at what was found; false, or an error of any kind, is a no."""
 
@@ -103,9 +105,9 @@ class Capability:
     def sentence(self) -> str:
         """What goes without it, and why; empty where it is there or there is another way."""
         reason = self.looked.reason
-        return (
-            f"{self.without} That needs {self.path}, {reason}." if reason and self.without else ""
-        )
+        if not reason or not self.without or self.spared_by:
+            return ""
+        return f"{self.without} That needs {self.path}, {reason}."
 
     @property
     def value(self) -> Any:

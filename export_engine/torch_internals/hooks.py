@@ -201,15 +201,19 @@ def _keywords_apart() -> Iterator[None]:
     with ExitStack() as hooks:
         if torch_has.TRACING_KEYWORDS:
             hooks.enter_context(hooked(torch_has.SOURCED_PREFIXES, _with_keywords_apart))
-        else:
-            for each in (
-                torch_has.COMBINE_ARGS,
-                torch_has.COMBINE_IN_TRACE,
-                torch_has.COMBINE_NON_STRICT,
-                torch_has.COMBINE_STRICT,
-            ):
+        elif all(_COMBINING):  # torch must see the same in every step
+            for each in _COMBINING:
                 hooks.enter_context(hooked(each, _apart))
         yield
+
+
+_COMBINING = (
+    torch_has.COMBINE_ARGS,
+    torch_has.COMBINE_IN_TRACE,
+    torch_has.COMBINE_NON_STRICT,
+    torch_has.COMBINE_STRICT,
+)
+"""Where torch puts a call's arguments together, up to 2.13."""
 
 
 def _with_keywords_apart(original: Any) -> Any:

@@ -194,9 +194,9 @@ def register_container(
 
     def named_parts(value: Any) -> tuple[list[Any], Any]:
         named, context = flatten(value)
-        key = torch_has.ATTRIBUTE_KEY.value if torch_has.ATTRIBUTE_KEY else pytree.Key
         return [(key(name), part) for name, part in named], context
 
+    key = torch_has.ATTRIBUTE_KEY.value
     _ = torch_has.DEREGISTER_NODE.value  # what cannot be taken back is not begun
     torch_has.REGISTER_NODE.value(
         cls,

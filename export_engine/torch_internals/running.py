@@ -67,6 +67,7 @@ def shortened_program(program: ExportedProgram, node: str) -> ExportedProgram:
         outputs=[TensorArgument(node)],
         in_spec=program.call_spec.in_spec,
         out_spec=leaf,
+        forward_arg_names=whole.forward_arg_names if whole else None,  # guards are about them
     )
     set_part(copied, torch_has.CALL_GRAPH, [ModuleCallEntry("", entry)])
     signature = ExportGraphSignature(
@@ -103,6 +104,12 @@ def flat_inputs(
         for name, value in named
         if isinstance(name, str) and name in inputs and value is not None
     }
+
+
+def missing_packages() -> str | None:
+    """Why this torch compiles no AOTInductor packages, as a sentence; None where it does."""
+    needed = (torch_has.COMPILE_PACKAGE, torch_has.LOAD_PACKAGE)
+    return next((each.sentence for each in needed if not each), None)
 
 
 def compiled_package(program: ExportedProgram, file: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
-from export_engine.torch_internals import compiled_package, loaded_package
+from export_engine.torch_internals import compiled_package, loaded_package, missing_packages
 
 
 class AOTInductor:
@@ -14,8 +14,8 @@ class AOTInductor:
     title = "AOTInductor"
 
     def missing(self, device: str) -> str | None:
-        """A compiler."""
-        return compiler(device)
+        """A compiler, and torch's own functions."""
+        return missing_packages() or compiler(device)
 
     def prepare(self, job: Job) -> Ready:
         """Compiles for every size of the program's contract, saves, and loads."""
