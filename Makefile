@@ -26,7 +26,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
   [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
-.PHONY: types help lab test check lint lint-python lint-frontend test-python test-frontend test-torch \
+.PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-frontend test-torch \
   test-matrix bench frontend \
   setup clean
 
@@ -43,12 +43,15 @@ check: lint setup ## lint and the tests that take seconds
 	@$(NPM) --silent run test:unit
 	@$(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow" --ignore tests/browser
 
-lint: lint-python lint-frontend ## ruff, mypy, tsc, Biome
+lint: lint-python lint-frontend lint-prose ## ruff, mypy, tsc, Biome, and what nobody would say
 
 lint-python: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet . || { echo "ruff: see above"; exit 1; }
 	@$(BIN)/ruff format --quiet --check . || { echo "run $(BIN)/ruff format"; exit 1; }
 	@$(BIN)/mypy --no-error-summary
+
+lint-prose: $(VENV)/.dev
+	@$(BIN)/python -m tests.test_prose
 
 lint-frontend: $(FRONTEND)/node_modules/.installed
 	@$(NPM) --silent run check

@@ -35,11 +35,11 @@ examples:
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
 
-exit codes: 0 all that was asked for was checked, and is well; 1 the export failed, the programs
-differ, a guarantee is broken or a run failed or gave other values; 2 the command could not be
-carried out; 3 nothing is wrong as far as was checked, but a check of --verify did not run though it
-could, or what --fix made was not compared with eager. What cannot be checked is no 3: a file has no
-eager model beside it; 4 Export Explorer itself failed, with a report to send.
+exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
+programs differ, a guarantee is broken, or a run failed or gave other values; 2 the command could
+not be carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that
+could have run, or the program of --fix was not compared with eager (a check that is impossible
+does not count: a file has no eager model); 4 Export Explorer itself failed, with a report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
 program; making that of a hostile file runs code from it. They do so of files that you saved here

@@ -320,27 +320,27 @@ class Exploration:
 
     @property
     def graph(self) -> View:
-        """The graph alone."""
+        """Only the graph."""
         return View(self.session, "graph")
 
     @property
     def signature(self) -> View:
-        """The inputs and outputs alone."""
+        """Only the inputs and outputs."""
         return View(self.session, "signature")
 
     @property
     def source(self) -> View:
-        """The source files alone."""
+        """Only the source files."""
         return View(self.session, "source")
 
     @property
     def shapes(self) -> View:
-        """The symbols, ranges and guards alone."""
+        """Only the symbols, ranges and guards."""
         return View(self.session, "shapes")
 
     @property
     def code(self) -> View:
-        """The printed graph alone."""
+        """Only the printed graph."""
         return View(self.session, "code")
 
     def dot(self, *, full: bool = False) -> graphviz.Digraph:

@@ -116,7 +116,7 @@ def _assigned(statement: ast.stmt | None, text: str) -> str | None:
 
 
 def _refuse_options_after(text: str) -> None:
-    """`model(x) --strict` is a subtraction for Python; nobody means it."""
+    """`model(x) --strict` is a subtraction for Python, and never meant."""
     for match in _TRAILING_OPTION.finditer(text):
         if match.group(1) in OPTIONS and _ends_call(text[: match.start() + 1]):
             option = match.group(1)

@@ -22,12 +22,11 @@ class ExportDBMagics(Magics):
     def exportdb(self, line: str) -> Any:
         """Browse ExportDB: torch's own library of what exports, by example.
 
-        %exportdb                  all cases of the torch that is installed
-        %exportdb cond_operands    one case: its source, its inputs; export it live, edit it
-        %exportdb torch.cond       the cases of a tag
-        %exportdb branch data      the cases that have these words, wherever
-        %exportdb --check          export every case in both modes, run it beside eager, and print
-                                   what torch declares of it beside what it does
+        %exportdb                  all cases of the torch that is installed %exportdb cond_operands
+        one case: its source, its inputs; export it live, edit it %exportdb torch.cond       the
+        cases of a tag %exportdb branch data      the cases that have these words, wherever
+        %exportdb --check          export every case in both modes, compare it with eager, and print
+        declared and actual behaviour
         """
         __tracebackhide__ = True
         words = line.strip()

@@ -73,7 +73,7 @@ def try_case(
 
 
 def check(progress: Callable[[Progress], None] | None = None) -> CheckReport:
-    """Exports every case in both modes and runs it beside eager; `print` what it gives.
+    """Exports every case in both modes and compares it with eager; `print` the result.
 
     Raises:
         KeyboardInterrupt: interrupted.

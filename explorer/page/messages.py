@@ -258,7 +258,7 @@ ASKS = {
     "run": Message(
         RunRequest,
         Sentence,
-        "Runs the program beside eager; the Record has the rows then. Says why it ended early.",
+        "Runs the program and eager; the Record gets the rows. Says why it ended early.",
         acts=True,
     ),
     "profile": Message(

@@ -31,7 +31,7 @@ class _Known(NamedTuple):
 def target_of(text: str) -> Target:
     """The Target that a text of torch's names.
 
-    A text that is no name of an operator or a function is shown quoted.
+    A text that is not the name of an operator or a function is quoted.
     """
     if found := _HIGHER_ORDER.fullmatch(text):
         return Target(f"higher_order.{found[1]}", found[1], "higher_order")

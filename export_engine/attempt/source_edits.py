@@ -95,7 +95,7 @@ def edited(edits: Sequence[Edit]) -> Iterator[None]:
     """Runs the changed text of the functions concerned, wherever they are reached from.
 
     Raises:
-        EditError: the text is no Python, or has no such function, or none that could run instead.
+        EditError: the text is not valid Python, or has no such function to run instead.
     """
     swaps = [swap for edit in edits for swap in _swaps(edit)]
     own = [(function, function.__code__) for function, _ in swaps]

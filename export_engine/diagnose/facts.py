@@ -27,7 +27,7 @@ class UnbackedSize(Facts):
 
 @dataclass(frozen=True)
 class UnknownClass(Facts):
-    """An input or an output of a class that is no pytree container."""
+    """An input or an output of a class that is not a pytree container."""
 
     type: type | None
     """None where torch does not tell."""

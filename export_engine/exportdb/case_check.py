@@ -17,7 +17,7 @@ from export_engine.verify import call, compare, compare_named
 
 
 def check_all(progress: Callable[[Progress], None] | None = None) -> list[CaseCheck]:
-    """Exports every case in both modes, and runs what comes out beside eager.
+    """Exports every case in both modes, and compares the results with eager.
 
     Args:
         progress: called before each case.

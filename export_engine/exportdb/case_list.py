@@ -18,7 +18,7 @@ from export_engine.shapes import leaf_values, shapes_of
 from export_engine.torch_internals import LibraryCase, exportdb_library, short_dtype
 
 _MYPY = re.compile(r"^# mypy: .*\n", re.MULTILINE)
-"""What torch's files tell a type checker is no part of a case."""
+"""Comments for a type checker, which are not part of a case."""
 
 
 class NoSuchCase(ValueError):

@@ -59,7 +59,7 @@ def request_of(name: str, source: str, *, strict: bool = False) -> Request:
         strict: the mode.
 
     Raises:
-        SourceProblem: it is no Python, raises an error, or lacks one of the names.
+        SourceProblem: it is not valid Python, raises an error, or lacks one of the names.
         KeyboardInterrupt: interrupted.
     """
     number = next(_numbers)

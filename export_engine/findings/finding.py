@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["wrong", "surprising", "note"]
 SEVERITIES: tuple[Severity, ...] = ("wrong", "surprising", "note")
-"""The gravest first."""
+"""Most severe first."""
 
 
 class Kind(StrEnum):

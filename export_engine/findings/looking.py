@@ -18,7 +18,7 @@ class Looked(NamedTuple):
     """What is known after looking."""
 
     findings: tuple[Finding, ...]
-    """The gravest first."""
+    """Most severe first."""
     not_looked_for: tuple[Kind, ...]
     """What may be there all the same."""
 

@@ -51,7 +51,7 @@ class SourceFile:
         return False
 
     def dotted(self, function: ast.AST) -> str:
-        """`t()` as `time.time`, where it was imported so."""
+        """`t()` as `time.time`, if it was imported under that name."""
         text = ast.unparse(function) if isinstance(function, ast.Name | ast.Attribute) else ""
         first, dot, rest = text.partition(".")
         return f"{self._imported.get(first, first)}{dot}{rest}"

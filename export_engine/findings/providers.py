@@ -57,5 +57,5 @@ def look(exported: Exported, record: Record) -> Looked:
 
 
 def find_findings(exported: Exported, record: Record) -> tuple[Finding, ...]:
-    """What is wrong or surprising about an attempt, the gravest first; see `look`."""
+    """What is wrong or surprising about an attempt, most severe first; see `look`."""
     return look(exported, record).findings

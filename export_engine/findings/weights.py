@@ -1,4 +1,4 @@
-"""The model's own parameters in the program: some as constants, some tied no more."""
+"""The model's own parameters in the program: some as constants, some no longer tied."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
 def _search(
     attempt: Failed, request: Request, shapes: Shapes, progress: Report | None
 ) -> tuple[Shapes, Attempt]:
-    """The shapes with all that had to be assumed, and what came of them."""
+    """The shapes with every needed assumption, and the attempt with them."""
     found: Attempt = attempt
     for _ in range(_MOST_ROUNDS):
         wider = _with_answer(found, shapes)

@@ -17,7 +17,7 @@ MOST_ATTEMPTS = 10
 
 @dataclass(frozen=True)
 class Step:
-    """A fix that was applied, and what came of it."""
+    """An applied fix and its result."""
 
     fix: Fix
     attempt: Attempt
@@ -27,7 +27,7 @@ class Step:
 
     @property
     def sentence(self) -> str:
-        """What was done and what came of it."""
+        """The fix and its result."""
         return f"{self.fix.title}: {outcome(self.attempt)}"
 
 

@@ -62,7 +62,7 @@ class _Answer:
 
     @property
     def agreement(self) -> Agreement | None:
-        """How a program that came of it held beside eager, where that was looked at."""
+        """The comparison of the resulting program with eager, if made."""
         return self.attempt.agreement if isinstance(self.attempt, Exported) else None
 
 

@@ -1,4 +1,4 @@
-"""Writes `dynamic_shapes` that do not fit the call anew, as far as it can be told what is meant."""
+"""Rewrites `dynamic_shapes` that do not fit the call, if the intent can be told."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> Leaf | None:
 
 
 def _for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
-    """A spec that an input can have, and the positions of dims that it has not."""
+    """A spec that fits an input, and the positions of dims that the input lacks."""
     if spec is None or not isinstance(value, torch.Tensor):
         return (spec if isinstance(value, int) and dim_hint(spec) else None), []
     if isinstance(spec, Mapping):

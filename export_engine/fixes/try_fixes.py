@@ -32,7 +32,7 @@ def _checked(attempt: Exported) -> Agreement:
     """
     try:
         found = check(attempt)
-    except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be made anew, for one
+    except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
         passed_over(error, doing)
         text = " ".join(str(error).split())[:200] or type(error).__name__

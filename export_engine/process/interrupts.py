@@ -23,7 +23,7 @@ class _Main:
     """Of the main thread; signals reach no other."""
 
     asked = False
-    """Whether an interrupt came that nobody has answered."""
+    """Whether an interrupt came and was not handled."""
     depth = 0
     """How many contexts of the sandbox are entered, one inside the other."""
     handler: Any = signal.default_int_handler
@@ -89,7 +89,7 @@ def listen() -> None:
 
 @whole
 def stop_listening() -> bool:
-    """Ends it; tells whether an interrupt was noted that nobody has answered."""
+    """Ends it; returns whether an interrupt was noted and not handled."""
     if not _is_main():
         return False
     _Main.depth -= 1

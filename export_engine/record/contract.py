@@ -106,7 +106,7 @@ class Event(msgspec.Struct, frozen=True):
     symbols: list[int]
     stack: int = -1
     guard: int = -1
-    """Of a guard, and of what came of one; into `Record.guards`."""
+    """For a guard or its effect, an index into `Record.guards`."""
     count: int = 1
     """How often it happened in a row."""
 

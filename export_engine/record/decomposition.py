@@ -29,7 +29,7 @@ class LevelRow(msgspec.Struct, frozen=True):
     """Per node of graph 0, the name of the node before that it comes from; into `Record.strings`,
     -1 for none."""
     fallback: list[int]
-    """Nodes whose origin torch has not recorded, and that were tied by what they are."""
+    """Nodes matched by structure, since torch did not record their origin."""
     untied: list[int]
     replaced: list[ReplacedOp]
     outside: list[str]

@@ -16,7 +16,7 @@ class CaseInput(msgspec.Struct, frozen=True):
     path: str
     """`x`, `tuple0.1`."""
     text: str
-    """`f32[3, 2]`, or the value of what is no tensor."""
+    """`f32[3, 2]`, or the value of a non-tensor."""
 
 
 class ExportCase(msgspec.Struct, frozen=True):

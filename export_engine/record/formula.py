@@ -67,7 +67,7 @@ _LARGEST_POWER = 64
 
 
 class NoFormula(ValueError):
-    """A text that is no arithmetic on sizes."""
+    """A text that is not arithmetic on sizes."""
 
 
 def compile_formula(text: str, resolve: Callable[[str], Formula | None]) -> Formula:

@@ -93,7 +93,7 @@ class SourceFile(msgspec.Struct, frozen=True):
     """A file or notebook cell that a line of some stack is in."""
 
     path: str
-    """As Python knows it; for a cell this is no real file."""
+    """As Python knows it; for a cell this is not a real file."""
     name: str
     """As shown: `Cell In[3]`, `bert/modeling_bert.py`."""
     origin: Literal["cell", "user", "library", "torch", "generated"]

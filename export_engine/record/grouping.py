@@ -2,7 +2,7 @@
 
 A module's own code is how far the stacks of all ops in it go together. What a stack has beyond that
 are calls of functions: each is a group, with the ops and the modules that it runs. A function that
-runs whole layers is none, since a reader looks for the layers.
+runs whole layers is not a group, since a reader looks for the layers.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class _Calls:
         return open_[-1] if open_ else OUTERMOST
 
     def keep_readable(self) -> None:
-        """Drops calls that are no help to a reader; what was in them stands where they stood."""
+        """Drops calls that do not help a reader; their content takes their place."""
         made = self._made
         own = [each.ops for each in made]
         total = [each.ops + len(each.modules) for each in made]
@@ -255,7 +255,7 @@ class _Calls:
         self.of_node = [place[each] if each >= 0 else each for each in self.of_node]
 
     def groups(self, plumbing: Iterable[int]) -> list[Group]:
-        """The groups of the calls that are kept, numbered anew."""
+        """The groups of the calls that are kept, renumbered."""
         made = self._made
         numbers = {
             number: at for at, number in enumerate(n for n, each in enumerate(made) if each.is_kept)

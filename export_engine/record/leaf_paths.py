@@ -22,7 +22,7 @@ def join_path(parts: Iterable[object]) -> str:
 
 
 def split_path(path: str) -> list[str] | None:
-    """The parts of a path: the inverse of `join_path`. None when the text is no path so written."""
+    """The parts of a path: the inverse of `join_path`. None if the text is not such a path."""
     parts, end = [], 0
     while match := _PARTS.match(path, end):
         part, end = match[1], match.end()

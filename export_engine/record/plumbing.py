@@ -28,7 +28,7 @@ def plumbing_nodes(record: Record, graph: Graph) -> frozenset[int]:
     """The calls that depend on no data, and that are read by what does or by nothing at all.
 
     Data is every floating-point input, parameter and buffer, and what is worked out of it. What a
-    program of integers gives back is no plumbing.
+    program of integers gives back is not plumbing.
     """
     starts, items = graph.inputs.starts, graph.inputs.items
     looks = {at for at, each in enumerate(record.targets) if each.label in _ONLY_LOOKS}

@@ -63,7 +63,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     saved: str = ""
     """That file."""
     node: int = -1
-    """The first op, in graph 0, whose value is another than eager's; of a run that differs."""
+    """The first op, in graph 0, whose value differs from eager's; for a run that differs."""
     where: str = ""
     """The engine that it ran on; empty for this process."""
     torch_version: str = ""

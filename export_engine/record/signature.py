@@ -25,7 +25,7 @@ class InputEntry(msgspec.Struct, frozen=True):
     persistent: bool | None = None
     """Of a buffer: whether it is part of the state dict."""
     constant: str | None = None
-    """Of a user input that is no tensor: its fixed value, as text."""
+    """For a user input that is not a tensor: its fixed value, as text."""
     bytes: int = 0
     """Size of the value held by the program."""
 

@@ -102,7 +102,7 @@ def _contract(record: Record) -> None:
     _inside((size.entry for size in probe.outputs), outputs, least=0)
     _inside((rule.guard for rule in probe.rules), guards)
     if any(size.scale < 1 for size in probe.inputs):
-        raise BrokenRecord("a size is no multiple of its symbol")
+        raise BrokenRecord("a size is not a multiple of its symbol")
     formulas = [rule.formula for rule in probe.rules] + [size.formula for size in probe.outputs]
     for formula in formulas:
         _formula(formula, len(probe.inputs))

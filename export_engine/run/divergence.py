@@ -1,8 +1,8 @@
-"""The first op at which a run's values part from eager's.
+"""The first op at which a run diverges from eager.
 
-Where the program itself parts from eager, it is run op by op beside a trace of the model
-(`verify.first_divergence`). Where only a backend does, the graph is bisected: the program up to an
-op is compiled by the backend, and held against the same, run by torch.
+If the program itself diverges, it is run op by op along with a trace of the model
+(`verify.first_divergence`). If only a backend does, the graph is bisected: the program up to an op
+is compiled by the backend, and compared with the same program run by torch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from export_engine.verify import compare, first_difference
 
 
 class Located(NamedTuple):
-    """Where values part."""
+    """Where values diverge."""
 
     node: int
     """Into graph 0; -1 where it is not known."""
@@ -96,7 +96,7 @@ def _made_from(node: torch.fx.Node, nodes: list[torch.fx.Node]) -> list[torch.fx
 
 
 def _first(ops: list[torch.fx.Node], parts: Callable[[torch.fx.Node], bool]) -> torch.fx.Node:
-    """An op that parts, the one before it not; the last is known to part."""
+    """The first op of a list that diverges, by bisection; the last is known to."""
     good, bad = -1, len(ops) - 1
     while bad - good > 1:
         middle = (good + bad) // 2

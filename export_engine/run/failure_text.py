@@ -57,7 +57,7 @@ def _chain(error: BaseException) -> str:
 
 
 def _last_line(error: BaseException) -> str:
-    """The line that says most: the first of the innermost error's own text that is no place."""
+    """The most telling line: the first of the innermost error's text that is not a location."""
     at: BaseException = error
     while at.__cause__ is not None and str(at.__cause__).strip():
         at = at.__cause__

@@ -193,7 +193,7 @@ class _Roots:
             case Computed(expression):
                 found = self._line(expression)
                 if found is None or found.scale < 1 or found.root in self._ints:
-                    raise Misfit("no Dim can say a size computed so", path, position)
+                    raise Misfit("no Dim can say such a computed size", path, position)
                 return Named(found.root, found.scale, found.offset)
         return spec
 
@@ -286,7 +286,7 @@ class _Roots:
         return relation.operator == "==" and self._tied(scales, offset)
 
     def _between(self, relation: Relation) -> bool:
-        """Takes in a relation of one root that is no sum of multiples: `max(a, 3) <= 9`."""
+        """Takes in a relation of one root that is not a sum of multiples: `max(a, 3) <= 9`."""
         (root, *others) = relation.names
         said = bounds_said(relation)
         if others or said is None or root in self._ints:

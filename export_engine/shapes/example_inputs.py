@@ -1,6 +1,6 @@
 """The inputs of a call, leaf by leaf: a Request with some of them replaced.
 
-The user's own arguments are never written to; containers are made anew around the new leaves.
+The user's own arguments are never written to; containers are rebuilt around the new leaves.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def replaced(expression: Expression, by: Mapping[str, Expression]) -> Expression
 
 
 def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
-    """An expression as a sum of multiples of sizes and a number; None where it is none.
+    """An expression as a sum of multiples of sizes and a number; None if it is not one.
 
     Sizes that cancel out are left out: `a - a + 2` is `({}, 2)`.
     """

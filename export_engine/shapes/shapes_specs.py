@@ -69,7 +69,7 @@ def to_shapes_spec(
 
     Raises:
         ShapesError: this torch has none, or a size cannot be said by one.
-        Misfit: a path is no leaf of the call, or its number of dims differs.
+        Misfit: a path is not a leaf of the call, or its number of dims differs.
     """
     missing = missing_shapes_spec()
     if missing:
@@ -346,7 +346,7 @@ def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expressi
     """A sympy expression as one of named sizes.
 
     Raises:
-        ShapesError: it has an operator that the language has not, or a symbol without a name.
+        ShapesError: it has an operator that the language lacks, or a symbol without a name.
     """
     sign, parts = taken_apart(given)
     if sign == "number":

@@ -75,7 +75,7 @@ class Shapes:
         object.__setattr__(self, "unbacked", bool(self.unbacked or self._says_unbacked(kinds)))
 
     def _check_mentions(self) -> None:
-        """Raises Misfit for a name in an expression that is no size of the call."""
+        """Raises Misfit for a name in an expression that is not a size of the call."""
         ints, names = self.ints(), self._names()
         for name in ints:
             if name in names:
@@ -149,7 +149,8 @@ class Shapes:
             kwargs: its keyword arguments, by name.
 
         Raises:
-            ShapesError: a path is no tensor of the call, its number of dims differs, or this torch
+            ShapesError: a path is not a tensor of the call, its number of dims differs, or this
+            torch
                 has no ShapesSpec.
         """
         from export_engine.shapes.shapes_specs import Said, to_shapes_spec

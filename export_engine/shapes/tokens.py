@@ -35,7 +35,7 @@ def tokens(text: str) -> list[Token]:
     """The tokens of a text, without the spaces, and one of kind `end`.
 
     Raises:
-        ShapesError: a quote is not closed, or a word is no name.
+        ShapesError: a quote is not closed, or a word is not a name.
     """
     found: list[Token] = []
     column = 0

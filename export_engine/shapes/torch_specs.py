@@ -49,7 +49,7 @@ def to_torch(
     """The `dynamic_shapes` of a call: an entry for every input, None where it is static.
 
     Raises:
-        Misfit: a path is no tensor of the call, or its number of dims differs.
+        Misfit: a path is not a tensor of the call, or its number of dims differs.
     """
     if not specs:
         return None

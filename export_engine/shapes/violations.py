@@ -36,7 +36,7 @@ class Problem:
     condition: str = ""
     """What that line asks, in the user's terms."""
     excluded: tuple[int, ...] = ()
-    """Of a size that has to be a multiple: some that are none, for whoever wants to try them."""
+    """For a size that must be a multiple: some sizes that are not, to try them."""
 
     @property
     def lossy(self) -> bool:

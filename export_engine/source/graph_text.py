@@ -86,7 +86,7 @@ class _Printer:
         return _HOLE.sub(fill, template)
 
     def _comment(self, node: int) -> None:
-        """The user's line, where it is another than the last statement's."""
+        """The user's line, if it differs from the previous statement's."""
         stack = self._graph.stack[node]
         if stack < 0:
             return

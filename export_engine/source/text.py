@@ -32,7 +32,7 @@ class Frame(NamedTuple):
 
 
 def innermost(record: Record, stack: int) -> Frame | None:
-    """The innermost frame of a stack, by the stack's number; None for -1, which is no stack."""
+    """The innermost frame of a stack, by the stack's number; None for -1, the empty stack."""
     if stack < 0:
         return None
     frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
@@ -50,7 +50,7 @@ def source_lines(record: Record, file: int, seconds: float = LONGEST) -> list[li
         seconds: of the processor; what is not coloured by then is plain.
 
     Raises:
-        SourceMissing: the text is not on this machine, or is no Python source.
+        SourceMissing: the text is not on this machine, or is not Python source.
     """
     if not 0 <= file < len(record.files):
         raise SourceMissing(f"The record has no file {file}.")

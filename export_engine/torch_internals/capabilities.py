@@ -388,7 +388,7 @@ GRAPH_BREAKS = Capability(
     "library",
 )
 
-# Beside torch.compile
+# Comparison with torch.compile
 
 _NO_COMPARISON = "The comparison with torch.compile is left out."
 BYTECODE_HOOK = Capability(

@@ -20,7 +20,7 @@ from export_engine.defects import passed_over
 from export_engine.torch_internals.patching import replaced
 
 Area = Literal["export", "strict", "run", "load", "library", "compile"]
-"""What a capability serves: any export, strict mode alone, running and verifying, opening a file,
+"""What a capability serves: any export, only strict mode, running and verifying, opening a file,
 ExportDB and torch's pages on graph breaks, or the comparison with torch.compile."""
 
 
@@ -224,7 +224,7 @@ def _file(path: str) -> Path:
 
 
 def _set_by_instances(cls: type, name: str) -> bool:
-    """Whether instances of a class have an attribute that the class has not, as its code says."""
+    """Whether a class's own code sets an attribute on instances that the class lacks."""
     for each in cls.__mro__:
         if name in vars(each).get("__annotations__", {}) or name in vars(each).get("__slots__", ()):
             return True

@@ -19,7 +19,7 @@ def is_constraint_violation(error: BaseException) -> bool:
     """Whether the shapes asked for were refused: by the guards of a trace, or by the example.
 
     A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone. Dynamo
-    calls a decision on an unbacked symbol within an op a violation, too; it is none.
+    calls a decision on an unbacked symbol within an op a violation, too, which it is not.
     """
     if type(error.__cause__).__name__ == "GuardOnDataDependentSymNode":
         return False

@@ -163,7 +163,7 @@ def _functions() -> frozenset[str]:
 
 
 def _no_size(text: str) -> CodeInside:
-    return CodeInside(f"it gives as a size what is none: {text[:80]!r}.")
+    return CodeInside(f"it has a size that is not one: {text[:80]!r}.")
 
 
 def _restricted(thread: int) -> Callable[[Any], Any]:

@@ -55,9 +55,9 @@ def origins(node: torch.fx.Node) -> list[str]:
 
 @undone
 def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
-    """Tells of each op that torch runs anew while it decomposes a program.
+    """Reports each op that torch retraces while it decomposes a program.
 
-    Ops of the main graph alone: torch comes to those of a branch as often as it needs to.
+    Only ops of the main graph: torch visits those of a branch several times.
     """
     done = depth = 0
 

@@ -174,7 +174,7 @@ def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
 def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[Any]:
     """The symbols of the program that a condition recorded while tracing is about.
 
-    A symbol found equal to another, or to a number, is no more in the program.
+    A symbol found equal to another, or to a number, is no longer in the program.
     """
     env = shape_env(program)
     if env is None:

@@ -56,7 +56,7 @@ class Narrowing:
 
 @dataclass(frozen=True)
 class Replacement:
-    """That a symbol was found equal to something else, and is no more."""
+    """That a symbol was found equal to something else, and was replaced."""
 
     symbol: Any
     value: Any
@@ -138,15 +138,17 @@ class Recording:
     guards: list[RecordedGuard] = field(default_factory=list)
     births: list[SymbolBirth] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    """Guards and births again, and what came of them, in the order in which it happened."""
+    """Guards, births and their effects, in order."""
     shape_env: Any = None
     """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
     raised: deque[Raised] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
     """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
     raised."""
     reads: list[OutsideRead] = field(default_factory=list)
-    """What the model's own code read from outside, each line once. In non-strict mode alone, where
-    Python runs it."""
+    """What the model's own code read from outside, each line once.
+
+    Only in non-strict mode, where Python runs it.
+    """
     changes: list[Change] = field(default_factory=list)
     """What the model's own code changed, and what was put back."""
     left_out: list[str] = field(default_factory=list)

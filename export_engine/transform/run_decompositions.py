@@ -138,7 +138,7 @@ def _origin(
         for each in before.graph.nodes
         if each.target == node.target and _reads(each) == _reads(node)
     ]
-    if not same:  # sizes are computed anew: by their value
+    if not same:  # sizes are recomputed: match them by value
         same = [
             each.name
             for each in before.graph.nodes
@@ -148,7 +148,7 @@ def _origin(
 
 
 def _of_user(node: torch.fx.Node, found: dict[str, Origin]) -> Origin | None:
-    """A size that is computed anew belongs to the op that it is computed for."""
+    """A recomputed size belongs to the op that it is computed for."""
     for user in node.users:
         if user.name in found:
             return Origin(found[user.name].node, "fallback")
@@ -173,7 +173,7 @@ def _replaced(
     found: dict[str, Origin],
     functions: dict[Any, Callable[..., Any]],
 ) -> Iterator[Replaced]:
-    """Per kind of op that is another now, what came of it."""
+    """Per kind of op that was decomposed, the resulting ops."""
     into: dict[str, Counter[str]] = {}
     for name, origin in found.items():
         target = str(old[origin.node].target)

@@ -1,7 +1,7 @@
 """Checks an exported program against the eager model, on fresh inputs of sizes it never saw.
 
-That a dim is symbolic is no evidence: a guard that nobody sees may refuse what the range admits,
-and a value baked in is right for the example alone. Only running tells.
+A symbolic dim proves nothing: a hidden guard may reject sizes in the range, and a baked-in value is
+right only for the example. Only a run shows it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _trial(
     restore: Callable[[], None],
     grad: bool = False,
 ) -> Trial:
-    """One run of each; the program shares its buffers with the model, so both begin anew."""
+    """One run of each; the program shares its buffers with the model, so both start fresh."""
     try:
         eager = run(request.target, request, seed, grad)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes

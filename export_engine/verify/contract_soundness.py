@@ -161,7 +161,7 @@ def checks(subject: Subject) -> Guarantee:
 
 
 def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
-    """Sizes below a range that torch does not refuse: nobody minds if the answer is right."""
+    """Sizes below a range that torch does not reject: fine if the answer is right."""
     probe = subject.record.probe
     if subject.eager is None:
         return

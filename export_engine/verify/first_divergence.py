@@ -1,4 +1,4 @@
-"""The first op at which a program's values part from eager's.
+"""The first op at which a program diverges from eager.
 
 Eager has no graph to compare with. So the model is exported once more, at the sizes in question and
 nothing else: on those inputs that program is eager's trace. Both are run op by op, and their ops
@@ -22,7 +22,7 @@ from export_engine.verify.program_under_test import Subject
 
 
 class Parting(NamedTuple):
-    """Where values part."""
+    """Where values diverge."""
 
     node: str
     """Of the program; empty where it is not known."""

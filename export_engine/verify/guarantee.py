@@ -11,7 +11,7 @@ Verdict = Literal["holds", "broken", "not applicable", "not checked"]
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A claim and what came of checking it."""
+    """A claim and the result of checking it."""
 
     name: str
     """`functional`: what tells it from the others."""

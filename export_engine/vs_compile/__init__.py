@@ -1,4 +1,4 @@
-"""torch.compile beside torch.export: one call, seen both ways, at a list of sizes."""
+"""torch.compile and torch.export compared on one call, at a list of sizes."""
 
 from typing import TYPE_CHECKING
 

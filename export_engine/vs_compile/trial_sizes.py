@@ -64,7 +64,7 @@ def sizes_to_try(request: Request, asked: str | Iterable[int]) -> SizesToTry:
             first tensor.
 
     Raises:
-        SizesError: there is no such size, or a size is no number.
+        SizesError: there is no such size, or a size is not a number.
     """
     name, _, listed = asked.rpartition("=") if isinstance(asked, str) else ("", "", asked)
     name = name.strip()

@@ -1,4 +1,4 @@
-"""Rewrites that have nothing to do with torch.cond: checks taken for granted, NumPy, refusals."""
+"""Rewrites other than torch.cond: assumed branches, NumPy; and why there is none."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A data-dependent `if` as torch.cond: each branch becomes a function of its own.
 
 Two forms: branches that return, where what follows an early return is the other branch; and
-branches that bind names, whose values then come out of torch.cond. torch.cond wants results that
-are no input, so a value that is passed on as it is becomes a clone.
+branches that bind names, whose values then come out of torch.cond. torch.cond must not return an
+input, so a value that is passed through is cloned.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _refuse_effects(*bodies: Sequence[cst.BaseStatement]) -> None:
 
 
 def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
-    """Names that a branch both reads and binds anew: its function must be given their values."""
+    """Names that a branch both reads and rebinds: its function must be given their values."""
     found: list[str] = []
     for body in bodies:
         tree = tree_of(body)

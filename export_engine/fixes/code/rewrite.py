@@ -247,7 +247,7 @@ def _rewritten(before: str, rewriter: _Rewriter) -> Rewritten:
 
 
 def _outermost(name: str) -> str:
-    """The function that lives: one inside another is made anew whenever that one runs."""
+    """The function that lives: a nested one is created again whenever the outer one runs."""
     return name.split(".<locals>", maxsplit=1)[0]
 
 

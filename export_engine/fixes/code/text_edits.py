@@ -26,7 +26,7 @@ class Source:
     """A text, its tree, and the innermost function around a line.
 
     Raises:
-        Unclear: it is no Python, or there is no function at the line.
+        Unclear: it is not valid Python, or there is no function at the line.
     """
 
     def __init__(self, text: str, line: int) -> None:

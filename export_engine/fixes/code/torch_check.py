@@ -73,7 +73,7 @@ def _condition(source: Source, test: ast.expr, holds: bool) -> str:
         raise Unclear("the test is more than one comparison")
     opposite = _OPPOSITE.get(type(test.ops[0]))
     if opposite is None:
-        raise Unclear("the test is no comparison of numbers")
+        raise Unclear("the test is not a comparison of numbers")
     if holds:
         return source.of(test)
     return f"{source.of(test.left)} {opposite} {source.of(test.comparators[0])}"

@@ -1,4 +1,4 @@
-"""Inputs as runtimes that are no part of torch take them."""
+"""Inputs in the form that runtimes outside of torch take."""
 
 from __future__ import annotations
 

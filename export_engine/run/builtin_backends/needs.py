@@ -22,12 +22,12 @@ def packages(wanted: dict[str, str]) -> str | None:
 
 
 def on_cpu(device: str, title: str) -> str | None:
-    """That a backend runs on the CPU alone."""
+    """That a backend runs only on the CPU."""
     return None if device == "cpu" else f"{title} runs only on the CPU here, not on {device}."
 
 
 def on_cuda(device: str, title: str) -> str | None:
-    """That a backend runs on an NVIDIA GPU alone."""
+    """That a backend runs only on an NVIDIA GPU."""
     return None if device.startswith("cuda") else f"{title} needs an NVIDIA GPU; this is {device}."
 
 

@@ -1,4 +1,7 @@
-"""Torch-TensorRT. Written against its documentation; not run by our tests, for want of a GPU."""
+"""Torch-TensorRT.
+
+Written against its documentation; our tests do not run it, as they have no GPU.
+"""
 
 from __future__ import annotations
 

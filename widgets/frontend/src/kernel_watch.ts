@@ -23,7 +23,7 @@ const RESTARTED = "The kernel was restarted";
 const DIED = "The kernel died";
 const ENDED = "The kernel was shut down";
 const AWAY = "The connection to the kernel is lost";
-/** What a kernel's status says of a view that it made: that kernel is no more. */
+/** What a kernel's status says of a view that it made: that kernel is gone. */
 const ENDS: { [status: string]: string } = {
   restarting: RESTARTED,
   autorestarting: `${DIED} and was restarted`,

@@ -174,7 +174,7 @@ export interface Asks {
   autofix: { request: OfAttempt; reply: Autofixed };
   /** Checks the guarantees; the Record has them then. */
   verify: { request: SizeCount; reply: Sentence };
-  /** Runs the program beside eager; the Record has the rows then. Says why it ended early. */
+  /** Runs the program and eager; the Record gets the rows. Says why it ended early. */
   run: { request: RunRequest; reply: Sentence };
   /** Measures what each op costs; the Record has it then. */
   profile: { request: ProfileRequest; reply: null };

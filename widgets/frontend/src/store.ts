@@ -178,7 +178,7 @@ export class Store extends Looking {
     return this.once("setups", { attempt: this.current.peek() });
   }
 
-  /** Decomposes the program on screen and shows what came of it. */
+  /** Decomposes the program on screen and shows the result. */
   decompose(table: string): Promise<void> {
     const attempt = this.current.peek();
     return this.act(`Decomposing: ${table}`, async () => {

@@ -39,7 +39,7 @@ export interface Item {
   subtitle: string;
   /** The op's node; for a scope, -1. */
   node: NodeId;
-  /** Index into the record's scopes; -1 for what is no scope. */
+  /** Index into the record's scopes; -1 if it is not a scope. */
   scope: number;
   held: Held[];
   /** How the op is drawn: `aten`, `custom`, `higher_order`, `python`, ... */

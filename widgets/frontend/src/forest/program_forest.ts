@@ -22,7 +22,7 @@ export function forestOf(program: Program, options: Omit<Options, "only">): Fore
 }
 
 /**
- * A forest of one's own.
+ * A forest of its own.
  *
  * @param apartIn what of it must stand for itself, whatever it is like
  */

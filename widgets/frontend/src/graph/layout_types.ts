@@ -38,7 +38,7 @@ export interface Arrangement {
   links: PlacedLink[];
 }
 
-/** Places a box for a lane, one per view; without a box, the lane is no more. */
+/** Places a box for a lane, one per view; without a box, the lane is gone. */
 export interface LayoutRequest {
   id: number;
   lane: number;

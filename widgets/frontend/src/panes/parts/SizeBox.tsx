@@ -1,4 +1,4 @@
-/** A box for one whole number. What is no size is not taken, and gone when the box is left. */
+/** A box for one whole number. Anything but a size is rejected, and gone when the box is left. */
 
 import { capped } from "../../format";
 

@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 /**
- * Whenever one of the results is another than before, or is new, brings its element to the top.
+ * Whenever one of the results has changed, or is new, brings its element to the top.
  *
  * @param pane what scrolls.
  * @param results what each element with `data-result` shows, by that attribute, told apart by text.
@@ -31,7 +31,7 @@ export function bringToTop(element: HTMLElement): void {
   pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top;
 }
 
-/** The first result that is new or another than before. Pure. */
+/** The first result that is new or has changed. Pure. */
 export function changed(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,

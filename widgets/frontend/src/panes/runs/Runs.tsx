@@ -1,4 +1,4 @@
-/** Running the program: what to run it by, and what came of it. */
+/** Running the program: the backends to run it with, and the results. */
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Program } from "../../program";

@@ -1,4 +1,4 @@
-/** What tracing relied on: each condition, what came of it, and the line that asked. */
+/** What tracing relied on: each condition, its effect, and the line that asked. */
 
 import { useState } from "preact/hooks";
 import { bestFrame } from "../../calls";

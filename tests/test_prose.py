@@ -1,0 +1,280 @@
+"""Prose that nobody would say aloud, found by pattern: "is no table", "refused anew".
+
+Docs, notebooks, docstrings, comments and strings of Python and TypeScript are read. `make lint`
+runs `python -m tests.test_prose`, which prints each place with what to write instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
+QUOTES_THEM = "## How we write"
+"""The section of CONTRIBUTING whose table shows the old words."""
+
+
+class Rule(NamedTuple):
+    """Words that are not written, and what to write."""
+
+    pattern: str
+    instead: str
+    example: str
+    fine: str
+
+
+COMPARED = r"(?:\w+er|less) than|(?:longer|more|one|matter)\b"
+RULES = [
+    Rule(
+        rf"(?<![Tt]here )\b(?:is|are|was|were) no (?!{COMPARED})\w+",
+        "`is not a …`",
+        "'cor' is no table",
+        "there is no table; it is no longer than that, and no more",
+    ),
+    Rule(
+        r"\b(?:tied|shown|held|known|is|are) no more\b(?! than| \w+s?\.| room)",
+        "`no longer`",
+        "weights are tied no more",
+        "it is no more than a name",
+    ),
+    Rule(
+        r"\b(?:called|written|computed|imported|meant|used) so\b(?! that| long| far| as)",
+        "`like this`, or what is wrong with it",
+        "net cannot be called so",
+        "it is called so that it returns",
+    ),
+    Rule(
+        r"\b(?:lest|upon|anew|thereof|whereof|whence)\b", "plain words", "made anew", "made again"
+    ),
+    Rule(r"\bgravest\b", "`most severe`", "the gravest first", "the most severe first"),
+    Rule(
+        r"(?<![Tt]here )\b(?:is|are) none\b(?! of)",
+        "`is not a …`",
+        "a text that is none",
+        "there is no text",
+    ),
+    Rule(
+        r"\b(?:has|have) not(?=[.,;:])",
+        "`does not have`",
+        "what the language has not.",
+        "it has not run",
+    ),
+    Rule(r"\banother than\b", "`different from`", "a value another than 0", "another value"),
+    Rule(
+        r"\bfor want of\b|\bas it were\b|\bof one's own\b",
+        "plain words",
+        "left out for want of a GPU",
+        "left out without a GPU",
+    ),
+    Rule(
+        r"\b(?:values?|runs?) part(?:s|ed)? from\b|\bvalues part\b|\bbackend parts\b",
+        "`diverges`",
+        "the op at which values part",
+        "part of a value",
+    ),
+    Rule(
+        r"\bby what (?:they are|it is)\b|\buntied\b|\btied to where\b",
+        "`by structure`, `unmatched`, `matched by provenance`",
+        "112 of them by what they are",
+        "weights are tied",
+    ),
+    Rule(
+        r"\bBeside (?=[A-Z])|\b[Bb]eside (?:eager|the model|torch\.)",
+        "`compared with`",
+        "Beside Say that h is 5",
+        "the text beside the box",
+    ),
+    Rule(
+        r"\bSay that (?=`?\w+`? (?:is|are)\b)",
+        "an order with a formula: `Bound a ≤ 16`",
+        "Say that a is at most 16",
+        "Say which devices to use",
+    ),
+    Rule(
+        r"\bWhich way this\b|\bgoes which way\b",
+        "`This … depends on …`",
+        "Which way this `if` goes depends on x",
+        "This `if` depends on x",
+    ),
+    Rule(
+        r"\bnobody (?:knows|minds|asks|asked|means|has)\b|\bwhoever's\b",
+        "who does it, or the passive",
+        "and nobody minds",
+        "and it is unknown",
+    ),
+    Rule(
+        r"\b(?:all|nothing|much) came of\b|\bwhat (?:came|comes|has come) of\b",
+        "`the result`, `the effect`",
+        "a guard and what came of it",
+        "a guard and its effect",
+    ),
+    Rule(
+        r"\b(?:CPU|PATH|file|files|forward`?|graph|mode|program|thread) alone(?=[.,;:)]|$)",
+        "`only`",
+        "it runs on the CPU alone.",
+        "it runs only on the CPU.",
+    ),
+    Rule(
+        r"\btake[ns]? (?:it |them )?for granted\b",
+        "`assume`",
+        "the condition is taken for granted",
+        "the condition is assumed",
+    ),
+]
+UNICODE_DOTS = str.maketrans("\n", " ")
+
+
+class Place(NamedTuple):
+    """A piece of prose and where it stands."""
+
+    file: str
+    line: int
+    text: str
+
+
+def python_prose(file: str, source: str) -> Iterator[Place]:
+    """Strings, docstrings among them, and comments; what has no space is not prose."""
+    inner = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            said = [part for part in node.values if isinstance(part, ast.Constant)]
+            inner |= {id(part) for part in said}
+            text = "{}".join(str(part.value) for part in said)
+            yield Place(file, node.lineno, text)
+        elif isinstance(node, ast.Constant) and " " in str(node.value) and id(node) not in inner:
+            yield Place(file, node.lineno, str(node.value))
+    comments: list[tokenize.TokenInfo] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            if comments and comments[-1].start[0] + 1 == token.start[0]:
+                yield Place(file, token.start[0], f"{comments[-1].string} {token.string[1:]}")
+            comments.append(token)
+            yield Place(file, token.start[0], token.string)
+
+
+QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"|`([^`]* [^`]*)`|>([^<>{}]+)<')
+COMMENT = re.compile(r"//(.*)|/\*(.*?)\*/", re.DOTALL)
+
+
+def typescript_prose(file: str, source: str) -> Iterator[Place]:
+    """Strings and text of elements, as far as a pattern finds them, and comments."""
+    for pattern in (QUOTED, COMMENT):
+        for found in pattern.finditer(source):
+            text = next(group for group in found.groups() if group is not None)
+            text = re.sub(r"\s*\n\s*\*?\s*", " ", text)
+            yield Place(file, source.count("\n", 0, found.start()) + 1, text)
+
+
+def page_prose(file: str, text: str) -> Iterator[Place]:
+    """Paragraphs and rows of a page; fenced blocks are left out, as is the table of old words."""
+    text = re.sub(r"^```.*?^```", lambda cut: "\n" * cut[0].count("\n"), text, flags=re.M | re.S)
+    text, _, section = text.partition(QUOTES_THEM)
+    rest = section[section.index("\n## ") :] if "\n## " in section else ""
+    start = text.count("\n") + section[: len(section) - len(rest)].count("\n")
+    for first, part in ((1, text), (start + 1, rest)):
+        line = first
+        for paragraph in part.split("\n\n"):
+            yield Place(file, line, paragraph.translate(UNICODE_DOTS))
+            line += paragraph.count("\n") + 2
+
+
+def notebook_prose(file: str, text: str) -> Iterator[Place]:
+    """Markdown cells."""
+    for number, cell in enumerate(json.loads(text)["cells"], 1):
+        if cell["cell_type"] == "markdown":
+            for place in page_prose(file, "".join(cell["source"])):
+                yield place._replace(line=number)
+
+
+READERS = {".py": python_prose, ".md": page_prose, ".ipynb": notebook_prose}
+READERS |= {".ts": typescript_prose, ".tsx": typescript_prose}
+
+
+def is_read(file: str) -> bool:
+    """Whether its prose is ours to mend: what is generated repeats it."""
+    if file.endswith((".gen.ts", ".test.ts", ".test.tsx")) or "/testing/" in file:
+        return False
+    return file.endswith((".md", ".ipynb")) or file.startswith(PACKAGES)
+
+
+def sources() -> list[Path]:
+    """The files whose prose is read."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    files = [ROOT / each for each in listed if is_read(each) and Path(each).suffix in READERS]
+    return [each for each in files if each.is_file()]
+
+
+def problems(places: Iterator[Place]) -> Iterator[str]:
+    """Each place that a rule finds, with what to write."""
+    for place in places:
+        text = " ".join(place.text.split())
+        for rule in RULES:
+            found = re.search(rule.pattern, text)
+            if found:
+                near = text[max(found.start() - 30, 0) : found.end() + 20]
+                yield f"{place.file}:{place.line}: … {near} …: write {rule.instead}"
+
+
+def all_problems() -> list[str]:
+    """Every problem of the tree, each place once."""
+    found: dict[str, None] = {}
+    for path in sources():
+        file = path.relative_to(ROOT).as_posix()
+        prose = READERS[path.suffix](file, path.read_text(encoding="utf-8"))
+        found.update(dict.fromkeys(problems(prose)))
+    return list(found)
+
+
+@pytest.mark.slow
+def test_prose_is_what_one_would_say() -> None:
+    assert not all_problems()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)
+def test_a_rule_finds_its_example_and_lets_the_other_pass(rule: Rule) -> None:
+    assert re.search(rule.pattern, rule.example)
+    assert not re.search(rule.pattern, rule.fine)
+
+
+def test_every_kind_of_file_is_read() -> None:
+    said = "a table that is no table"
+
+    found = [
+        list(problems(python_prose("a.py", f'"""It is\n{said}."""\n'))),
+        list(problems(python_prose("a.py", f"x = 1  # {said}\n"))),
+        list(problems(python_prose("a.py", f'f"{{x}}, {said}"\n'))),
+        list(problems(typescript_prose("a.ts", f'const a = "{said}";'))),
+        list(problems(typescript_prose("a.tsx", f"<p>{said}</p>"))),
+        list(problems(typescript_prose("a.ts", "/** It is\n * no table. */"))),
+        list(problems(page_prose("a.md", f"# Title\n\nIt has {said.replace(' ', chr(10))}."))),
+        list(problems(notebook_prose("a.ipynb", json.dumps(notebook(said))))),
+    ]
+
+    assert [len(each) for each in found] == [1] * len(found)
+    assert not list(problems(page_prose("a.md", f"```\n{said}\n```\n")))
+    assert not list(problems(page_prose("a.md", f"{QUOTES_THEM}\n\n{said}\n")))
+    assert found[6][0].startswith("a.md:3: ")
+
+
+def notebook(text: str) -> dict[str, object]:
+    """A notebook of one Markdown cell."""
+    return {"cells": [{"cell_type": "markdown", "source": [text]}]}
+
+
+if __name__ == "__main__":
+    listed = all_problems()
+    print("\n".join(listed))
+    sys.exit(bool(listed))
