@@ -35,19 +35,30 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         return
     if request is None or before is None or not before.unbacked:
         return
-    shapes, found = _search(attempt, request, before, progress)
+    shapes, found = with_answers(attempt, request, before, progress)
     if shapes != before:
-        yield _assumed(before, shapes, found, diagnosis.stack)
+        yield assumed(before, shapes, found, diagnosis.stack)
     if not isinstance(found, Exported):
         yield from _kept(before, attempt, facts)
 
 
-def _search(
-    attempt: Failed, request: Request, shapes: Shapes, progress: Report | None
+def with_answers(
+    found: Attempt,
+    request: Request,
+    shapes: Shapes,
+    progress: Report | None,
+    most: int = _MOST_ROUNDS,
 ) -> tuple[Shapes, Attempt]:
-    """The shapes with every needed assumption, and the attempt with them."""
-    found: Attempt = attempt
-    for _ in range(_MOST_ROUNDS):
+    """The shapes with every needed assumption, and the attempt with them.
+
+    Args:
+        found: the attempt with these shapes.
+        request: what to export.
+        shapes: of unbacked sizes.
+        progress: called before each export.
+        most: exports after which it gives up.
+    """
+    for _ in range(most):
         wider = _with_answer(found, shapes)
         if wider is None or wider == shapes:
             break
@@ -74,15 +85,15 @@ def _with_answer(found: Attempt, shapes: Shapes) -> Shapes | None:
     return shapes if relations else None
 
 
-def _assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix:
-    texts = _texts(before, after)
+def assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix:
+    """The fix by what is assumed in shapes of unbacked sizes that was not before."""
+    texts = added(before, after)
     exported = found if isinstance(found, Exported) else None
     agreement = exported.agreement if exported else None
     alone = agreement is not None and not any(trial.sizes for trial in agreement.trials)
-    shown = texts[:_SHOWN] + ([f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else [])
     return Fix(
         kind="shapes",
-        title="Assume " + (f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]),
+        title=f"Assume {listed(texts)}",
         why="The code depends on this. With the assumption tracing can decide it, and "
         "the program asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
@@ -95,13 +106,21 @@ def _assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix
     )
 
 
-def _texts(before: Shapes, after: Shapes) -> list[str]:
-    """What is assumed that was not before."""
+def listed(texts: list[str]) -> str:
+    """`a, b and c`; of many, the first few and how many more."""
+    shown = texts[:_SHOWN] + ([f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else [])
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]
+
+
+def added(before: Shapes, after: Shapes) -> list[str]:
+    """What is assumed that was not before, between or about sizes that both name."""
     said = [str(each) for each in after.assumptions if each not in before.assumptions]
     old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
     new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
     bounds = []
     for name, (low, high) in new.items():
+        if name not in old:
+            continue
         if low != old[name][0] and low is not None:
             bounds.append(f"{name} >= {low}")
         if high != old[name][1] and high is not None:

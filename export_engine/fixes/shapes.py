@@ -16,6 +16,7 @@ import torch
 
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.diagnose import ExampleOutside, chain
+from export_engine.fixes.assumed_instead import assumed_instead
 from export_engine.fixes.tested_conditions import taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
@@ -39,6 +40,8 @@ from export_engine.shapes import (
 from export_engine.torch_internals import is_constraint_violation, violated_dims
 
 _MOST_ROUNDS = 5
+_BEYOND_DIMS = ("multiple", "tied", "fixed")
+"""Problems that a Dim can say only as a derived one, or not at all."""
 _SHOWN = 3
 
 
@@ -69,7 +72,10 @@ class _Answer:
 def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     before = shapes_of(attempt.request) if attempt.request else None
     answer = _search(attempt, progress)
-    if answer is None or before is None:
+    if before is None:
+        return
+    if answer is None:
+        yield from assumed_instead(attempt, before, (), progress, otherwise_lossy=True)
         return
     lost = [problem for problem in answer.problems if problem.lossy]
     exported = answer.attempt if isinstance(answer.attempt, Exported) else None
@@ -87,6 +93,9 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
         stack=next((each.stack for each in (*lost, *answer.problems) if each.stack), ()),
         leads_to=exported,
     )
+    if any(each.kind in _BEYOND_DIMS for each in answer.problems):
+        stack = next((each.stack for each in answer.problems if each.stack), ())
+        yield from assumed_instead(attempt, shapes, stack, progress, otherwise_lossy=bool(lost))
     tied = [dim for each in answer.problems if each.kind == "tied" for dim in each.dims]
     if tied and _refused_by_the_model(answer):
         yield _kept(before, tied)
