@@ -59,6 +59,11 @@ def test_a_program_runs_from_the_page_and_its_ops_are_coloured_by_time(lab: Lab)
     expect(heat).to_have_attribute("aria-pressed", "true")
     coloured = pixels(root)
     assert coloured != before
+    expect(root.get_by_test_id("scale")).to_contain_text("of the time")
+    root.get_by_test_id("legend").locator("summary").press("Enter")
+    expect(root.get_by_test_id("legend")).to_contain_text("Colour by")
+    root.get_by_test_id("legend").locator("summary").press("Escape")
+    expect(root.get_by_test_id("legend").locator("dl")).not_to_be_visible()
     heat.click()
     expect(root.get_by_test_id("heat")).to_have_value("none")
     assert pixels(root) != coloured

@@ -27,8 +27,6 @@ export type Facts =
   | "guarantees"
   | "runs"
   | "differences";
-/** What the graph and the source are coloured by, of the profile. */
-export type Heat = "none" | "time" | "memory";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
@@ -51,7 +49,10 @@ export class Looking {
   readonly file: Signal<number | null> = signal(null);
   /** The line that Source was told to show. */
   readonly place: Signal<Place | null> = signal(null);
-  readonly heat: Signal<Heat> = signal("none");
+  /** The decoration that was chosen to colour by; null: the first there is, `none` for none. */
+  readonly chosen: Signal<string | null> = signal(null);
+  /** The most of what is coloured by that one closed box of the graph has; 0 for nothing. */
+  readonly most: Signal<number> = signal(0);
 
   select(selection: Selection, origin: Origin): void {
     batch(() => {
@@ -86,6 +87,11 @@ export class Looking {
       this.file.value = file;
       this.place.value = null;
     });
+  }
+
+  /** Colours by a decoration, by its name; `none` for none. */
+  colourBy(name: string): void {
+    this.chosen.value = name;
   }
 
   clear(): void {

@@ -13,7 +13,12 @@ test("a style sheet is text", () => {
 });
 
 test("what is under the panes knows no pane, and graph and compare know nothing of each other", () => {
-  const may: { [folder: string]: string[] } = { forest: [], compare: [], graph: ["forest"] };
+  const may: { [folder: string]: string[] } = {
+    forest: [],
+    compare: [],
+    decorations: ["forest"],
+    graph: ["forest", "decorations"],
+  };
   const folders = readdirSync("src", { withFileTypes: true }).filter((each) => each.isDirectory());
   const files = Object.keys(may).flatMap((folder) =>
     readdirSync(`src/${folder}`).map((file) => `${folder}/${file}`),

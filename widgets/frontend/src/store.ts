@@ -5,6 +5,8 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
+import type { Decoration } from "./decorations/decoration";
+import { colourings, decorationsOf } from "./decorations/registry";
 import { Refused, reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
 import { Looking } from "./looking";
@@ -46,6 +48,10 @@ export class Store extends Looking {
   readonly arrangement: Signal<Arrangement> = signal("beside");
   readonly onlyDifferent: Signal<boolean> = signal(false);
   readonly lit: ReadonlySignal<Lit>;
+  /** What decorates the nodes of the program on screen, in every pane. */
+  readonly decorations: ReadonlySignal<readonly Decoration[]>;
+  /** The one of them that colours by amounts; null for none. */
+  readonly colouring: ReadonlySignal<Decoration | null>;
   /** What became of the kernel; empty while it answers. */
   readonly lost: Signal<string>;
   /** Whether no action can be begun now. */
@@ -65,6 +71,15 @@ export class Store extends Looking {
     this.held = signal(host.current);
     this.lost = signal(host.lost);
     this.busy = computed(() => this.working.value !== null || this.lost.value !== "");
+    this.decorations = computed(() => {
+      const program = this.program.value;
+      return program ? decorationsOf(program, this.comparison.value?.merged) : [];
+    });
+    this.colouring = computed(() => {
+      const chosen = this.chosen.value;
+      const all = colourings(this.decorations.value);
+      return all.find(({ name }) => chosen === null || name === chosen) ?? null;
+    });
     this.lit = computed(() => litBy(this.program.value, this.selection.value));
     const stops = [
       host.onChange(() => {
@@ -169,7 +184,7 @@ export class Store extends Looking {
     return this.act("Profiling", async () => {
       await this.host.ask("profile", { attempt, device, sizes });
       await this.renew(attempt);
-      if (this.heat.peek() === "none") this.heat.value = "time";
+      if (!this.colouring.peek()) this.chosen.value = null;
     });
   }
 

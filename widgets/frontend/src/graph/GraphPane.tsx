@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { capped } from "../format";
 import type { Store } from "../store";
 import { BeforeCanvas } from "./BeforeCanvas";
+import { Legend } from "./Legend";
 import { listenToWheel, pointer } from "./pointer";
 import { Toolbar } from "./Toolbar";
 import { GraphView } from "./view";
@@ -37,7 +38,9 @@ export function GraphPane({ store, children }: GraphPaneProps) {
   const trouble = view?.trouble.value;
   if (trouble) throw trouble.error; // said in place of this pane
   const goTo = (event: PointerEvent): void => view?.stage.goTo(event.offsetX, event.offsetY);
-  const empty = store.program.value?.record.graphs.length === 0;
+  const program = store.program.value;
+  const empty = program?.record.graphs.length === 0;
+  const aside = view?.stage.aside.value ?? false;
   const comparison = store.comparison.value;
   const beside = comparison !== null && store.arrangement.value === "beside";
   const titleOf = (attempt: number): string => {
@@ -70,7 +73,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
           {view && !beside && <Where view={view} />}
           <canvas
             ref={map}
-            class={`tx-minimap${view?.stage.aside.value ? " tx-minimap-aside" : ""}`}
+            class={`tx-minimap${aside ? " tx-minimap-aside" : ""}`}
             role="img"
             aria-label="The whole graph in small, with the part in view marked"
             hidden={!view?.stage.crowded.value}
@@ -80,6 +83,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
             }}
             onPointerMove={(event) => event.buttons === 1 && goTo(event)}
           />
+          {program && !empty && <Legend store={store} program={program} aside={aside} />}
           {hinted && <p class="tx-graph-note">{SCROLL_HINT}</p>}
           {view?.folding.busy.value && (
             <p class="tx-graph-note" role="status">

@@ -54,10 +54,8 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         <Toggle
           name="Heat: colour ops by the time they take"
           text="Heat"
-          on={store.heat.value !== "none"}
-          press={() => {
-            store.heat.value = store.heat.value === "none" ? "time" : "none";
-          }}
+          on={store.colouring.value !== null}
+          press={() => store.colourBy(store.colouring.value ? "none" : "time")}
         />
       )}
       {(hidden > 0 || housekeeping) && (

@@ -1,12 +1,12 @@
 /** What is drawn of a program under some options, before anything is opened or has a place. Pure. */
 
 import type { Merged } from "../both";
+import { type Marked, markItems } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
 import type { Program } from "../program";
-import { type Marked, markItems } from "./differing";
 import { findLinks, type Links } from "./links";
 import { type Neighbours, neighboursOf } from "./neighbours";
 import { commonDtype } from "./pieces";

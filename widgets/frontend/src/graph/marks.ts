@@ -1,13 +1,13 @@
 /** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
 
 import { BOTH } from "../both";
+import type { Decoration } from "../decorations/decoration";
+import type { Marked } from "../forest/differing";
 import type { Item } from "../forest/items";
-import type { Costs } from "../profile";
 import type { NodeId } from "../program";
 import type { Selection } from "../selection";
-import type { Marked } from "./differing";
+import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import type { Drawing } from "./drawing";
-import { heatOf } from "./heat";
 import { pathThrough } from "./neighbours";
 import type { Scene } from "./scene";
 
@@ -16,8 +16,7 @@ export interface Marks {
   hovered: Item | null;
   /** The hovered item's neighbours, by edges or by name. */
   near: ReadonlySet<Item>;
-  /** Of the boxes, how much each costs of what the dearest one does; null without a heat map. */
-  heat: ReadonlyMap<Item, number> | null;
+  decorations: Decorations;
   /** All that leads to the selection or follows from it; null when no path is shown. */
   path: ReadonlySet<Item> | null;
   /** Where two programs differ; null for one alone. */
@@ -30,7 +29,7 @@ export const NO_MARKS: Marks = {
   lit: new Set(),
   hovered: null,
   near: new Set(),
-  heat: null,
+  decorations: UNDECORATED,
   path: null,
   marked: null,
   sides: BOTH,
@@ -43,20 +42,47 @@ interface Pointed {
   hovered: Item | null;
   showPath: boolean;
   sides: number;
-  /** What ops cost, for a heat map. */
-  costs?: Costs | null;
+  decorations?: readonly Decoration[];
+  /** The one that colours by amounts; null for none. */
+  colouring?: Decoration | null;
 }
 
 export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
   const { program, forest, neighbours, marked } = drawing;
-  const { costs = null, hovered, nodes, selection, showPath, sides } = pointed;
+  const {
+    colouring = null,
+    decorations = NO_DECORATIONS,
+    hovered,
+    nodes,
+    selection,
+    showPath,
+    sides,
+  } = pointed;
   const lit = litOnce(drawing, scene, selection, nodes);
   const near = hovered
     ? [...(neighbours.before.get(hovered) ?? []), ...(neighbours.after.get(hovered) ?? [])]
     : [];
   const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
-  const heat = costs && heatOf(scene, costs);
-  return { lit, hovered, near: new Set(near), heat, path, marked, sides };
+  const decorated = decoratedOnce(drawing, scene, decorations, colouring);
+  return { lit, hovered, near: new Set(near), decorations: decorated, path, marked, sides };
+}
+
+const NO_DECORATIONS: readonly Decoration[] = [];
+
+/** Per scene, how it was decorated last: hovering asks again and again. */
+const decoratedScenes = new WeakMap<Scene, { by: readonly unknown[]; made: Decorations }>();
+
+function decoratedOnce(
+  { forest }: Drawing,
+  scene: Scene,
+  decorations: readonly Decoration[],
+  colouring: Decoration | null,
+): Decorations {
+  const before = decoratedScenes.get(scene);
+  if (before?.by[0] === decorations && before.by[1] === colouring) return before.made;
+  const made = decorate(scene, forest, decorations, colouring);
+  decoratedScenes.set(scene, { by: [decorations, colouring], made });
+  return made;
 }
 
 /** Per selection, what of a scene it lights up: hovering asks again and again. */

@@ -4,8 +4,8 @@
  */
 
 import type { Rect, Size } from "./camera";
-import type { Marked } from "./differing";
-import type { Palette } from "./palette";
+import type { Decorations } from "./decorated";
+import { type Palette, shareAccent } from "./palette";
 import type { Scene, SceneBox } from "./scene";
 
 /** The most it takes, and the most of a view it covers. */
@@ -50,7 +50,7 @@ export interface MinimapPicture {
   scene: Scene;
   scale: MinimapScale;
   palette: Palette;
-  marked: Marked | null;
+  decorations: Decorations;
   /** Device pixels per CSS pixel. */
   ratio: number;
 }
@@ -94,7 +94,7 @@ function isSame(a: MinimapPicture | null, b: MinimapPicture): boolean {
     a !== null &&
     a.scene === b.scene &&
     a.palette === b.palette &&
-    a.marked === b.marked &&
+    a.decorations === b.decorations &&
     a.ratio === b.ratio &&
     a.scale.width === b.scale.width &&
     a.scale.height === b.scale.height
@@ -112,17 +112,21 @@ function rectOf(box: Rect, scale: MinimapScale): [number, number, number, number
 
 function drawBoxes(
   context: CanvasRenderingContext2D,
-  { scene, scale, palette, marked }: MinimapPicture,
+  { scene, scale, palette, decorations }: MinimapPicture,
 ): void {
+  const most = decorations.scale && palette.plainOf(decorations.scale);
   const draw = (box: SceneBox): void => {
     const small = box.width * scale.x < LEAST_BOX || box.height * scale.y < LEAST_BOX;
     if (small && box.depth > 1) return;
-    const differs = marked?.kinds.get(box.item) ?? (marked?.inside.has(box.item) && "changed");
+    const drawn = decorations.boxes.get(box.item);
+    const marked = drawn?.colour || drawn?.rim || (!most && drawn?.badges[0]?.colour);
     const ground = box.depth % 2 === 0 ? palette.scopeEven : palette.scopeOdd;
-    const own = marked ? palette.neutral : palette.accents.get(box.item.accent);
-    const plain = differs ? palette[differs] : (own ?? palette.neutral).plain;
-    context.fillStyle = box.open ? ground : plain;
-    context.globalAlpha = box.open || differs ? 1 : 0.6;
+    const own = decorations.coloured ? palette.neutral : palette.accents.get(box.item.accent);
+    const plain = most
+      ? shareAccent(palette, most, Math.max(drawn?.share ?? 0, 0)).patch
+      : (own ?? palette.neutral).plain;
+    context.fillStyle = box.open ? ground : marked ? palette.plainOf(marked) : plain;
+    context.globalAlpha = box.open || marked || most ? 1 : 0.6;
     context.fillRect(...rectOf(box, scale));
     if (box.open && box.depth < DEEPEST) box.children.forEach(draw);
   };

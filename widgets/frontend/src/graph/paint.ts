@@ -2,11 +2,13 @@
  * Draws a scene: what is in view and large enough to be seen, and no more. Pure but for the Surface.
  */
 
-import { AFTER, BEFORE, type Kind } from "../both";
+import { AFTER, BEFORE } from "../both";
+import type { Badge } from "../decorations/decoration";
 import type { Item } from "../forest/items";
 import type { Rect } from "./camera";
+import type { Decorated } from "./decorated";
 import type { Marks } from "./marks";
-import { type Accent, heatAccent, mix, type Palette } from "./palette";
+import { type Accent, mix, type Palette, shareAccent } from "./palette";
 import {
   FONT,
   HEADER,
@@ -31,6 +33,7 @@ const LEAST_EDGE = 3;
 const FADED = 0.28;
 const RADIUS = 6;
 const STACK = 3;
+const BADGE = 14;
 
 /** Draws the part `seen` of a scene. `zoom` is CSS pixels per unit of the scene. */
 export function paint(
@@ -71,11 +74,15 @@ class Painter {
         continue;
       }
       this.fadeUnless(this.marks.path === null || this.marks.path.has(child.item));
-      if (this.isElsewhere(child.item)) this.ghost(child);
-      else if (child.open) {
+      if (this.isElsewhere(child.item)) {
+        this.ghost(child);
+        continue;
+      }
+      if (child.open) {
         this.frame(child);
         this.container(child);
       } else this.leaf(child);
+      this.badges(child);
     }
     for (const edge of strong) this.edge(edge, true);
     this.surface.fade(1);
@@ -85,13 +92,18 @@ class Painter {
     this.surface.fade(visible ? 1 : FADED);
   }
 
-  private kindOf(item: Item): Kind | undefined {
-    return this.marks.marked?.kinds.get(item);
+  private decorated(item: Item): Decorated | undefined {
+    return this.marks.decorations.boxes.get(item);
+  }
+
+  /** A colour of a decoration, as a canvas takes it; undefined for none. */
+  private plain(colour: string | undefined): string | undefined {
+    return colour ? this.palette.plainOf(colour) : undefined;
   }
 
   /** Whether an item is in none of the programs that are shown. */
   private isElsewhere(item: Item): boolean {
-    const kind = this.kindOf(item);
+    const kind = this.marks.marked?.kinds.get(item);
     const home = kind === "added" ? AFTER : kind === "removed" ? BEFORE : AFTER | BEFORE;
     return (home & this.marks.sides) === 0;
   }
@@ -125,8 +137,8 @@ class Painter {
   private frame(box: SceneBox): void {
     const { palette, surface } = this;
     const ground = box.depth % 2 === 0 ? palette.scopeEven : palette.scopeOdd;
-    const kind = this.kindOf(box.item);
-    const fill = kind ? mix(palette[kind], ground, 0.08) : ground;
+    const colour = this.plain(this.decorated(box.item)?.colour);
+    const fill = colour ? mix(colour, ground, 0.08) : ground;
     surface.box(box.x, box.y, box.width, box.height, RADIUS + 2, fill, this.outline(box));
     if (!this.titles) return;
     const middle = box.y + HEADER / 2 + 1;
@@ -167,13 +179,31 @@ class Painter {
     this.words(box, rim, !lit);
   }
 
-  /** The colours of a box's kind; of how it differs, or of its cost, where that is shown. */
+  /** The colours of a box's kind, or of what it is decorated with. */
   private accent(box: SceneBox): Accent {
     const { marks, palette } = this;
-    const differs = this.kindOf(box.item);
-    if (differs) return shades(palette[differs], palette);
-    if (!marks.heat) return palette.accents.get(box.item.accent) ?? palette.neutral;
-    return heatAccent(palette, marks.heat.get(box.item) ?? 0);
+    const decorated = this.decorated(box.item);
+    const colour = this.plain(decorated?.colour);
+    if (colour) return shades(colour, palette);
+    const most = this.plain(marks.decorations.scale);
+    if (most) return shareAccent(palette, most, Math.max(decorated?.share ?? 0, 0));
+    return palette.accents.get(box.item.accent) ?? palette.neutral;
+  }
+
+  /** Signs at the upper right corner, over the rim: they take no room in the box. */
+  private badges(box: SceneBox): void {
+    const { palette, surface } = this;
+    if (!this.titles) return;
+    const badges = this.decorated(box.item)?.badges ?? [];
+    badges.forEach(({ sign, colour }: Badge, at) => {
+      const x = box.x + box.width - BADGE * (at + 1) + 4 - 2 * at;
+      const y = box.y - BADGE / 2 + 2;
+      const plain = palette.plainOf(colour);
+      const rim = { colour: palette.background, width: 1 };
+      surface.box(x, y, BADGE, BADGE, BADGE / 2, plain, rim);
+      const inner = x + (BADGE - 5.5 * sign.length) / 2;
+      surface.text(sign, inner, y + BADGE / 2 + 0.5, FONT.badge, palette.background, BADGE);
+    });
   }
 
   /** Title, and the lines below it, on a plate of their own or on the ground of the box. */
@@ -190,10 +220,7 @@ class Painter {
     }
     surface.text(box.item.title, left, title, FONT.title, palette.text, titleRoom);
     if (box.sign) {
-      const kind = this.kindOf(box.item);
-      const colour = kind ? palette[kind] : palette.muted;
-      const font = box.item.children.length > 0 ? FONT.text : FONT.title;
-      surface.text(box.sign, box.x + box.width - SIGN, title, font, colour, 20);
+      surface.text(box.sign, box.x + box.width - SIGN, title, FONT.text, palette.muted, 20);
     }
     if (!this.texts) return;
     box.lines.forEach((line, index) => {
@@ -238,11 +265,9 @@ class Painter {
     if (marks.hovered === box.item) return { colour: palette.select, width: 1.5 };
     if (marks.near.has(box.item)) return { colour: accent.plain, width: 1.75 };
     if (marks.path?.has(box.item)) return { colour: palette.select, width: 1.25 };
-    const kind = this.kindOf(box.item);
-    if (kind) return { colour: palette[kind], width: 1.75 };
-    if (!box.open && marks.marked?.inside.has(box.item)) {
-      return { colour: palette.changed, width: 1.75 };
-    }
+    const decorated = this.decorated(box.item);
+    const colour = this.plain(decorated?.colour || decorated?.rim);
+    if (colour) return { colour, width: 1.75 };
     return { colour: accent.line, width: 1 };
   }
 
@@ -272,7 +297,7 @@ class Painter {
   }
 }
 
-/** The shades of a box that is new, gone or changed. */
+/** The shades of a box that is decorated with a colour. */
 function shades(colour: string, palette: Palette): Accent {
   return {
     plain: colour,

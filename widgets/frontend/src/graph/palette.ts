@@ -1,5 +1,7 @@
 /** The colours of the graph, read from the style sheet's tokens, so that a canvas follows the theme. */
 
+import { ensure } from "../maps";
+
 const NAMES = {
   background: "--tx-bg",
   surface: "--tx-surface",
@@ -14,7 +16,6 @@ const NAMES = {
   added: "--tx-good",
   removed: "--tx-danger",
   changed: "--tx-warn",
-  heat: "--tx-heat",
 } as const;
 
 const ACCENTS = [
@@ -49,6 +50,8 @@ export interface Palette extends Record<keyof typeof NAMES, string> {
   /** For what has no kind of its own. */
   neutral: Accent;
   symbols: string[];
+  /** A colour of CSS as a plain one: `var(--tx-good)`. */
+  plainOf: (colour: string) => string;
 }
 
 /** The palette at an element. Probes resolve `var()` and `light-dark()` to plain colours. */
@@ -71,7 +74,24 @@ export function readPalette(element: Element): Palette {
     accents: new Map(ACCENTS.map((name, at) => [name, shades(read(accentNames[at] ?? ""))])),
     neutral: { ...shades(plain.muted), line: plain.border },
     symbols: symbolNames.map(read),
+    plainOf: plainColours(element),
   };
+}
+
+/** What reads colours at an element, each once. What is no colour is gray. */
+function plainColours(element: Element): (colour: string) => string {
+  const known = new Map<string, string>();
+  return (colour) =>
+    ensure(known, colour, () => {
+      const probe = document.createElement("span");
+      probe.hidden = true;
+      probe.style.color = "gray";
+      probe.style.color = colour; // stays gray where it is none
+      element.parentNode?.append(probe);
+      const read = getComputedStyle(probe).color;
+      probe.remove();
+      return read || "gray";
+    });
 }
 
 /** All probes are there before the first is read: the page then works out its styles once. */
@@ -90,14 +110,18 @@ function readColours(element: Element, names: readonly string[]): Map<string, st
   return new Map(names.map((name, at) => [name, read[at] || "gray"]));
 }
 
-/** The shades of a box that costs so much of what the dearest one does: 0 to 1. */
-export function heatAccent({ border, heat, muted, surface }: Palette, share: number): Accent {
+/** The shades of a box that has so much of the most: 0 to 1. */
+export function shareAccent(
+  { border, muted, surface }: Palette,
+  most: string,
+  share: number,
+): Accent {
   const part = Math.sqrt(share); // else all but a few would look alike
   return {
-    plain: mix(heat, muted, part),
-    soft: mix(heat, surface, 0.55 * part),
-    line: mix(heat, border, part),
-    patch: mix(heat, surface, 0.08 + 0.82 * part),
+    plain: mix(most, muted, part),
+    soft: mix(most, surface, 0.55 * part),
+    line: mix(most, border, part),
+    patch: mix(most, surface, 0.08 + 0.82 * part),
   };
 }
 

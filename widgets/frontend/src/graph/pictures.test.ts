@@ -29,11 +29,11 @@ const palette: Palette = {
   added: "green",
   removed: "red",
   changed: "orange",
-  heat: "heat",
   scopeOdd: "linen",
   accents: new Map(),
   neutral: shade,
   symbols: ["crimson", "teal"],
+  plainOf: (colour) => colour,
 };
 
 /** The closed scene of a program, its boxes one below the other, 100 apart. */

@@ -17,6 +17,7 @@ export const FONT = {
   title: `600 12px ${SANS}`,
   text: `11px ${SANS}`,
   label: `10.5px ${SANS}`,
+  badge: `700 10px ${SANS}`,
 } as const;
 
 /** Height of a line of text, and the space around the lines of a box. */
@@ -54,7 +55,7 @@ export interface SceneBox extends Rect {
   depth: number;
   /** Width of the title's text. */
   titleWidth: number;
-  /** At the end of the title: that it opens, or that it is new, gone or changed; empty for none. */
+  /** At the end of the title: that it opens; empty for none. */
   sign: string;
   lines: Line[];
   /** Whether a value of it goes on to something outside the container. */
@@ -80,7 +81,6 @@ export interface Scene {
   boxOf: Map<Item, SceneBox>;
 }
 
-const SIGNS = { changed: "~", added: "+", removed: "−", same: "" } as const;
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
 /**
@@ -140,7 +140,7 @@ function writerOf(drawing: Drawing, measure: Measure): Writer {
   return writer;
 }
 
-function makeWriter({ program, links, dtype, marked, notes }: Drawing, measure: Measure): Writer {
+function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure): Writer {
   const line = (pieces: Piece[], font: string): Line => ({
     pieces: pieces.map((piece) => ({ ...piece, width: measure(piece.text, font) })),
     width: pieces.reduce((sum, { text }) => sum + measure(evenNumber(text), font), 0),
@@ -152,7 +152,7 @@ function makeWriter({ program, links, dtype, marked, notes }: Drawing, measure: 
     const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
     return {
       titleWidth: measure(item.title, item.kind === "port" ? FONT.label : FONT.title),
-      sign: item.children.length > 0 ? "▸" : SIGNS[marked?.kinds.get(item) ?? "same"],
+      sign: item.children.length > 0 ? "▸" : "",
       lines: lines.map((each) => line(each, FONT.text)),
     };
   };

@@ -225,7 +225,7 @@ export class Stage {
       Object.assign(this.map, { width: deviceWidth, height: deviceHeight });
       Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
     }
-    const { lit, marked } = this.marks();
+    const { lit, decorations } = this.marks();
     const { camera, palette, size } = this;
     const [selected] = lit;
     const box = selected && scene.boxOf.get(selected);
@@ -236,7 +236,7 @@ export class Stage {
       height: box.height * camera.zoom,
     };
     this.aside.value = zoomed !== undefined && isInTheWay(shrunk, zoomed, size);
-    this.minimap.paint({ scene, scale: shrunk, palette, marked, ratio }, seen);
+    this.minimap.paint({ scene, scale: shrunk, palette, decorations, ratio }, seen);
   }
 
   private lookAround(scene: Scene, seen: Rect): void {

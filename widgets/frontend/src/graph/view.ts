@@ -12,13 +12,15 @@ import {
   untracked,
 } from "@preact/signals";
 import { AFTER, BEFORE, BOTH, type Merged } from "../both";
+import { gathered, noteOf } from "../decorations/decoration";
+import { surroundings } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import { type Item, nodesBelow } from "../forest/items";
-import { costsOf, costText } from "../profile";
+import { capped } from "../format";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { reveal } from "./camera";
-import { surroundings } from "./differing";
+import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
 import { layouter } from "./layout";
@@ -31,6 +33,7 @@ import { type Direction, stepFrom } from "./walk";
 
 /** What "go to the selection" zooms in to at least. */
 const READABLE_ZOOM = 0.9;
+const MOST_NOTE = 200;
 
 export class GraphView {
   /** How many ops the options hide. */
@@ -87,7 +90,8 @@ export class GraphView {
       this.follows(() => {
         store.hovered.value;
         this.showPath.value;
-        this.store.heat.value;
+        this.store.decorations.value;
+        this.store.colouring.value;
         this.remark();
       }),
     ];
@@ -116,7 +120,14 @@ export class GraphView {
 
   /** A second canvas for the program before, in step with the first. Returns how to stop. */
   addBefore(canvas: HTMLCanvasElement): () => void {
-    const marks = (): Marks => ({ ...this.marks(), sides: BEFORE });
+    let after: Marks | null = null;
+    let before = NO_MARKS;
+    const marks = (): Marks => {
+      const own = this.marks();
+      if (own !== after) before = { ...own, sides: BEFORE, decorations: this.decorationsBefore() };
+      after = own;
+      return before;
+    };
     const stage = new Stage(canvas, null, marks, () => undefined, this.failed);
     this.stage.join(stage);
     return () => stage.dispose();
@@ -140,9 +151,12 @@ export class GraphView {
   /** What the pointer's tooltip says over an item. */
   tip(item: Item | null): string {
     if (!item || !this.drawing) return "";
-    const { program } = this.drawing;
-    const cost = program.record.profile ? costText(program, nodesBelow(item)) : "";
-    return [tipOf(program, item), cost].filter(Boolean).join("\n");
+    const { program, forest } = this.drawing;
+    const notes = this.store.decorations.peek().map((each) => {
+      const mark = gathered(each, forest).get(item);
+      return mark ? capped(noteOf(each, mark), MOST_NOTE) : "";
+    });
+    return [tipOf(program, item), ...notes].filter(Boolean).join("\n");
   }
 
   select(item: Item | null): void {
@@ -262,6 +276,14 @@ export class GraphView {
     return new Set(node === undefined ? [] : [node]);
   }
 
+  /** Those of the program before: what is known of the other alone is not said of it. */
+  private decorationsBefore(): Decorations {
+    const scene = this.folding.scene.peek();
+    if (!this.drawing || !scene) return UNDECORATED;
+    const both = this.store.decorations.peek().filter(({ ofBoth }) => ofBoth);
+    return decorate(scene, this.drawing.forest, both, null);
+  }
+
   private marks(): Marks {
     const { drawing, store } = this;
     const scene = this.folding.scene.peek();
@@ -274,8 +296,10 @@ export class GraphView {
       hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
       showPath: this.showPath.peek(),
       sides: store.arrangement.peek() === "beside" && this.compared.peek() ? AFTER : BOTH,
-      costs: costsOf(drawing.program, store.heat.peek()),
+      decorations: store.decorations.peek(),
+      colouring: store.colouring.peek(),
     });
+    store.most.value = marks.decorations.most;
     this.marked = { scene, marks };
     return marks;
   }

@@ -8,6 +8,7 @@ import { Frames } from "../parts/Frames";
 import { Dotted, Fact, More, NodeLink } from "../parts/parts";
 import { TypeText } from "../parts/TypeText";
 import { Breadcrumb } from "./Breadcrumb";
+import { Decorated } from "./Decorated";
 import { Histogram } from "./Histogram";
 import { NodeFacts } from "./NodeFacts";
 import { Overview } from "./Overview";
@@ -52,6 +53,7 @@ function Content({ store, program }: Props) {
           <h2 class="tx-name">{counted(nodes.length, "op")}</h2>
           <dl class="tx-facts">
             <Reads program={program} nodes={nodes} />
+            <Decorated store={store} nodes={nodes} />
           </dl>
           <NodeList store={store} program={program} nodes={nodes} />
           <Histogram store={store} program={program} nodes={nodes} />
@@ -79,6 +81,7 @@ function ScopeFacts({ store, program, scope, nodes }: ManyProps & { scope: numbe
         <Fact name="Ops">{grouped(nodes.length)}</Fact>
         {inside > 0 && <Fact name="Modules inside">{grouped(inside)}</Fact>}
         <Reads program={program} nodes={nodes} />
+        <Decorated store={store} nodes={nodes} />
         {entry && entry.parent >= 0 && (
           <Fact name="Inside">
             <Breadcrumb store={store} program={program} scope={entry.parent} />

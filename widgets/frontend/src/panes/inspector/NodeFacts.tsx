@@ -1,7 +1,6 @@
 /** All that is known of one node. */
 
 import { bytesText, capped, words } from "../../format";
-import { costText } from "../../profile";
 import { graphOf, indexOf, type NodeId, type Program } from "../../program";
 import type { ValueType } from "../../record.gen";
 import type { Store } from "../../store";
@@ -9,6 +8,7 @@ import { Frames } from "../parts/Frames";
 import { Fact, More, NodeLink } from "../parts/parts";
 import { SizesText, TypeText } from "../parts/TypeText";
 import { Breadcrumb } from "./Breadcrumb";
+import { Decorated } from "./Decorated";
 
 interface NodeProps {
   store: Store;
@@ -51,7 +51,7 @@ export function NodeFacts({ store, program, node }: NodeProps) {
             </More>
           </span>
         </Fact>
-        <Cost program={program} node={node} />
+        <Decorated store={store} nodes={[node]} />
         <Origin program={program} node={node} />
         <Branches store={store} program={program} node={node} />
         <Fact name="Module">
@@ -68,12 +68,6 @@ export function NodeFacts({ store, program, node }: NodeProps) {
       </dl>
     </div>
   );
-}
-
-/** What the profile says of a node. */
-function Cost({ program, node }: { program: Program; node: NodeId }) {
-  const text = costText(program, [node]);
-  return text ? <Fact name="Takes">{text}</Fact> : null;
 }
 
 /** Of a decomposed program, the op before that a node comes from. */

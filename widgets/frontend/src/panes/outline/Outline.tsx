@@ -122,6 +122,7 @@ export function Outline({ store, program }: OutlineProps) {
               <OutlineRow
                 key={row.item.key}
                 store={store}
+                forest={forest}
                 row={row}
                 top={(range.first + offset) * ROW}
                 place={searching && row.depth === 0 ? placeOf(row.item) : ""}

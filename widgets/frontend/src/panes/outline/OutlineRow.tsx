@@ -1,14 +1,17 @@
 /** One row of the outline. */
 
-import type { Item } from "../../forest/items";
+import { type Badge, gathered, noteOf } from "../../decorations/decoration";
+import type { Forest, Item } from "../../forest/items";
 import { capped } from "../../format";
 import type { Store } from "../../store";
 import type { Row } from "./outline_rows";
 
 const INDENT = 13;
+const MOST_NOTE = 200;
 
 interface RowProps {
   store: Store;
+  forest: Forest;
   row: Row;
   /** In CSS pixels from the top of the list. */
   top: number;
@@ -25,9 +28,11 @@ interface RowProps {
 }
 
 export function OutlineRow(props: RowProps) {
-  const { store, row, top, place, repeats, isLit, holdsLit, isActive, press, toggle } = props;
+  const { store, forest, row, top, place, repeats, isLit, holdsLit, isActive, press, toggle } =
+    props;
   const { item, depth, open } = row;
   const branch = item.children.length > 0;
+  const look = lookOf(store, forest, row);
   const classes = ["tx-row"];
   if (isLit) classes.push("tx-lit");
   if (holdsLit) classes.push("tx-holds");
@@ -43,14 +48,14 @@ export function OutlineRow(props: RowProps) {
       aria-selected={isLit}
       {...(branch ? { "aria-expanded": open } : {})}
       style={{ top: `${top}px`, paddingLeft: `${6 + depth * INDENT}px` }}
-      title={capped([place, item.title, item.subtitle].filter(Boolean).join(" · "))}
+      title={capped([place, item.title, item.subtitle, ...look.notes].filter(Boolean).join(" · "))}
       onClick={press}
       onPointerEnter={() => {
         store.hovered.value = item.node >= 0 ? item.node : null;
       }}
     >
       <Sign open={open} branch={branch} toggle={toggle} />
-      <span class="tx-row-dot" style={{ background: colourOf(item) }} />
+      <span class="tx-row-dot" style={{ "--tx-dot": look.colour }} />
       <span class="tx-row-name">{capped(item.title, 200)}</span>
       {repeats > 1 && (
         <span class="tx-row-repeats" title={`${repeats} identical in a row`}>
@@ -60,6 +65,11 @@ export function OutlineRow(props: RowProps) {
       <span class={place ? "tx-row-note tx-row-place" : "tx-row-note"}>
         <bdi>{capped(place || item.subtitle, 200)}</bdi>
       </span>
+      {look.badges.map(({ sign, colour }) => (
+        <span key={sign} class="tx-badge-sign" style={{ background: colour }}>
+          {capped(sign, 2)}
+        </span>
+      ))}
       {branch && item.kind !== "op" && (
         <span class="tx-row-count" title={`${item.ops} ops`}>
           {item.ops}
@@ -84,6 +94,27 @@ function Sign({ open, branch, toggle }: { open: boolean; branch: boolean; toggle
       {branch && (open ? "▾" : "▸")}
     </span>
   );
+}
+
+/** How the decorations have a row look: as the graph has its box. */
+function lookOf(store: Store, forest: Forest, { item, open }: Row) {
+  const look = { colour: colourOf(item), badges: [] as Badge[], notes: [] as string[] };
+  const colouring = store.colouring.value;
+  for (const each of store.decorations.value) {
+    const mark = gathered(each, forest).get(item);
+    if (!mark) continue;
+    look.notes.push(capped(noteOf(each, mark), MOST_NOTE));
+    if (open && !mark.own) continue;
+    if (mark.badge) look.badges.push(mark.badge);
+    if (mark.colour) look.colour = mark.colour;
+  }
+  if (colouring?.measure) {
+    const amount = gathered(colouring, forest).get(item)?.amount ?? 0;
+    const share = Math.min(amount / (store.most.value || 1), 1);
+    const part = Math.round(100 * Math.sqrt(share));
+    look.colour = `color-mix(in srgb, ${colouring.measure.colour} ${part}%, var(--tx-border))`;
+  }
+  return look;
 }
 
 const colourOf = (item: Item): string =>

@@ -2,7 +2,6 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { bytesText, capped, durationText, shareText } from "../../format";
-import type { Heat } from "../../looking";
 import { type GroupBy, type Total, totalsBy } from "../../profile";
 import type { Program } from "../../program";
 import type { Profile } from "../../record.gen";
@@ -15,7 +14,7 @@ const GROUPS: [GroupBy, string][] = [
   ["scope", "modules"],
   ["line", "lines"],
 ];
-const HEATS: [Heat, string][] = [
+const COLOURINGS: [string, string][] = [
   ["none", "nothing"],
   ["time", "time"],
   ["memory", "memory"],
@@ -29,7 +28,7 @@ interface CostsProps {
 
 export function Costs({ store, program, profile }: CostsProps) {
   const [by, setBy] = useState<GroupBy>("op");
-  const memory = store.heat.value === "memory";
+  const memory = store.colouring.value?.name === "memory";
   const costs = memory ? profile.bytes : profile.microseconds;
   const totals = useMemo(() => totalsBy(program, costs, by), [program, costs, by]);
   const whole = costs.reduce((sum, each) => sum + Math.max(each, 0), 0);
@@ -60,13 +59,11 @@ export function Costs({ store, program, profile }: CostsProps) {
           Colour by{" "}
           <select
             class="tx-input"
-            value={store.heat.value}
+            value={store.colouring.value?.name ?? "none"}
             data-testid="heat"
-            onChange={(event) => {
-              store.heat.value = event.currentTarget.value as Heat;
-            }}
+            onChange={(event) => store.colourBy(event.currentTarget.value)}
           >
-            {HEATS.map(([value, name]) => (
+            {COLOURINGS.map(([value, name]) => (
               <option key={value} value={value}>
                 {name}
               </option>

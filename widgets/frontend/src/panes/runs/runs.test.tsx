@@ -1,11 +1,8 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, test } from "vitest";
-import type { Item } from "../../forest/items";
-import { heatOf } from "../../graph/heat";
-import type { Scene } from "../../graph/scene";
 import type { Setups } from "../../host";
-import { costsOf, costText, totalsBy } from "../../profile";
+import { totalsBy } from "../../profile";
 import { nodeId } from "../../program";
 import type { Profile, Record, RunRow } from "../../record.gen";
 import { type Answers, type FakeHost, storeOf } from "../../testing/fake_host";
@@ -182,31 +179,14 @@ describe("the profile", () => {
     const heat = at("heat") as HTMLSelectElement;
     heat.value = "memory";
     await act(() => void heat.dispatchEvent(new Event("change", { bubbles: true })));
-    expect(store.heat.value).toBe("memory");
+    expect(store.colouring.value?.name).toBe("memory");
     expect(at("costs").querySelector("tbody tr")?.textContent).toContain("sin");
   });
 
-  test("adds up over nodes; what was not measured says nothing", () => {
+  test("adds up over kinds of op", () => {
     const { program } = storeOf(record({ profile: PROFILE }));
-    expect(costText(program, [1, 2])).toBe("40 µs, 100 % of the time; makes 4.1 kB");
-    expect(costText(program, [0])).toBe("");
-    expect(costText(storeOf(record()).program, [1])).toBe("");
     expect(totalsBy(program, PROFILE.microseconds, "op").map((each) => each.cost)).toEqual([
       30, 10,
     ]);
-    expect(costsOf(program, "none")).toBeNull();
-  });
-
-  test("the dearest closed box is hottest; an open one has no heat of its own", () => {
-    const item = (node: number, children: Item[] = []) =>
-      ({ kind: "op", node, children }) as unknown as Item;
-    const [one, other] = [item(1), item(2)];
-    const outer = item(-1, [one, other]);
-    const boxes = [one, other, outer].map((each) => [each, { open: each === outer }] as const);
-    const scene = { boxOf: new Map(boxes) } as unknown as Scene;
-    const heat = heatOf(scene, PROFILE.microseconds);
-    expect(heat.get(one)).toBe(1);
-    expect(heat.get(other)).toBeCloseTo(1 / 3);
-    expect(heat.has(outer)).toBe(false);
   });
 });

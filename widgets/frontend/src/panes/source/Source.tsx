@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 import { lineOf } from "../../calls";
+import { type Decoration, markOf, noteOf } from "../../decorations/decoration";
 import { capped, counted } from "../../format";
-import { type Costs, costOf, costsOf, costText } from "../../profile";
 import type { Program } from "../../program";
 import type { SourceFile } from "../../record.gen";
 import type { Store } from "../../store";
@@ -84,8 +84,8 @@ function FileText({ store, program, file, start, failing }: FileTextProps) {
     () => opsPerLine(program, file, housekeeping),
     [program, file, housekeeping],
   );
-  const costs = costsOf(program, store.heat.value);
-  const heat = useMemo(() => heatOfLines(program, file, costs), [program, file, costs]);
+  const colouring = store.colouring.value;
+  const heat = useMemo(() => heatOfLines(program, file, colouring), [program, file, colouring]);
   if (answer.kind === "waiting") return <Waiting what="the file" slow={answer.slow} />;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   const lit = store.lit.value.lines.get(file);
@@ -159,20 +159,21 @@ function lineToShow(store: Store, program: Program, file: number): number {
   return 0;
 }
 
-/** What the ops of each line cost, beside the dearest line of the file. */
+/** How much the ops of each line have of what is coloured by, beside the most of the file. */
 function heatOfLines(
   program: Program,
   file: number,
-  costs: Costs | null,
+  colouring: Decoration | null,
 ): Map<number, { heat: number; cost: string }> {
   const found = new Map<number, { heat: number; cost: string }>();
-  if (!costs) return found;
-  const totals = [...program.linesOf(file)].map(
-    ([line, nodes]) => [line, costOf(costs, nodes), nodes] as const,
+  if (!colouring) return found;
+  const marks = [...program.linesOf(file)].map(
+    ([line, nodes]) => [line, markOf(colouring, nodes)] as const,
   );
-  const most = Math.max(...totals.map(([, total]) => total), 0);
-  for (const [line, total, nodes] of totals) {
-    if (total > 0) found.set(line, { heat: total / most, cost: costText(program, nodes) });
+  const most = Math.max(...marks.map(([, mark]) => mark?.amount ?? 0), 0);
+  for (const [line, mark] of marks) {
+    if (!mark?.amount) continue;
+    found.set(line, { heat: mark.amount / most, cost: noteOf(colouring, mark) });
   }
   return found;
 }

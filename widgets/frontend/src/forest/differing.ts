@@ -1,8 +1,8 @@
 /** Where in a tree of items two programs differ. Pure. */
 
 import type { Kind, Merged } from "../both";
-import type { Forest, Item } from "../forest/items";
 import type { NodeId } from "../program";
+import type { Forest, Item } from "./items";
 
 export interface Marked {
   /** Items that are changed, new or gone; a container only where all in it is. */

@@ -1,0 +1,135 @@
+/**
+ * What decorates nodes: a badge, a colour, a note, and what the legend says of them. Whoever knows
+ * something of nodes makes a Decoration of it; graph, outline, inspector, minimap and legend show
+ * every one alike, and know none. Pure.
+ */
+
+import type { Forest, Item } from "../forest/items";
+import { counted } from "../format";
+import { ensure } from "../maps";
+import type { NodeId } from "../program";
+
+/** A sign of a character or two, in a colour of CSS. */
+export interface Badge {
+  sign: string;
+  colour: string;
+}
+
+/** What is known of a node, or of some together. */
+export interface Mark {
+  badge?: Badge;
+  /** Of the whole box, as CSS has it: `var(--tx-good)`, `#1a64c4`. */
+  colour?: string;
+  /** In words. */
+  note?: string;
+  /** How much of what the decoration measures. Some together have the sum. */
+  amount?: number;
+  /** Of some together, the mark of the highest rank is shown. */
+  rank?: number;
+  /** How many marks are in this one; 1 if missing. */
+  count?: number;
+}
+
+export interface LegendEntry {
+  badge?: Badge;
+  colour?: string;
+  text: string;
+}
+
+/** How amounts are told, and the colour of the most that is shown. */
+export interface Measure {
+  colour: string;
+  text: (amount: number) => string;
+}
+
+export interface Decoration {
+  /** By which it is chosen and remembered: `time`. */
+  name: string;
+  /** Heads it in the legend and in the inspector. */
+  title: string;
+  /** What one mark is, where several are counted: `finding`. */
+  noun: string;
+  marks: ReadonlyMap<NodeId, Mark>;
+  /** What its badges and colours mean. */
+  legend: readonly LegendEntry[];
+  /** Of one that colours by amounts. */
+  measure?: Measure;
+  /** Whether it is of both programs of a comparison, and not of that on screen alone. */
+  ofBoth?: boolean;
+  /** What it says of items; by default, what it says of the nodes in them. */
+  gather?: (forest: Forest) => Map<Item, Gathered>;
+}
+
+/** What is known of an item of a tree. */
+export interface Gathered extends Mark {
+  /** Whether the item itself is marked, and not only something in it. */
+  own: boolean;
+}
+
+/** One mark that says what two say. */
+export function together(one: Mark, other: Mark): Mark {
+  const shown = (other.rank ?? 0) > (one.rank ?? 0) ? other : one;
+  const mark: Mark = { ...shown, count: (one.count ?? 1) + (other.count ?? 1) };
+  if (one.amount !== undefined || other.amount !== undefined) {
+    mark.amount = (one.amount ?? 0) + (other.amount ?? 0);
+  }
+  return mark;
+}
+
+/** The marks of nodes, of which some may be named again. */
+export function marksOfNodes(entries: Iterable<readonly [NodeId, Mark]>): Map<NodeId, Mark> {
+  const marks = new Map<NodeId, Mark>();
+  for (const [node, mark] of entries) {
+    const known = marks.get(node);
+    marks.set(node, known ? together(known, mark) : mark);
+  }
+  return marks;
+}
+
+/** What a decoration says of some nodes together; null for nothing. */
+export function markOf(decoration: Decoration, nodes: Iterable<NodeId>): Mark | null {
+  let found: Mark | null = null;
+  for (const node of nodes) {
+    const mark = decoration.marks.get(node);
+    if (mark) found = found ? together(found, mark) : mark;
+  }
+  return found;
+}
+
+/** A mark in words; empty for one that says nothing. */
+export function noteOf({ measure, noun }: Decoration, mark: Mark): string {
+  if (measure && mark.amount !== undefined) return measure.text(mark.amount);
+  const { count = 1, note = "" } = mark;
+  if (count === 1) return note;
+  return [counted(count, noun), note].filter(Boolean).join(": ");
+}
+
+const known = new WeakMap<Decoration, WeakMap<Forest, ReadonlyMap<Item, Gathered>>>();
+
+/** What a decoration says of every item of a forest that it says something of. Made once. */
+export function gathered(decoration: Decoration, forest: Forest): ReadonlyMap<Item, Gathered> {
+  const forests = ensure(known, decoration, () => new WeakMap());
+  return ensure(
+    forests,
+    forest,
+    () => decoration.gather?.(forest) ?? gatherMarks(decoration, forest),
+  );
+}
+
+function gatherMarks({ marks }: Decoration, forest: Forest): Map<Item, Gathered> {
+  const found = new Map<Item, Gathered>();
+  const add = (item: Item, mark: Mark, own: boolean): void => {
+    const before = found.get(item);
+    found.set(
+      item,
+      before ? { ...together(before, mark), own: before.own || own } : { ...mark, own },
+    );
+  };
+  for (const [node, mark] of marks) {
+    const own = forest.itemOf.get(node);
+    for (let item: Item | null = own ?? null; item?.parent; item = item.parent) {
+      add(item, mark, item === own);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+/** Every decoration there is. A new one is a function and its name here; nothing else changes. */
+
+import type { Merged } from "../both";
+import type { Program } from "../program";
+import { runs, verification } from "./checks";
+import type { Decoration } from "./decoration";
+import { differences } from "./differences";
+import { findings } from "./findings";
+import { memory, time } from "./profile";
+
+/** Those of a program, the first before the others where a box has room for one colour. */
+const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
+  findings,
+  verification,
+  runs,
+  time,
+  memory,
+];
+
+/**
+ * The decorations of a program.
+ *
+ * @param merged the program and another as one, where it is compared
+ */
+export function decorationsOf(program: Program, merged?: Merged): Decoration[] {
+  const all = [differences(merged), ...OF_A_PROGRAM.map((make) => make(program))];
+  return all.filter((each) => each !== null);
+}
+
+/** Those that colour by amounts, of which one is shown at a time. */
+export const colourings = (decorations: readonly Decoration[]): Decoration[] =>
+  decorations.filter(({ measure }) => measure);

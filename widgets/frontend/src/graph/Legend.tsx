@@ -1,0 +1,133 @@
+/** What the colours and signs of the graph mean. Closed, it is a word and the scale of the colours. */
+
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Badge } from "../decorations/decoration";
+import { colourings } from "../decorations/registry";
+import { capped } from "../format";
+import type { Program } from "../program";
+import type { Store } from "../store";
+
+const KINDS: [accent: string, text: string][] = [
+  ["aten", "ATen op"],
+  ["prim", "Primitive op"],
+  ["custom", "Custom op"],
+  ["higher_order", "Higher-order op, with graphs of its own"],
+  ["python", "Python call"],
+  ["input", "Input"],
+  ["output", "Output"],
+];
+
+interface LegendProps {
+  store: Store;
+  program: Program;
+  /** Whether the minimap stands where the legend would. */
+  aside: boolean;
+}
+
+export function Legend({ store, program, aside }: LegendProps) {
+  const decorations = store.decorations.value;
+  const choices = colourings(decorations);
+  const colouring = store.colouring.value;
+  const kinds = useMemo(() => kindsOf(program), [program]);
+  const most = store.most.value;
+  return (
+    <details
+      class={`tx-legend${aside ? " tx-legend-aside" : ""}`}
+      data-testid="legend"
+      onKeyDown={closeOnEscape}
+    >
+      <summary>
+        Legend
+        {colouring?.measure && most > 0 && (
+          <span class="tx-legend-scale" data-testid="scale">
+            {colouring.title}: 0
+            <span
+              class="tx-legend-ramp"
+              style={{ "--tx-legend-most": colouring.measure.colour }}
+              aria-hidden="true"
+            />
+            {capped(colouring.measure.text(most), 60)}
+          </span>
+        )}
+      </summary>
+      {choices.length > 0 && (
+        <label>
+          Colour by{" "}
+          <select
+            class="tx-input"
+            value={colouring?.name ?? "none"}
+            onChange={(event) => store.colourBy(event.currentTarget.value)}
+          >
+            <option value="none">kind of op</option>
+            {choices.map(({ name, title }) => (
+              <option key={name} value={name}>
+                {capped(title, 60)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <dl>
+        {!colouring &&
+          KINDS.filter(([accent]) => kinds.has(accent)).map(([accent, text]) => (
+            <Entry key={accent} colour={`var(--tx-op-${accent.replace("_", "-")})`}>
+              {text}
+            </Entry>
+          ))}
+        {decorations.flatMap(({ name, legend }) =>
+          legend.map((entry) => (
+            <Entry key={`${name} ${entry.text}`} badge={entry.badge} colour={entry.colour}>
+              {capped(entry.text, 80)}
+            </Entry>
+          )),
+        )}
+        <Entry sign="▸">Holds ops: Enter or a double click opens it</Entry>
+        <Entry sign="◂">Read from elsewhere, named instead of drawn</Entry>
+        <Entry sign="▼">Goes on to something outside of its module</Entry>
+      </dl>
+    </details>
+  );
+}
+
+interface EntryProps {
+  badge?: Badge | undefined;
+  colour?: string | undefined;
+  sign?: string;
+  children: ComponentChildren;
+}
+
+function Entry({ badge, colour, sign, children }: EntryProps) {
+  const swatch = badge?.colour ?? colour;
+  return (
+    <>
+      <dt>
+        {sign ?? (
+          <span class="tx-badge-sign" style={{ background: swatch }}>
+            {badge ? capped(badge.sign, 2) : ""}
+          </span>
+        )}
+      </dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** How the program's boxes are drawn, as far as it has them. */
+function kindsOf(program: Program): Set<string> {
+  const kinds = new Set<string>(["input", "output"]);
+  for (const id of program.allNodes()) {
+    const kind = program.target(id)?.kind;
+    if (kind) kinds.add(kind);
+  }
+  return kinds;
+}
+
+function closeOnEscape(event: KeyboardEvent): void {
+  const details = event.currentTarget as HTMLDetailsElement;
+  if (event.key !== "Escape" || !details.open) return;
+  event.preventDefault();
+  event.stopPropagation();
+  details.open = false;
+  details.querySelector("summary")?.focus();
+}

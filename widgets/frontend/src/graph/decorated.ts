@@ -1,0 +1,77 @@
+/** How the boxes of a scene are decorated. Pure. */
+
+import { type Badge, type Decoration, gathered } from "../decorations/decoration";
+import type { Forest, Item } from "../forest/items";
+import { ensure } from "../maps";
+import type { Scene } from "./scene";
+
+const MOST_BADGES = 3;
+
+/** What is drawn of the decorations of a box. */
+export interface Decorated {
+  badges: Badge[];
+  /** Of the box itself; of its rim, where only something in it is marked. Empty for none. */
+  colour: string;
+  rim: string;
+  /** Its amount of the most that one box has: 0 to 1; -1 for none. */
+  share: number;
+}
+
+export interface Decorations {
+  boxes: ReadonlyMap<Item, Decorated>;
+  /** The colour of the most; empty where nothing is coloured by amounts. */
+  scale: string;
+  /** The most that one closed box has. */
+  most: number;
+  /** Whether colours mean something else than the kind of op. */
+  coloured: boolean;
+}
+
+export const UNDECORATED: Decorations = { boxes: new Map(), scale: "", most: 0, coloured: false };
+
+/**
+ * @param colouring the decoration that colours by amounts; null for none
+ */
+export function decorate(
+  scene: Scene,
+  forest: Forest,
+  decorations: readonly Decoration[],
+  colouring: Decoration | null,
+): Decorations {
+  const boxes = new Map<Item, Decorated>();
+  const of = (item: Item): Decorated =>
+    ensure(boxes, item, () => ({ badges: [], colour: "", rim: "", share: -1 }));
+  for (const decoration of decorations) {
+    const marks = gathered(decoration, forest);
+    if (decoration.measure) continue;
+    for (const [item, { open }] of scene.boxOf) {
+      const mark = marks.get(item);
+      if (!mark || (open && !mark.own)) continue; // what is in an open box is there to be seen
+      const drawn = of(item);
+      if (mark.badge && drawn.badges.length < MOST_BADGES) drawn.badges.push(mark.badge);
+      if (mark.own) drawn.colour ||= mark.colour ?? "";
+      else drawn.rim ||= mark.colour ?? "";
+    }
+  }
+  const most = colouring ? share(scene, forest, colouring, of) : 0;
+  const coloured = colouring !== null || [...boxes.values()].some((each) => each.colour);
+  return { boxes, scale: colouring?.measure?.colour ?? "", most, coloured };
+}
+
+/** Gives each closed box its share of the most that one of them has, which it returns. */
+function share(
+  scene: Scene,
+  forest: Forest,
+  colouring: Decoration,
+  of: (item: Item) => Decorated,
+): number {
+  const marks = gathered(colouring, forest);
+  let most = 0;
+  for (const [item, { open }] of scene.boxOf) {
+    if (!open) most = Math.max(most, marks.get(item)?.amount ?? 0);
+  }
+  for (const [item, { open }] of scene.boxOf) {
+    if (!open) of(item).share = most > 0 ? (marks.get(item)?.amount ?? 0) / most : 0;
+  }
+  return most;
+}
