@@ -106,7 +106,7 @@ def unknown_lines(record: Record) -> list[str]:
 
 
 def guarantee_lines(record: Record) -> list[str]:
-    """The guarantees, where they were checked."""
+    """The guarantees, if checked."""
     if record.verification is None:
         return []
     rows = record.verification.rows

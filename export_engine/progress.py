@@ -1,4 +1,4 @@
-"""How far a long piece of work is, for whoever waits for it."""
+"""Progress of long-running work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Progress(NamedTuple):
-    """How far tracing, or a search for fixes, is."""
+    """Progress of tracing, or of a search for fixes."""
 
     done: int
     """Modules entered so far, each counted once; or steps of a search."""
@@ -20,4 +20,4 @@ class Progress(NamedTuple):
 
 
 Report = Callable[[Progress], None]
-"""Called now and then while something is under way, in the thread that does it: keep it short."""
+"""Called during long work, in its thread: keep it short."""

@@ -22,7 +22,7 @@ class Fix:
     why: str = ""
     """One sentence: why it helps."""
     lossy: bool = False
-    """Whether a dim that the user wanted dynamic becomes static, or an answer may change."""
+    """Whether a requested dynamic dim becomes static, or an output may change."""
     gives_up: str = ""
     """What is lost or changed: one sentence that names the line that forces it."""
     change: Callable[[Request], Request] = field(repr=False)

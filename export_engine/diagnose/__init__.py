@@ -1,6 +1,6 @@
 """Failed attempt → Diagnosis: one module per family of failures; `families` lists them.
 
-Reads the error and what was recorded, and exports nothing. What to do about it is in `fixes`.
+It reads the error and the recording, and exports nothing. `fixes` has the remedies.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Failures because of a class: of an input, of an output, or of what is to be exported."""
+"""Failures about a class: of an input, of an output, or of the target."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and
 
 
 def unknown_input(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an input of a class that torch does not know."""
+    """Diagnoses an input of an unregistered class."""
     request = attempt.request
     if request is None or not raised_in(cause(attempt.error), _INPUT_CHECKS):
         return None
@@ -47,7 +47,7 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
 
 
 def unknown_result(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an output of a class that torch does not know."""
+    """Diagnoses an output of an unregistered class."""
     found = unknown_output(cause(attempt.error))
     if found is None or attempt.request is None:
         return None
@@ -81,11 +81,11 @@ def _parameter_of(target: Any, name: str) -> tuple[Stack, Span | None]:
 
 
 def _return_of(target: Any, returned: str) -> tuple[Stack, Span | None]:
-    """The `return` of the function that is exported; of several, that of the class, or the last.
+    """The `return` of the exported function; of several, that of the class, or the last.
 
     Args:
         target: what is exported.
-        returned: the name of the class that it returned; empty where that is not known.
+        returned: the name of the class that it returned; empty if unknown.
     """
     file, code, function = _definition(target)
     if code is None or function is None:
@@ -127,7 +127,7 @@ def _definition(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None]:
 
 
 def _returns(function: ast.AST) -> Iterator[ast.Return]:
-    """The `return` statements of a function, without those of functions in it."""
+    """The `return` statements of a function, not of nested ones."""
     for child in ast.iter_child_nodes(function):
         if isinstance(child, ast.Return):
             yield child
@@ -136,7 +136,7 @@ def _returns(function: ast.AST) -> Iterator[ast.Return]:
 
 
 def not_a_module(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a target that torch.export refuses whatever it is called with."""
+    """Diagnoses a target that torch.export always rejects."""
     target = attempt.request.target if attempt.request else None
     if isinstance(target, torch.export.ExportedProgram):
         return Diagnosis(

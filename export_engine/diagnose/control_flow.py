@@ -1,7 +1,7 @@
-"""Failures by the rules of control-flow operators: torch.cond, while_loop, map, scan.
+"""Violated rules of control-flow operators: torch.cond, while_loop, map, scan.
 
-A branch or a body must only compute: write to nothing, return new tensors, and the same kind of
-them on every way. What fails inside of one for another reason is for the other families.
+A branch or a body must be functional: mutate nothing and return new tensors of the same kind. Other
+failures inside one belong to other families.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "
 
 
 def control_flow(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a broken rule."""
+    """Diagnoses a violated rule."""
     error = attempt.error
     operator = control_flow_operator(chain(error))
     if not operator:
@@ -46,7 +46,7 @@ def control_flow(attempt: Failed) -> Diagnosis | None:
 
 
 def _part(operator: str) -> str:
-    """What the operator runs."""
+    """The part of the operator that failed."""
     return f"A branch of `{operator}`" if operator == "torch.cond" else f"The body of `{operator}`"
 
 
@@ -68,7 +68,7 @@ def _mutates(attempt: Failed, operator: str) -> Diagnosis:
 
 
 def _with_inner(place: Place, inner: tuple[Location, ...]) -> Place:
-    """The place of a line that is run by the operator's call."""
+    """The place of a line inside the operator's call."""
     if not inner:
         return place
     whole = inner if inner[0] in place.stack else (*place.stack, inner[-1])
@@ -103,7 +103,7 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
 
 
 def _returned_inputs(place: Place) -> tuple[Location, str] | None:
-    """The `return` of a branch that gives back a parameter as it is, where the syntax shows it."""
+    """The `return` of a branch that returns a parameter, if the syntax shows it."""
     code, call = place.code, place.expression
     if code is None or not isinstance(call, ast.Call) or not place.stack:
         return None
@@ -168,7 +168,7 @@ def _statement(place: Place) -> str:
 
 
 def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
-    """Ways that return different things."""
+    """Branches that return different things."""
     error = cause(attempt.error)
     said = _difference(error, operator, attempt)
     if not said:

@@ -1,4 +1,4 @@
-"""Failures because Python needs a plain value that depends on the data in tensors.
+"""Failures because Python needs a data-dependent value.
 
 Branches, loops, asserts, conversions to a number, and operators that return a plain value.
 """
@@ -37,7 +37,7 @@ _WHY_NUMBER = (
 
 
 def data(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis where the values in tensors decide."""
+    """Diagnoses a data-dependent value."""
     unknown = find(attempt.error, "GuardOnDataDependentSymNode")
     if unknown is not None:
         return _about_symbols(attempt, getattr(unknown, "cond", None))
@@ -79,7 +79,7 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
 
 
 def _about_sizes(attempt: Failed, condition: Any, text: str, place: Place) -> Diagnosis:
-    """A decision on sizes of inputs that a ShapesSpec made unbacked."""
+    """A decision on input sizes that a ShapesSpec made unbacked."""
     question = place.question
     asked = place.text_of(question.asked) if question else place.text
     names = symbol_names(attempt)
@@ -168,7 +168,7 @@ def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:
 
 
 def _smallest_asked(place: Place, question: Question | None) -> ast.expr | None:
-    """Of `n > 2 and x.sum() > 0`, the part that Python was at."""
+    """The part of `n > 2 and x.sum() > 0` that Python was evaluating."""
     expression = place.expression
     if question is None or question.construct in ("match", "for"):
         return question.asked if question else expression

@@ -1,6 +1,6 @@
-"""Finds torch's errors by the names of their classes, in the chain of those that replaced others.
+"""Finds torch's errors by class name in the exception chain.
 
-By name, since most are private and move between releases.
+By name, since most classes are private and move between releases.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def find(error: BaseException, *names: str) -> BaseException | None:
 
 
 def cause(error: BaseException) -> BaseException:
-    """The error that started it: the innermost of the chain."""
+    """The root cause: the innermost error of the chain."""
     *_, innermost = chain(error)
     return innermost
 
 
 def break_type(error: BaseException) -> str:
-    """What Dynamo calls the break in the graph; empty where there is none."""
+    """Dynamo's name of the graph break; empty if there is none."""
     for each in chain(error):
         kind = getattr(each, "gb_type", None)
         if isinstance(kind, str) and kind:
@@ -47,7 +47,7 @@ def operator_of(error: BaseException) -> Any:
 
 
 def message(error: BaseException) -> str:
-    """An error's text; empty where it cannot be had."""
+    """An error's text; empty if it cannot be read."""
     said = getattr(error, "msg", None)
     if isinstance(said, str):
         return said.strip()
@@ -59,7 +59,7 @@ def message(error: BaseException) -> str:
 
 
 def passed_through(error: BaseException, *functions: str) -> bool:
-    """Whether the error came through such a function of torch's, called from the user's code."""
+    """Whether the error passed through such a torch function, called from the user's code."""
     names: list[str] = []
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if is_shown(frame.f_code.co_filename):

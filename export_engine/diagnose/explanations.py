@@ -1,4 +1,4 @@
-"""Where a failure is explained: a case of ExportDB, or a page of torch's graph break registry."""
+"""Links that explain a failure: ExportDB cases and pages of torch's graph break registry."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CASES = {
     (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
     (Kind.DATA_WRITE, ""): Explained("model_attr_mutation", "How a module's state may change"),
 }
-"""Per kind of failure, and what tells some apart within one. Read backwards by `explained_by`."""
+"""Cases per kind of failure and variant. `explained_by` inverts it."""
 
 
 def exportdb(kind: Kind, which: str = "") -> tuple[Link, ...]:
@@ -61,7 +61,7 @@ def exportdb(kind: Kind, which: str = "") -> tuple[Link, ...]:
 
     Args:
         kind: of the failure.
-        which: of those that the kind tells apart, `range`.
+        which: the variant of the kind, `range`.
     """
     explained = CASES.get((kind, which))
     if explained is None or explained.case not in exportdb_cases():
@@ -79,7 +79,7 @@ def explained_by(case: str) -> list[Kind]:
 def graph_break_page(kind: str) -> tuple[Link, ...]:
     """The link to a graph break's page; none for a kind that is not in torch's registry.
 
-    An entry holds all versions of its text, some with holes that torch fills in while it runs.
+    An entry holds all versions of its text, some with placeholders.
     """
     found = graph_break(kind)
     if found is None:

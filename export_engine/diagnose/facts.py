@@ -1,4 +1,4 @@
-"""What each family of failures found out, for the fixes of it: the facts of a Diagnosis, typed."""
+"""The typed facts of each family's Diagnosis, for its fixes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from export_engine.shapes import Bounds, InputDim, InputPlace, Problem
 
 @dataclass(frozen=True)
 class DataDependent(Facts):
-    """The values in tensors decide."""
+    """A data-dependent value."""
 
     condition: str
-    """What torch wanted to know, in the user's terms; empty where it asked for a plain value."""
+    """The condition that torch had to decide, in the user's terms; empty for a plain value."""
 
 
 @dataclass(frozen=True)
 class UnbackedSize(Facts):
-    """A decision on sizes of inputs that a ShapesSpec made unbacked."""
+    """A decision on input sizes that a ShapesSpec made unbacked."""
 
     asked: Any
-    """What torch wanted to know of them, as a sympy expression of their symbols."""
+    """The condition that torch had to decide, as a sympy expression of their symbols."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class UnknownClass(Facts):
     """An input or an output of a class that is not a pytree container."""
 
     type: type | None
-    """None where torch does not tell."""
+    """None if torch does not say."""
     path: str
     """Of an input, its path: `batch`, `options.0`. Of an output, where it is in what the call
     returns: `0`, `logits.1`; empty for all of it."""
@@ -56,7 +56,7 @@ class NoFakeKernel(Facts):
 
 @dataclass(frozen=True)
 class ExampleOutside(Facts):
-    """The example lies outside the range asked for."""
+    """The example is outside the requested range."""
 
     dim: InputDim
     bounds: Bounds
@@ -71,6 +71,6 @@ class ZeroOrOne(Facts):
 
 @dataclass(frozen=True)
 class SizesViolated(Facts):
-    """What of the shapes asked for does not hold."""
+    """The requested shapes that do not hold."""
 
     problems: tuple[Problem, ...]

@@ -1,4 +1,4 @@
-"""Where an export failed: the user's frames, in both modes, and the expression in the innermost."""
+"""Locates a failure: the user's frames, in both modes, and the failing expression."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EXPORTDB = _TORCH + "_export/db/examples/"
 
 @dataclass(frozen=True)
 class Place:
-    """A line that was being run, and which part of it."""
+    """A failing line, and the part of it."""
 
     stack: Stack = ()
     position: Position | None = None
@@ -52,7 +52,7 @@ class Place:
 
     @cached_property
     def question(self) -> Question | None:
-        """What Python wanted to know of its value."""
+        """The question that Python asked of its value."""
         if self.code is None or self.expression is None:
             return None
         return self.code.question(self.expression)
@@ -77,7 +77,7 @@ class Place:
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """An error, and those that torch replaced by it, the outermost first."""
+    """An error and those that it replaced, outermost first."""
     seen: set[int] = set()
     each: BaseException | None = error
     while each is not None and id(each) not in seen and len(seen) < _LONGEST_CHAIN:
@@ -95,9 +95,8 @@ def failing_place(error: BaseException) -> Place:
     """The place that failed.
 
     Strict mode interprets the user's code and keeps its frames on the exception; in non-strict mode
-    they are in the traceback, perhaps of the exception that torch replaced by this one. A branch of
-    torch.cond is interpreted in both modes, called from code that really ran in one of them; and
-    code that an operator calls, such as a fake kernel, really runs in both.
+    they are in the traceback, perhaps of the replaced exception. A branch of torch.cond is
+    interpreted in both modes; code that an operator calls, such as a fake kernel, runs in both.
     """
     errors = list(chain(error))
     interpreted = [(number, _interpreted(each)) for number, each in enumerate(errors)]
@@ -168,7 +167,7 @@ def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def _position(tb: TracebackType) -> Position | None:
-    """Where the instruction stands that a frame was at; two bytes are one instruction."""
+    """The position of a frame's current instruction; an instruction is two bytes."""
     positions = tb.tb_frame.f_code.co_positions()
     line, end_line, column, end_column = next(
         islice(positions, tb.tb_lasti // 2, None), (None, None, None, None)

@@ -1,7 +1,7 @@
-"""Failed attempt → Diagnosis. One module per family of failures; the first that knows it speaks.
+"""Failed attempt → Diagnosis. One module per family of failures; the first that recognizes it wins.
 
 Reads structure before text: the exception's class and attributes, what was recorded, then words.
-Exports nothing, and never raises: a family that stumbles over a surprising error is passed over.
+It exports nothing and never raises: a family that fails on an unexpected error is skipped.
 """
 
 from __future__ import annotations

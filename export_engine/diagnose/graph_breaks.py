@@ -1,4 +1,4 @@
-"""Failures of strict mode: Python that Dynamo cannot follow, of all the kinds that it knows."""
+"""Failures of strict mode: Python that Dynamo cannot trace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from export_engine.shapes import symbol_names
 
 
 def graph_break(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a graph break that no other family knows more about."""
+    """Diagnoses a graph break that no other family recognizes."""
     kind = break_type(attempt.error)
     if not kind:
         return None
@@ -36,6 +36,6 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
 
 
 def _lowered(text: str) -> str:
-    """A heading as a clause: names in capitals, and names of code, stay."""
+    """A heading as a clause; acronyms and names of code keep their case."""
     first = text.partition(" ")[0]
     return text[:1].lower() + text[1:] if first.isalpha() and not first.isupper() else text

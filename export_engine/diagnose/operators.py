@@ -1,4 +1,4 @@
-"""Failures of operators: no fake kernel, mixed devices, inputs that an operator refuses."""
+"""Failures of operators: no fake kernel, mixed devices, rejected inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BREAKS = ("RuntimeError when making fake tensor call", "TypeError when making f
 
 
 def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an operator that torch cannot run on tensors without data."""
+    """Diagnoses an operator without a fake kernel."""
     found = operator_without_fake(cause_of_missing(attempt.error))
     if found is None:
         return None
@@ -56,7 +56,7 @@ def cause_of_missing(error: BaseException) -> BaseException:
 
 
 def device_mismatch(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an operator whose tensors are on different devices."""
+    """Diagnoses an operator with tensors on different devices."""
     error = find(attempt.error, "FakeTensorDeviceMismatchError")
     if error is None:
         return None
@@ -76,7 +76,7 @@ def device_mismatch(attempt: Failed) -> Diagnosis | None:
 
 
 def refused(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an operator that raised an error about its inputs."""
+    """Diagnoses an operator that rejected its inputs."""
     error = cause(attempt.error)
     observed = find(attempt.error, "FakeTensorObservedException") is not None
     fake_call = observed or break_type(attempt.error) in _BREAKS

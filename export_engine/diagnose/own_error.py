@@ -1,4 +1,4 @@
-"""Failures that are none of torch's doing: the model's own code raised an exception."""
+"""Failures that torch did not cause: the model's own code raised an exception."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BREAKS = {
     "Attempted to read undefined local variable": "UnboundLocalError",
     "TypeError from user code": "TypeError",
 }
-# Functions of torch's that stand between a call in the model and what is called, or that raise what
+# torch functions between a call in the model and its callee, or that raise what
 # the model asks them to.
 _BETWEEN = frozenset(
     {
@@ -48,7 +48,7 @@ _BETWEEN = frozenset(
 
 
 def own_error(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of an exception that the model raised."""
+    """Diagnoses an exception that the model raised."""
     interpreted = _interpreted(attempt.error)
     found = interpreted or _raised(attempt)
     if found is None:
@@ -70,10 +70,10 @@ def own_error(attempt: Failed) -> Diagnosis | None:
 
 
 def _interpreted(error: BaseException) -> tuple[str, str] | None:
-    """What Dynamo saw the model raise."""
+    """The exception that Dynamo saw the model raise."""
     for each in chain(error):
         if is_a(each, "FakeTensorObservedException"):
-            return None  # an operator's refusal, raised as Python would raise it
+            return None  # an operator rejected its inputs
         if is_a(each, "ObservedException") and type(each).__name__ != "ObservedException":
             return observed(type(each).__name__, message(each))
     name = _BREAKS.get(break_type(error))
@@ -102,7 +102,7 @@ def _first_raised(attempt: Failed, found: tuple[str, str], again: Place) -> Plac
 
 
 def _source_says(place: Place) -> str:
-    """What Python would say, where Dynamo says something about itself instead."""
+    """Python's message, where Dynamo's is about Dynamo."""
     match place.question.node if place.question else place.expression:
         case ast.Assert(msg=ast.Constant(value=str(said))):
             return said
@@ -114,7 +114,7 @@ def _source_says(place: Place) -> str:
 
 
 def _raised(attempt: Failed) -> tuple[str, str] | None:
-    """What the user's code really raised."""
+    """The exception that the user's code raised."""
     error = attempt.error if not break_type(attempt.error) else cause(attempt.error)
     place = failing_place(error)
     if type(error).__module__.startswith("torch") or not place.stack or not _by_the_model(error):

@@ -1,4 +1,4 @@
-"""Failures because of Python around the tensors: NumPy, `.data`, leaked tensors, number formats."""
+"""Failures about Python around tensors: NumPy, `.data`, leaked tensors, number formats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
 
 
 def numpy(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a detour through NumPy."""
+    """Diagnoses a call into NumPy."""
     broken = break_type(attempt.error)
     said = message(cause(attempt.error))
     in_break = "numpy" in broken.lower() or "ndarray" in broken
@@ -44,7 +44,7 @@ def numpy(attempt: Failed) -> Diagnosis | None:
 
 
 def data_write(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a write through `.data`, or of a tensor that left the trace."""
+    """Diagnoses a write through `.data`, or a leaked tensor."""
     if break_type(attempt.error).startswith(_DATA_BREAKS):
         return _through_data(attempt, failing_place(attempt.error))
     said = message(cause(attempt.error))
@@ -108,7 +108,7 @@ def _where_leaked(attempt: Failed, names: set[str]) -> Stack:
 
 
 def plain_value(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of Python code that needs values which only tensors hold.
+    """Diagnoses Python code that needs tensor values.
 
     Told by what the innermost call refuses: the memory of a tensor without data, or the text or
     hash of a number computed from data.

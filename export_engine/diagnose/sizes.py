@@ -1,6 +1,6 @@
-"""Failures about sizes: the shapes asked for do not hold, or the example lies outside them.
+"""Failures about sizes: requested shapes do not hold, or the example is outside them.
 
-Told from the symbols, ranges and guards that the trace left behind, not from torch's message.
+Uses the symbols, ranges and guards of the trace, not torch's message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from export_engine.torch_internals import is_constraint_violation
 
 
 def sizes(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of a constraint violation; None for other failures."""
+    """Diagnoses a constraint violation; None for other failures."""
     if not any(is_constraint_violation(error) for error in chain(attempt.error)):
         return None
     facts = size_facts(attempt)
@@ -51,7 +51,7 @@ def sizes(attempt: Failed) -> Diagnosis | None:
 
 
 def _outside(facts: SizeFacts) -> tuple[InputDim, Bounds] | None:
-    """The first dim whose size in the example is not in the range asked for."""
+    """The first dim whose example size is outside the requested range."""
     for dim in facts.dims:
         wanted = dim.wanted
         if isinstance(wanted, Named):
@@ -68,7 +68,7 @@ def _outside(facts: SizeFacts) -> tuple[InputDim, Bounds] | None:
 
 
 def _clash(facts: SizeFacts) -> tuple[InputDim, InputDim] | None:
-    """Two dims of one name of which the example has different sizes."""
+    """Two dims with one name and different sizes in the example."""
     first: dict[str, tuple[InputDim, int]] = {}
     for dim in facts.dims:
         wanted = dim.wanted
@@ -108,7 +108,7 @@ def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnos
 
 
 def _in_order(problems: Sequence[Problem]) -> list[Problem]:
-    """What matters most first; of the same kind, what comes first in the code."""
+    """The most important first; within a kind, in the order of the code."""
     order = ("zero-one", "fixed", "multiple", "range", "equal", "derived", "tied")
 
     def rank(problem: Problem) -> tuple[int, int, str]:
@@ -119,7 +119,7 @@ def _in_order(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
-    """A violation by conditions that hold for every size tried, but that torch cannot prove."""
+    """A violation by conditions that hold at every size tried, but that torch cannot prove."""
     known = [
         each
         for each in facts.conditions
@@ -174,7 +174,7 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
 
 
 def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
-    """Why a problem is one: a clause for the sentence, more for a newcomer, and where it stands."""
+    """Explains a problem: a clause for the sentence, a reason for newcomers, and the place."""
     why = _WHY[problem.kind]
     if problem.kind in ("equal", "derived", "tied"):
         return "", why, None

@@ -7,7 +7,7 @@ from export_engine.shapes import Shapes, ShapesError
 
 
 def mismatched_specs(attempt: Failed) -> Diagnosis | None:
-    """A diagnosis of `dynamic_shapes` that are not the tree of the call's inputs."""
+    """Diagnoses `dynamic_shapes` that do not match the pytree of the inputs."""
     request = attempt.request
     if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
         return None

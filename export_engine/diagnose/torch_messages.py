@@ -1,6 +1,6 @@
-"""All that is read out of the words of torch's messages, where torch keeps it nowhere else.
+"""Everything that is parsed from torch's messages, where torch keeps it nowhere else.
 
-Also makes such words fit to be read: sizes under the user's names, fake tensors as tensors.
+Also makes messages readable: sizes under the user's names, fake tensors as tensors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MADE = re.compile(r"^\s+(\w+) = \w", re.MULTILINE)
 
 
 def plain(text: str, names: Mapping[str, str]) -> str:
-    """The first paragraph of a message, as a reader knows the things in it.
+    """The first paragraph of a message, in the user's terms.
 
     Args:
         text: torch's words.
@@ -49,7 +49,7 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 
 
 def _with_names(text: str, names: Mapping[str, str]) -> str:
-    """Symbols under the user's names; a symbol inside of an operator's own trace under a letter."""
+    """Symbols under the user's names; those of an operator's own trace as letters."""
     letters = iter("mnpqrtvw")
     given: dict[str, str] = {}
 
@@ -112,7 +112,7 @@ def leaked_names(message: str) -> set[str]:
 
 
 def difference(message: str) -> tuple[str, str, str] | None:
-    """In what a loop's body returns something else than it was given: what, and both values."""
+    """How a loop body's carried value changes: what differs, and both values."""
     found = _DIFFER.search(message)
     return (found["what"], found["left"], found["right"]) if found else None
 

@@ -1,4 +1,4 @@
-"""A failure that no family knows: its place and torch's first paragraph, and that it is unknown."""
+"""An unrecognized failure: its place and torch's first paragraph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from export_engine.shapes import symbol_names
 
 
 def unknown(attempt: Failed) -> Diagnosis:
-    """What can be said of any failure."""
+    """Diagnoses any failure."""
     error = attempt.error
     place = failing_place(error)
     return Diagnosis(

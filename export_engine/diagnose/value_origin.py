@@ -1,4 +1,4 @@
-"""Where a value that decides was computed, where that is another line than the one it decides on.
+"""Finds where a data-dependent value was computed, if not on the failing line.
 
 A number computed from data has its birth recorded with its line; of a tensor, the graph traced so
 far knows the operator that made it.
@@ -59,17 +59,16 @@ def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> t
 
 
 def traced_last(attempt: Failed) -> tuple[Related, ...]:
-    """How far tracing came, for a failure that has no place of its own."""
+    """The last traced line, for a failure without a place."""
     stacks = (parse_stack_trace(n.meta.get("stack_trace") or "") for n in reversed(_calls(attempt)))
     last = next(filter(None, stacks), ())
     return (Related("is the last line that was traced", last),) if last else ()
 
 
 def _asked_for(attempt: Failed, place: Place) -> Stack:
-    """The line of the operator whose result was asked for its value by an operator, `item`.
+    """The line of the operator whose result was read by `item`.
 
-    So it is in non-strict mode. What the line of the question does with the result before is passed
-    over.
+    For non-strict mode. What the reading line itself does with the result is skipped.
     """
     node = next(iter(reversed(_calls(attempt))), None)
     asking = (place.stack[-1].file, place.stack[-1].line)

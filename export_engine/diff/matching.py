@@ -1,4 +1,4 @@
-"""Which node of one graph is which node of another."""
+"""Matches the nodes of two graphs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from export_engine.record import Graph, Why
 
 _ROUNDS = 200
 _NEAR = 3
-"""Points that two nodes need, of those that `_points` gives, to be taken for the same."""
+"""The score of `_points` from which two nodes count as the same."""
 
 
 class Nodes:
-    """One graph's nodes with all that they are matched by."""
+    """One graph's nodes with everything they are matched by."""
 
     def __init__(self, side: Side, graph: Graph) -> None:
         count = len(graph.name)
@@ -51,7 +51,7 @@ class Matching:
         self.partner: dict[int, int] = {}
         """Per node of the first graph, its node of the second."""
         self.origin: dict[int, int] = {}
-        """The other way."""
+        """The inverse."""
         self.why: dict[int, Why] = {}
         self._replaced: set[int] = set()
         """Nodes of the first graph that are known to have no partner."""
@@ -86,7 +86,7 @@ class Matching:
         return ones, others
 
     def _by_provenance(self, group: Group) -> None:
-        """The one op that stayed what it is; where none did, all are others now."""
+        """The one op that stayed the same, if any did."""
         same = [
             (one, other)
             for one in group.before
@@ -114,7 +114,7 @@ class Matching:
                     self._pair(one, other, why)
 
     def _by_structure(self) -> None:
-        """The same op on the same values and for the same use; then either of both."""
+        """The same op on the same values and with the same uses; then either."""
         up = _hashes_up(self.before, self._names(0)), _hashes_up(self.after, self._names(1))
         down = _hashes_down(self.before, self._names(0)), _hashes_down(self.after, self._names(1))
         for parts in ((up, down), (up,), (down,)):
@@ -126,7 +126,7 @@ class Matching:
             )
 
     def _names(self, side: int) -> dict[int, int]:
-        """What inputs are called in both graphs: the number of the first one's."""
+        """The common numbers of inputs in both graphs."""
         if side == 0:
             return {one: one for one in self.partner}
         return {other: one for one, other in self.partner.items()}
@@ -143,7 +143,7 @@ class Matching:
         )
 
     def _by_neighbours(self) -> None:
-        """From pair to pair: nodes that stand in the same way to nodes that are the same."""
+        """Extends pairs: nodes in the same relation to matched nodes."""
         for _ in range(_ROUNDS):
             found = self._nearest()
             if not found:
@@ -152,7 +152,7 @@ class Matching:
                 self._pair(one, other, "neighbours")
 
     def _nearest(self) -> list[tuple[int, int, int]]:
-        """The pairs with most points; of a tie for one node, none."""
+        """The pairs with the highest scores; none in a tie."""
         scored: list[tuple[int, int, int]] = []
         for one in self._left()[0]:
             uses = Counter(
@@ -168,7 +168,7 @@ class Matching:
         return [each for each in scored if each[0] == top]
 
     def _options(self, one: int) -> set[int]:
-        """Nodes of the second graph that stand to partners as this one does to their nodes."""
+        """Candidates in the second graph: neighbours of the partners of this node's neighbours."""
         found: set[int] = set()
         for position, source in enumerate(self.before.inputs[one]):
             partner = self.partner.get(source)
@@ -203,11 +203,11 @@ class Matching:
         common = sum((uses & Counter(users)).values()) if uses.keys() & set(users) else 0
         points += 2 * shared + 2 * common
         if mine.target != theirs.target and not (shared and common):
-            return 0  # another op: only in the very same place is it the same node, changed
+            return 0  # a different op: the same node only if in exactly the same place
         return points
 
     def _by_sequence(self) -> None:
-        """What is left of each module, in order."""
+        """The unmatched nodes of each module, in order."""
         ones, others = self._left()
         mine, theirs = _by_scope(ones, self.before.scopes), _by_scope(others, self.after.scopes)
         for scope, nodes in mine.items():

@@ -1,4 +1,4 @@
-"""Two graphs → their difference: pairs of nodes with what changed, and what has no partner."""
+"""Two graphs → their difference: changed pairs of nodes, and unmatched nodes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> 
 
 
 def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Became]:
-    """Of what is known to have come from what, that which is a difference."""
+    """The known replacements that are differences."""
     left = (
         Became([old for old in before if old in removed], [new for new in after if new in added])
         for before, after in known
@@ -68,7 +68,7 @@ class _Changes:
         """Nodes of the first graph whose value is of another type."""
 
     def of(self, node: int) -> list[Change]:
-        """The changes of a node; asked for in order, so that what follows is known to."""
+        """The changes of a node; called in order, so that consequences are known as such."""
         return list(self._of(node, self._matching.partner[node]))
 
     def _of(self, one: int, other: int) -> Iterator[Change]:
@@ -87,7 +87,7 @@ class _Changes:
             yield Change("scope", self._before.scopes[one], self._after.scopes[other])
 
     def _inputs(self, one: int, other: int) -> Iterator[Change]:
-        """Inputs that are there in both programs, and others than before."""
+        """Inputs that exist in both programs and have changed."""
         mine, theirs = self._before.inputs[one], self._after.inputs[other]
         if len(mine) != len(theirs):
             if self._explained(mine, theirs):
@@ -109,7 +109,7 @@ class _Changes:
             yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
 
     def _bridged(self, source: int, now: int) -> bool:
-        """Whether a value comes from where it came from, with ops put in or taken out between."""
+        """Whether a value has the same origin, with ops inserted or removed in between."""
         partner, origin = self._matching.partner, self._matching.origin
         added = _reached(self._after, now, lambda node: node not in origin)
         removed = _reached(self._before, source, lambda node: node not in partner)

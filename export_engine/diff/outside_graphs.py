@@ -1,4 +1,4 @@
-"""What differs outside of the graphs: signature, ranges, guards."""
+"""Differences outside of the graphs: signature, ranges, guards."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def _ranges(side: Side) -> dict[str, str]:
 
 
 def _guards(side: Side) -> dict[str, str]:
-    """What is checked at run time; what is only recorded differs from run to run."""
+    """The guards checked at run time; merely recorded ones vary from run to run."""
     rules = side.record.probe.rules
     return {side.text(each.text): "checked" for each in rules if each.kind == "guard"}

@@ -18,7 +18,7 @@ class Group(NamedTuple):
 
 
 def provenance(before: Side, after: Side) -> list[Group]:
-    """What is known to have come from what; nothing unless one is a decomposition of the other."""
+    """The known replacements; none unless one is a decomposition of the other."""
     return [
         *(Group([old], new) for old, new in _made_from(before, after).items()),
         *(Group(old, [new]) for new, old in _made_from(after, before).items()),

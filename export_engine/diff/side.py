@@ -12,7 +12,7 @@ from export_engine.source import items_of
 
 
 class Label(NamedTuple):
-    """What a node is on its own, without names and without its inputs."""
+    """A node's own identity, without names and inputs."""
 
     op: str
     target: str
@@ -50,7 +50,7 @@ class Side:
         return [self.text(each.text) for each in self.record.types]
 
     def label(self, graph: Graph, node: int) -> Label:
-        """What a node is."""
+        """A node's identity."""
         record = self.record
         target = record.targets[graph.target[node]].name if graph.target[node] >= 0 else ""
         return Label(

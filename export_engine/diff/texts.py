@@ -1,4 +1,4 @@
-"""What differs in the texts of two programs: their source files and their printed graphs."""
+"""Differences in the texts of two programs: source files and printed graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torch declares of its cases beside what it does with them here."""
+"""ExportDB's declared support levels compared with actual exports."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _reason(attempt: Failed) -> str:
 
 
 def _difference(attempt: Exported, request: Request) -> str:
-    """How the program differs from eager, at the example and at what else the case brings."""
+    """How the program differs from eager, for the example and the case's extra inputs."""
     program = attempt.program.module()
     extra = other_args(request)
     calls = [request] if extra is None else [request, request.with_changes(args=extra)]

@@ -36,7 +36,7 @@ def cases() -> tuple[ExportCase, ...]:
 
 
 def torch_version() -> str:
-    """Whose cases they are."""
+    """The version of torch that the cases are from."""
     return str(torch.__version__)
 
 

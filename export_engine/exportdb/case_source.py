@@ -1,6 +1,6 @@
-"""The text of a case, as torch ships it or as a user edited it, run in a module of its own.
+"""The source of a case, original or edited, run in a separate module.
 
-Nothing of torch's own modules or of the user's names is seen or changed by it.
+It neither sees nor changes torch's modules or the user's names.
 """
 
 from __future__ import annotations

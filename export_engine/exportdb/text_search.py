@@ -1,4 +1,4 @@
-"""Finds what holds all words of a query, where it says most first."""
+"""Finds items with all words of a query, best first."""
 
 from __future__ import annotations
 

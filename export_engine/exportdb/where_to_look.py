@@ -1,4 +1,4 @@
-"""What of an exported case is to be seen in which pane of the view: where a reader should look."""
+"""Which panes of an exported case are worth a look, and why."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 One module per family. `of_records` lists those that need the Record alone, and so hold of a file
 that was only read; `providers` lists those that need the model and the call. None runs anything:
-what has to be run to be known is a guarantee, in `verify`.
+what needs a run to be known is a guarantee, in `verify`.
 """
 
 from typing import TYPE_CHECKING

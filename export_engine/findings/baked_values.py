@@ -1,9 +1,8 @@
-"""Python values that change from call to call, and that the program has as constants.
+"""Python values that change from call to call, baked into the program as constants.
 
-A call such as `time.time()` or `id(x)`, or an attribute that the trace changed, gives a value of
-the moment. Where an op has a number from it in its arguments, that number is baked in; where a
-branch asks for one, the branch is. Only functions that the call may run count: what `__init__`
-reads is the model's own from then on.
+A call such as `time.time()` or `id(x)`, or an attribute that the trace changed, gives a momentary
+value. If it becomes an op's argument, that number is baked in; if a branch depends on it, the
+branch is. Only functions that the call may run count: what `__init__` reads belongs to the model.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _CALLS = frozenset(
         )
     }
 )
-"""Calls that give another value each time, by the names of their modules."""
+"""Calls that return a new value each time, by module."""
 _COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
 _WHY = "It changes with each call in eager; in the program it never does. Pass it in as a tensor."
 
@@ -61,7 +60,7 @@ Line = list[tuple[Op, Location]]
 
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
-    """One finding per place that such a value comes from."""
+    """One finding per source of such a value."""
     yield from momentary_values(exported)
 
 
@@ -97,7 +96,7 @@ def _found(exported: Exported) -> Iterator[Finding]:
 
 
 def lines_of(exported: Exported) -> dict[str, dict[int, Line]]:
-    """Per file of the user's and line, the ops that come from it."""
+    """The ops of each line, per user file."""
     found: dict[str, dict[int, Line]] = {}
     for op in ops_of(exported.program):
         for location in op.stack if op.node.stack_trace else ():
@@ -124,7 +123,7 @@ def _numbers(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) -> 
 
 
 def constants_of(here: Line, statement: ast.stmt) -> list[tuple[Op, float]]:
-    """The numbers among the arguments of a line's ops that the line does not spell out.
+    """The numbers in the arguments of a line's ops that are not literals of the line.
 
     Those of ops inside a function of torch's or a layer, such as a dropout's p, only where the
     line's own ops have none.
@@ -146,7 +145,7 @@ def constants_of(here: Line, statement: ast.stmt) -> list[tuple[Op, float]]:
 
 
 def _numbers_of(op: Op) -> list[float]:
-    """The Python numbers among an op's tensors: what a value baked in looks like."""
+    """The Python numbers among an op's arguments, which may be baked-in values."""
     values = [*op.node.args, *op.node.kwargs.values()]
     tensors = any(hasattr(value, "meta") for value in values)
     made = not tensors and any(name in op.name for name in ("full", "scalar_tensor", "arange"))
@@ -160,7 +159,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _finding(text: str, constants: list[tuple[Op, float]], first: tuple[Op, Location]) -> Finding:
-    """Names the number and the op where there is one that it can be; else the line alone."""
+    """Names the number and the op if there is a candidate; else only the line."""
     certain = len({(op.position, number) for op, number in constants}) == 1
     op, number = constants[0]
     shown = f", {number}," if certain else ""

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from export_engine.attempt import Exported
 
 _LIFTED = "lift_fresh"
-"""The op through which a tensor that `forward` makes of plain numbers comes in: as in eager, it is
-a new one each time."""
+"""The op that lifts a tensor which `forward` makes from plain numbers:
+
+as in eager, a new one per call.
+"""
 
 
 def found(record: Record, exported: Exported | None) -> Iterator[Finding]:

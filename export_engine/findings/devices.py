@@ -1,4 +1,4 @@
-"""Devices and dtypes that the code names: the program has them wherever it is moved to."""
+"""Hard-coded devices and dtypes: the program keeps them wherever it is moved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HALVES = ("half", "bfloat16")
 
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
-    """One finding per line that names a device, or makes numbers of lower precision."""
+    """One finding per line that names a device or a lower-precision dtype."""
     seen: set[tuple[str, int, Kind]] = set()
     for op in ops_of(exported.program):
         kind = _kind(op)
@@ -43,7 +43,7 @@ def _kind(op: Op) -> Kind | None:
 
 
 def _named(code: Code, line: int, kind: Kind) -> str:
-    """What a line says about it, as source; empty if it takes it from somewhere, as `x.device`."""
+    """The source text that names it; empty if the line derives it, as from `x.device`."""
     statement = code.statement(line)
     for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Call):

@@ -44,12 +44,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What was found, where, why it matters, and what may be done."""
+    """A finding: what, where, why it matters, and a fix."""
 
     kind: Kind
     severity: Severity
-    """`wrong`: the program gives other answers than the model. `surprising`: it may, or it does
-    less than was asked for. `note`: worth knowing before it ships."""
+    """`wrong`:
+
+    the program differs from the model. `surprising`: it may, or does less than requested. `note`:
+    worth knowing before it ships.
+    """
     sentence: str
     """One plain sentence in the user's terms; code between backticks."""
     why: str

@@ -48,7 +48,7 @@ def letting_vary(request: Request, path: str) -> Fix | None:
 
 
 def keeping_sizes(request: Request, record: Record, rule: Rule) -> Fix | None:
-    """Keeps the sizes that a condition is about as they are in the example."""
+    """A fix that keeps the sizes of a condition at the example's."""
     before = shapes_of(request)
     if before is None:
         return None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _SAMPLES = 200
 _FEW = 0.1
-"""A condition that refuses all but this share of the sizes in range makes the range a fiction."""
+"""A condition that accepts less than this share of a range makes the range misleading."""
 _MOST_RULES = 500
 """That are tried; those after them are of the same origin, as a rule."""
 
@@ -43,7 +43,7 @@ def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
                 guard=rule.guard,
                 fix=_fix(exported, record, rule),
             )
-            return  # the others are of the same origin, as a rule
+            return  # the others usually have the same cause
 
 
 def _within(record: Record) -> Iterator[list[int]]:

@@ -1,8 +1,8 @@
-"""Which expressions have a value that is not the model's own, and where it goes.
+"""Finds expressions with values from outside the model, and follows where they go.
 
-Some calls and attributes give such a value: the time, a setting of torch, how a tensor lies in
-memory. What is assigned from it is one, too, and so is what a function returns from it. Reads
-source; runs nothing.
+Some calls and attributes give such a value: the time, a setting of torch, a tensor's memory layout.
+Names assigned from it and results of functions that return it count, too. It reads source and runs
+nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from export_engine.source import Code, code_of
 
 _ROUNDS = 4
 IsSource = Callable[["SourceFile", ast.AST], bool]
-"""Whether an expression of a file has such a value."""
+"""A test whether an expression of a file has such a value."""
 
 
 class SourceFile:
@@ -42,7 +42,7 @@ class SourceFile:
         }
 
     def runs(self, node: ast.AST) -> bool:
-        """Whether a node is in a function that a call may run, or in one inside of such."""
+        """Whether a node is in a function that a call may run, or nested in one."""
         function = self.code.function(node)
         while function is not None:
             if id(function) in self._with_ops or _first_line(function) in self._reached:
@@ -91,7 +91,7 @@ class Momentary:
         return next((each for each in ast.walk(node) if self._is_momentary(file, each)), None)
 
     def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
-        """What decides which way the code goes by such a value, with what it asks."""
+        """The branches that depend on such a value, with their conditions."""
         for node in self._running[file.path] if self.any else ():
             for asked in _asked(node):
                 if isinstance(node, ast.stmt | ast.expr) and self.source_in(file, asked):
@@ -110,7 +110,7 @@ class Momentary:
         return False
 
     def _spread(self, file: SourceFile) -> None:
-        """What is assigned or returned from such a value is one."""
+        """Follows such a value through assignments and returns."""
         for node in self._running[file.path]:
             match node:
                 case ast.Assign(targets=targets, value=value):
@@ -138,7 +138,7 @@ class Momentary:
                 self._attributes.add(target.attr)
 
     def _plain(self, file: SourceFile, value: ast.expr) -> bool:
-        """Whether a value is such and no tensor: what a tensor op gives from it is one."""
+        """Whether a value is such and not a tensor; results of tensor ops are tensors."""
         source = self.source_in(file, value)
         if source is None:
             return False
@@ -154,7 +154,7 @@ _KNOWN = {"int", "float", "round", "abs", "len", "min", "max", "bool", "str", "s
 def source_files(
     lines: dict[str, list[int]], reached: Reached, is_user_file: Callable[[str], bool]
 ) -> list[SourceFile]:
-    """The user's files that a call may run something of.
+    """The user's files with code that a call may run.
 
     Args:
         lines: per file, those that ops of the program come from.
@@ -170,7 +170,7 @@ def source_files(
 
 
 def _asked(node: ast.AST) -> Iterator[ast.expr]:
-    """What a statement or an expression decides by."""
+    """The condition of a statement or an expression."""
     match node:
         case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
             yield test

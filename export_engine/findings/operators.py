@@ -1,4 +1,4 @@
-"""Ops worth a word: random numbers, waiting for the device, checks at run time, odd predicates."""
+"""Notable ops: random numbers, device synchronization, runtime assertions, odd predicates."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def _may_wait(target: Target) -> bool:
 
 
 def _waits(op: Op) -> bool:
-    """Whether what an op gives depends on values so that the host has to know them."""
+    """Whether an op's result depends on values that the host must wait for."""
     return not op.name.startswith("aten.index.") or _by_mask(op)
 
 
 def _by_mask(op: Op) -> bool:
-    """Whether an index picks by truth values; one by positions has a size known before."""
+    """Whether an index is a boolean mask; an integer index has a known output size."""
     return any(op.type_of(node).dtype in ("bool", "uint8") for node in op.reads("indices"))
 
 

@@ -1,8 +1,8 @@
-"""What the program has of its surroundings: the environment, files, settings, how inputs lie.
+"""Values that the program took from its surroundings: environment, files, settings, input layout.
 
-A read of the environment or of a file counts wherever the call may run it; in non-strict mode it
-was seen, also where the text does not tell. A setting of torch, or a tensor's device, strides and
-such, counts where the code goes one way or the other by it, or computes with it.
+A read of the environment or a file counts wherever the call may run it; non-strict mode also
+records reads that the source does not show. A setting of torch, or a tensor's device or strides,
+counts if the code branches on it or computes with it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _FACTS = frozenset(
     {"device", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "requires_grad", "is_leaf"}
     | {"grad_fn", "layout", "is_sparse", "is_mkldnn"}
 )
-"""Of a tensor, as attributes."""
+"""Attributes of a tensor."""
 _FACT_CALLS = frozenset(
     {"stride", "is_contiguous", "storage_offset", "data_ptr", "get_device", "is_pinned"}
     | {"is_inference", "untyped_storage", "is_conj", "is_neg"}
@@ -97,7 +97,7 @@ def _is_setting(file: SourceFile, node: ast.AST) -> bool:
 
 
 def _is_fact(file: SourceFile, node: ast.AST) -> bool:
-    """A tensor's, as far as the text tells: not an attribute of the model itself."""
+    """Whether the source suggests a tensor's attribute, not one of the model itself."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name)):
             return name in _FACT_CALLS and not _is_module(file, value)
@@ -117,7 +117,7 @@ def _is_module(file: SourceFile, value: ast.expr) -> bool:
 
 
 def _reads(exported: Exported, files: list[SourceFile]) -> Iterator[Finding]:
-    """Reads that the text tells of, and those that were seen while tracing."""
+    """Reads found in the source, and those recorded while tracing."""
     told: set[tuple[str, int]] = set()
     for file in files:
         for node in ast.walk(file.code.tree):
@@ -134,7 +134,7 @@ def _reads(exported: Exported, files: list[SourceFile]) -> Iterator[Finding]:
 
 
 def _lines_around(file: SourceFile, node: ast.expr) -> set[tuple[str, int]]:
-    """The lines that a read may be seen at: those of its statement, for one over several."""
+    """The lines of a read's statement."""
     statement = file.code.statement(node.lineno)
     first = min(node.lineno, statement.lineno if statement is not None else node.lineno)
     return {(file.path, line) for line in range(first, (node.end_lineno or node.lineno) + 1)}

@@ -12,7 +12,7 @@ from export_engine.torch_internals import op_schema
 
 
 class Op(NamedTuple):
-    """A call in the main graph or in one that it runs."""
+    """A call in the main graph or a nested one."""
 
     node: torch.fx.Node
     position: int

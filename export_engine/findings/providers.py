@@ -1,6 +1,6 @@
 """Exported attempt → Findings. One module per family; each reads the program and its Record.
 
-Nothing is run and nothing is exported: a finding costs no more than a look. Those that need no
+Nothing is run and nothing is exported, so findings are cheap. Those that need no
 more than the Record are in `of_records.py`; here are those that need the model and the call.
 """
 

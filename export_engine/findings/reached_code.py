@@ -1,7 +1,7 @@
-"""Which of the user's functions a call may run: what `__init__` alone reads is the model's own.
+"""Which of the user's functions a call may run; what only `__init__` reads belongs to the model.
 
-Goes by names, as Python does: from `forward` of each module, and from a function that is the
-target, to the functions, methods and properties of those names. Runs nothing.
+Follows names from `forward` of each module, or from a target function, to functions, methods and
+properties of those names. It runs nothing.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _static(cls: type, name: str) -> Any:
 
 
 def _attributes(module: torch.nn.Module, names: set[str]) -> Iterator[Any]:
-    """Plain attributes of the modules by these names: helpers that a model keeps."""
+    """Plain attributes of modules with these names: helper objects of a model."""
     for each in module.modules():
         held = vars(each)
         yield from (held[name] for name in names if name in held)

@@ -26,7 +26,7 @@ _GETITEM = "operator.getitem"
 
 
 class Op(NamedTuple):
-    """A call in the main graph or in one that it runs."""
+    """A call in the main graph or a nested one."""
 
     record: Record
     graph: int

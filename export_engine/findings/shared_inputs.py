@@ -1,4 +1,4 @@
-"""One tensor passed for several inputs: torch takes every use for a use of the last one."""
+"""One tensor passed as several inputs: torch treats every use as one of the last input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model's own code changed while it was traced: the program does not do it."""
+"""Side effects of the model's own code while traced, which the program lacks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WHY = (
 
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
-    """One finding per name that was set or container that was filled."""
+    """One finding per changed name or container."""
     changes = exported.recording.changes
     files = _files(exported) if changes else []
     for change in {(each.owner, each.name): each for each in changes}.values():
@@ -46,7 +46,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
 
 
 def _refilled(change: Change, stack: Stack) -> Finding:
-    """A write into a container that the call is given: a dict, a list, a cache."""
+    """A write into a container among the arguments: a dict, a list, a cache."""
     what = (
         "It is not among the outputs, so it is lost. Return it, and use what is returned."
         if change.lost
@@ -62,7 +62,7 @@ def _refilled(change: Change, stack: Stack) -> Finding:
 
 
 def _strict(exported: Exported) -> Iterator[Finding]:
-    """Strict mode keeps side effects from happening at all, and warns of them by its own names."""
+    """Strict mode suppresses side effects, and warns about them under Dynamo's names."""
     for warning in exported.warnings:
         sources = _WARNED.findall(warning) if _SIDE_EFFECTS in warning else []
         place = _first_write(_files(exported)) if sources else ()
@@ -87,7 +87,7 @@ _IMPORTED = re.compile(r"G\['__import_(.*?)'\]")
 
 
 def _is_own(source: str, place: Stack) -> bool:
-    """Whether a place is the user's: a library's memory of its own is none of ours."""
+    """Whether a place is in user code, not in a library."""
     imported = _IMPORTED.search(source)
     if imported:
         module = sys.modules.get(imported[1].replace("_dot_", "."))
@@ -96,7 +96,7 @@ def _is_own(source: str, place: Stack) -> bool:
 
 
 def _source(source: str) -> str:
-    """Dynamo's name of a place in plain words."""
+    """Dynamo's name of a place, in the user's terms."""
     if source.startswith("G["):
         return "a global"
     if "__closure__" in source:
@@ -106,7 +106,7 @@ def _source(source: str) -> str:
 
 
 def _first_write(files: list[tuple[str, Code]]) -> Stack:
-    """The first line of a method that writes to something outside of it, as the text tells."""
+    """The first line of a method whose source writes to something outside of it."""
     for path, code in files:
         if not is_own(path):
             continue
@@ -158,7 +158,7 @@ def _files(exported: Exported) -> list[tuple[str, Code]]:
 
 
 def _written(change: Change, files: list[tuple[str, Code]]) -> Stack:
-    """The line that writes to it, as far as the text tells."""
+    """The line that writes to it, judging by the source."""
     name = change.name.rpartition(".")[2]
     for path, code in files:
         for node in ast.walk(code.tree):

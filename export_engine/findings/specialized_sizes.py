@@ -39,7 +39,7 @@ def found(exported: Exported, record: Record) -> Iterator[Finding]:
 
 
 def _causes(exported: Exported, record: Record) -> dict[InputPlace, int]:
-    """Per input dim, the guard that made a number of it."""
+    """The guard that specialized each input dim."""
     paths = [entry.path for entry in record.signature.inputs if entry.kind == "user_input"]
     places = birth_dims(exported.recording.births, paths)
     guards = [event.guard for event in record.timeline if event.kind == "replacement"]

@@ -1,4 +1,4 @@
-"""Dropout and normalisation that were traced in training mode."""
+"""Dropout and normalization traced in training mode."""
 
 from __future__ import annotations
 

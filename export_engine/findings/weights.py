@@ -53,5 +53,5 @@ def constant_parameters(exported: Exported) -> dict[str, str]:
 
 
 def _has_values(value: object) -> TypeGuard[torch.Tensor]:
-    """Whether it is a tensor, and no stand-in for one."""
+    """Whether it is a real tensor, not a fake one."""
     return isinstance(value, torch.Tensor) and not is_fake(value)

@@ -1,7 +1,7 @@
-"""Fixes of a ShapesSpec: assumptions by which what tracing asks of unbacked sizes has an answer.
+"""Fixes of a ShapesSpec: assumptions that decide conditions on unbacked sizes.
 
-One failed trace tells one condition. So the assumption is tried, and what is asked next is assumed
-as well, until the call exports or fails for another reason.
+A failed trace shows one condition. So it is assumed, and the next one as well, until the call
+exports or fails for another reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHOWN = 3
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """Assumptions for an attempt that has its diagnosis."""
+    """Assumptions for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     before = shapes_of(request) if request else None
     facts = diagnosis.facts if diagnosis else None
@@ -70,7 +70,7 @@ def with_answers(
 
 
 def _with_answer(found: Attempt, shapes: Shapes) -> Shapes | None:
-    """The shapes with what a failed attempt asked of sizes assumed; None where nothing can be."""
+    """The shapes with the condition of a failed attempt assumed; None if it cannot be."""
     if not isinstance(found, Failed):
         return None
     facts = diagnose(found).facts
@@ -113,7 +113,7 @@ def listed(texts: list[str]) -> str:
 
 
 def added(before: Shapes, after: Shapes) -> list[str]:
-    """What is assumed that was not before, between or about sizes that both name."""
+    """The new assumptions, between or about sizes that both name."""
     said = [str(each) for each in after.assumptions if each not in before.assumptions]
     old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
     new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
@@ -129,7 +129,7 @@ def added(before: Shapes, after: Shapes) -> list[str]:
 
 
 def _kept(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]:
-    """The sizes that a number is needed of, as they are in the example."""
+    """A fix that pins sizes whose value is needed to the example's."""
     assert attempt.diagnosis is not None
     places = unbacked_places(attempt)
     about = {

@@ -22,8 +22,10 @@ class Step:
     fix: Fix
     attempt: Attempt
     kept: bool
-    """Whether the search went on from here. A fix that changed nothing, or whose program disagrees
-    with eager, is not kept."""
+    """Whether the search continued from here.
+
+    A fix without progress, or with a program that differs from eager, is dropped.
+    """
 
     @property
     def sentence(self) -> str:
@@ -33,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True)
 class AutofixReport:
-    """Where a search for fixes ended, and how it got there."""
+    """The outcome of a search for fixes, and its steps."""
 
     first: Attempt
     """The attempt that the search began with."""
@@ -51,7 +53,7 @@ class AutofixReport:
 
     @property
     def sentence(self) -> str:
-        """How it ended, and what is left to decide."""
+        """The outcome in a sentence, and what is left to decide."""
         attempt, count = self.attempt, len(self.kept)
         if isinstance(attempt, Exported):
             checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
@@ -80,7 +82,7 @@ def autofix(
     Args:
         start: what to export, or an attempt at it.
         progress: called as the search goes on.
-        most: attempts at which it gives up.
+        most: the limit on attempts.
 
     Raises:
         KeyboardInterrupt: the user interrupted; nothing has changed.
@@ -125,7 +127,7 @@ def _unverified(attempt: Exported) -> bool:
 
 
 def outcome(attempt: Attempt) -> str:
-    """What came of an attempt, in a few words."""
+    """The outcome of an attempt, in a few words."""
     if isinstance(attempt, Failed):
         return attempt.diagnosis.kind.value if attempt.diagnosis else "did not export"
     assert isinstance(attempt, Exported)
@@ -139,7 +141,7 @@ def outcome(attempt: Attempt) -> str:
 
 
 def _next(attempt: Failed, tried: set[tuple[str, str, str]]) -> Fix | None:
-    """The next lossless fix: one that is known to lead to a program before others."""
+    """The next lossless fix; those known to lead to a program come first."""
     left = [fix for fix in attempt.fixes if not fix.lossy and _key(fix) not in tried]
     known = [fix for fix in left if fix.leads_to is not None]
     return next(iter(known or left), None)
@@ -151,7 +153,7 @@ def _key(fix: Fix) -> tuple[str, str, str]:
 
 
 def _is_better(found: Attempt, before: Failed) -> bool:
-    """Whether an attempt is a step ahead: a program that is right, or another failure."""
+    """Whether an attempt is progress: a verified program, or a different failure."""
     if isinstance(found, Exported):
         return found.agreement is not None and found.agreement.verdict == "agrees"
     assert isinstance(found, Failed)

@@ -1,7 +1,7 @@
-"""Registers the containers of a call that torch does not know: of its inputs and of its results.
+"""Registers unknown container classes of a call's inputs and results.
 
-The eager model runs once on copies, to see which objects come in and go out, and what is in them.
-A class is offered only if its objects come back the same when taken apart and put together.
+The eager model runs once on copies, to find the objects and their contents. A class is offered only
+if its objects survive flattening and unflattening.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PLAIN = (list, tuple, dict, OrderedDict)
 def offered(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
-    """One fix that registers all classes that the call needs, for an attempt with a diagnosis."""
+    """One fix that registers all classes that the call needs, for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
@@ -69,8 +69,7 @@ def offered(
 def unknown_values(request: Request) -> list[Any]:
     """The objects of classes that torch does not know, of the inputs and of what eager returns.
 
-    Inputs are there twice, as they are and as the call leaves them: a cache comes empty and is
-    filled.
+    Inputs appear twice, before and after the call: a cache starts empty and is filled.
 
     Raises:
         Unfit: the eager model does not run.
@@ -95,10 +94,10 @@ def _unknown(tree: Any) -> list[Any]:
 
 
 def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
-    """What to register so that torch can take these values apart.
+    """The registrations that let torch flatten these values.
 
     Raises:
-        Unfit: there is no way that gives the same objects back.
+        Unfit: the objects do not survive a round trip.
     """
     values = list(values)
     reason: Unfit | None = None
@@ -121,7 +120,7 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
 
 
 def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]:
-    """One setup for each class to register: of the values, and of what holds tensors in them."""
+    """One setup per class to register, for the values and for nested tensor containers."""
     found: dict[type, Registered] = {}
 
     def visit(value: Any, root: bool, seen: tuple[int, ...]) -> None:
@@ -150,7 +149,7 @@ def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]
 
 
 def _may_hold(value: Any) -> bool:
-    """Whether a value is an object of somebody's class, whose attributes may hold tensors."""
+    """Whether a value is an instance of a user class, whose attributes may hold tensors."""
     plain = isinstance(value, torch.Tensor | torch.nn.Module | type | enum.Enum)
     known = type(value).__module__.partition(".")[0] in ("builtins", "torch", "numpy", "functools")
     return not plain and not known and not callable(value)
@@ -208,7 +207,7 @@ def _check_round_trip(value: Any, own_ways: bool) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are equal part by part; an object whose state is not known, the same."""
+    """Whether two values are equal part by part; opaque objects must be identical."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -235,7 +234,7 @@ def _paths_in(value: Any, setups: tuple[Registered, ...]) -> list[str]:
 
 
 def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
-    """The request with classes registered; the sizes of tensors that come into sight are free."""
+    """The request with classes registered; sizes of newly visible tensors are automatic."""
     added = tuple(setup for setup in setups if setup not in request.setups)
     wanted = request.with_changes(setups=(*request.setups, *added))
     shapes = shapes_of(request)

@@ -1,4 +1,4 @@
-"""torch's switches that let some calls export, each with what it changes."""
+"""torch's export options that let some calls export, each with what it changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPTIONS: dict[Option, tuple[str, str, str]] = {
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
-    """The switches with which the call exports and keeps every wanted dim dynamic, tried."""
+    """The tried options with which the call exports and every wanted dim stays dynamic."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return

@@ -1,7 +1,7 @@
-"""How the results of an op follow from its arguments: rules that hold in every run of it.
+"""Rules for the results of an op from its arguments, which hold in every run.
 
-The simplest first: as an argument, the arguments' broadcast shape, then dim by dim a size of an
-argument, a number, a multiple, a sum, a product; a size that varies with values alone is left open.
+Simplest first: like an argument, the broadcast shape, then dim by dim a size of an argument, a
+number, a multiple, a sum, a product; a size that depends only on values is left unbacked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class ResultRule:
-    """How one result follows. Its dims are expressions; None is a size that depends on values."""
+    """The rule of one result. Its dims are expressions; None is a data-dependent size."""
 
     source: Slot
     """The argument whose device it has, and its dtype unless one is given."""
@@ -52,11 +52,11 @@ class ResultRule:
         return f"{self.source}.new_empty({inside}{dtype})"
 
     def make(self, given: Given, size: Callable[[], Any]) -> torch.Tensor:
-        """The result, with the right sizes and no values.
+        """The fake result.
 
         Args:
             given: the arguments by name.
-            size: makes a size that depends on values.
+            size: makes a data-dependent size.
         """
         if self.shape is not None:
             sizes = self.shape.of(given)
@@ -68,7 +68,7 @@ class ResultRule:
 
     @property
     def open_sizes(self) -> int:
-        """How many sizes depend on values."""
+        """The number of data-dependent sizes."""
         return sum(each is None for each in self.dims) if self.shape is None else 0
 
 
@@ -196,7 +196,7 @@ def _holds(whole: Expression, runs: list[OpRun], number: int) -> bool:
 
 
 def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> Expression | None:
-    """What one size is in every run; None where it varies with values alone."""
+    """The rule of one size; None if it depends only on values."""
     wanted = [run.made[number].shape[dim] for run in runs.shapes]
     first = runs.shapes[0].made[number].shape[dim]
     if any(run.made[number].shape[dim] != first for run in runs.values):
@@ -210,7 +210,7 @@ def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> Expression |
 
 
 def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[Expression]:
-    """What a size may be, the simplest first."""
+    """Candidates for a size, simplest first."""
     given = [run.given for run in runs.shapes]
     if len(set(wanted)) == 1:
         yield Expression(str(wanted[0]), _constant(wanted[0]))

@@ -1,7 +1,7 @@
-"""Runs of one custom op by its real kernel: as the model calls it, then with other inputs.
+"""Runs a custom op's real kernel: as the model calls it, then with other inputs.
 
 One thing changes at a time: a size wherever it occurs, a size at one or two places, a number, the
-values, the dtype. What the op refuses is left out.
+values, the dtype. Inputs that the op rejects are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from export_engine.torch_internals import calls_of_op
 from export_engine.verify import run
 
 _GROWTHS = (1, 3)
-"""How much larger a size or a number is made."""
+"""The increments of a size or a number."""
 _MOST_PAIRS = 15
 _MIXED = 6
 """Runs with all sizes changed at once."""
@@ -73,7 +73,7 @@ class OpRuns:
     dtypes: list[OpRun]
     """With other dtypes, and the first one's sizes."""
     further: list[OpRun]
-    """With several sizes changed at once: not for inference, to try what was inferred on."""
+    """With several sizes changed at once: a test set, not used for inference."""
 
     @property
     def count(self) -> int:
@@ -128,7 +128,7 @@ def _all(called: Any, every: Iterator[Given]) -> list[OpRun]:
 
 
 def _run(called: Any, given: Given) -> OpRun | None:
-    """A run on copies; None where the op refuses."""
+    """A run on copies; None if the op rejects them."""
     own = {name: _copy(value) for name, value in given.items()}
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
@@ -166,7 +166,7 @@ def _resized(given: Given) -> Iterator[Given]:
 
 
 def _mixed(given: Given) -> Iterator[Given]:
-    """All sizes changed, those that are equal alike; with sizes that occur once in the example."""
+    """All sizes changed to distinct values, equal ones alike."""
     draw = random.Random(0)
     sizes = {size for slot in tensor_slots(given) for size in slot.of(given).shape}
     for _ in range(_MIXED):

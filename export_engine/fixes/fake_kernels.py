@@ -1,4 +1,4 @@
-"""A fake kernel for a custom op that has none, inferred from runs of its real one."""
+"""Infers a fake kernel of a custom op from runs of its real one."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class FakeKernel:
         return f"Give {self.op} a fake kernel"
 
     def install(self) -> Callable[[], None]:
-        """Registers the kernel; gives what takes that back."""
+        """Registers the kernel; returns the undo function."""
         return register_fake(self.op, self.kernel)
 
 
 def offered(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
-    """A fake kernel for the op that an attempt with its diagnosis lacks one for."""
+    """A fake kernel for the op of a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
     if request is None or not isinstance(facts, NoFakeKernel):

@@ -1,4 +1,4 @@
-"""Another example: one that shows what the first one hid, such as a batch of 1."""
+"""Fixes by another example, such as one with a batch larger than 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from export_engine.shapes import InputPlace, Problem, name_of, with_size
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
-    """Examples of other sizes for an attempt that has its diagnosis."""
+    """Examples of other sizes for a diagnosed attempt."""
     diagnosis = attempt.diagnosis
     if diagnosis is None or attempt.request is None:
         return
@@ -48,9 +48,9 @@ def _larger(dims: Sequence[InputPlace]) -> Fix:
 def _elsewhere(
     request: Request, problem: Problem, progress: Callable[[Progress], None] | None
 ) -> Iterator[Fix]:
-    """For a size that the code treats apart from others, an example of another size.
+    """For a size that the code treats specially, an example of another size.
 
-    Offered where the model takes that size in eager and the size then varies in the program.
+    Offered if eager accepts that size and it is then dynamic in the program.
     """
     dim = problem.dims[0]
     size = dim.example + 1

@@ -1,4 +1,4 @@
-"""The other mode, where the call exports in it and the program agrees with eager."""
+"""The other mode, if the call exports in it and the program agrees with eager."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _WHY = {
 
 
 def _given_up(found: Exported, verdict: str) -> str:
-    """What differs in the other mode, as far as it is known."""
+    """What differs in the other mode, as far as known."""
     said = []
     if verdict == "refused":
         said.append("The program rejects some of the requested sizes")

@@ -1,6 +1,6 @@
 """Failed attempt → Fixes. One module per kind of fix; each offers what its diagnosis allows.
 
-Some kinds export to find out what helps; each such export is reported as a step of the search.
+Some kinds export to find a fix; each such export is reported as a step of the search.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ PROVIDERS: tuple[Provider, ...] = (
     checks_and_numpy.offered,
     size_guards.offered,
 )
-"""Asked for every failure."""
+"""Providers for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (other_mode.offered, export_options.offered)
-"""Each costs an export or two: asked where no lossless fix is known to lead to a program."""
+"""Each costs an export or two: used if no lossless fix is known to lead to a program."""
 
 
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:
@@ -112,7 +112,7 @@ def _leads_on(found: Fix | NoFix) -> bool:
 def _ask(
     provider: Provider, attempt: Failed, progress: Report | None, found: list[Fix | NoFix]
 ) -> None:
-    """Adds a provider's fixes; none of one that stumbles, since the others may know something."""
+    """Adds a provider's fixes; none if it fails, so that the others still run."""
     raise_if_interrupted()
     before = len(found)
     try:

@@ -1,11 +1,10 @@
-"""Containers: how a value of a user's class is taken apart into tensors, and put together again.
+"""Flattens and unflattens values of user classes as pytree containers.
 
-An object's attributes that hold tensors, or containers, are its parts; all others go along as they
-are. Nothing is called on the way back, neither `__init__` nor `__post_init__`, so that an object
-comes back as it was. Which classes to register is not decided here.
+Attributes that hold tensors or containers are an object's children; all others are its context.
+Unflattening calls neither `__init__` nor `__post_init__`, so an object comes back unchanged. Which
+classes to register is decided elsewhere.
 
-In strict mode torch reads the bytecode of what takes results apart: it is written so that it can,
-with no unions of types in `isinstance`.
+In strict mode torch traces the flattening of results, so it avoids unions of types in `isinstance`.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ Way = Literal["dataclass", "transformers", "attributes"]
 
 
 class Unfit(ValueError):
-    """Why values of a class cannot be taken apart. Its text can be shown as it is."""
+    """Why values of a class cannot be flattened. The message can be shown as it is."""
 
 
 class Context(NamedTuple):
-    """What makes an object whole again beside its parts. Compares by value."""
+    """The context that rebuilds an object from its children. Compares by value."""
 
     parts: tuple[str, ...]
     rest: dict[str, Any]
@@ -64,7 +63,7 @@ class Registered:
         return f"{self.cls.__qualname__}: flattened by its attributes"
 
     def install(self) -> Callable[[], None]:
-        """Registers the class unless it is; gives what takes that back."""
+        """Registers the class unless registered; returns the undo function."""
         cls = self.cls
         if is_container(cls):
             return lambda: None
@@ -171,10 +170,10 @@ def _is_hidden(name: str) -> bool:
 
 
 def holds_parts(value: Any, depth: int = 8) -> bool:
-    """Whether there is a tensor in a value, or an object that torch takes apart.
+    """Whether a value holds a tensor, or an object that torch flattens.
 
-    An object with a tensor whose class is not registered is a part as well: torch then says that
-    it does not know the class, where the tensor would else be hidden from it.
+    An object of an unregistered class with a tensor counts, too: torch then reports the class
+    instead of missing the tensor.
     """
     if isinstance(value, _PARTS):
         return True
@@ -189,7 +188,7 @@ def holds_parts(value: Any, depth: int = 8) -> bool:
 
 
 def _own_copy(value: Any) -> Any:
-    """A copy of plain lists, dicts and sets, which a call may write to; all else as it is."""
+    """A copy of plain lists, dicts and sets, which a call may mutate; anything else as it is."""
     if type(value) in (list, tuple, set, frozenset):
         return type(value)(_own_copy(each) for each in value)
     if type(value) in (dict, OrderedDict):

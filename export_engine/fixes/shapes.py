@@ -1,8 +1,8 @@
-"""Fixes of the shapes asked for: solved from what traces found out, then confirmed by an export.
+"""Fixes of the requested shapes: solved from the trace's facts, then confirmed by an export.
 
-The failed trace has told which sizes are equal, derived, bounded or fixed, so that the first
-confirming export mostly succeeds; where torch refuses a Dim that holds but that it cannot prove,
-the dim is left to torch (`*`), which keeps the condition as a check of the program.
+The failed trace shows which sizes are equal, derived, bounded or fixed, so the first confirming
+export mostly succeeds. If torch cannot prove a valid Dim, the dim is left to torch (`*`), which
+keeps the condition as a runtime check.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SHOWN = 3
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """Fixes of shapes for an attempt that has its diagnosis."""
+    """Fixes of shapes for a diagnosed attempt."""
     if attempt.diagnosis is None:
         return
     if attempt.diagnosis.kind is Kind.EXAMPLE_OUT_OF_RANGE:
@@ -57,7 +57,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
 
 @dataclass(frozen=True)
 class _Answer:
-    """Shapes that were tried, and why they are as they are."""
+    """Tried shapes, and the reasons for them."""
 
     shapes: Shapes
     problems: tuple[Problem, ...]
@@ -102,7 +102,7 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
 
 
 def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
-    """Sizes that the model takes hardly any other of, as they are in the example."""
+    """Pins sizes to the example if the model accepts hardly any others."""
     shapes = before.static({(each.place.path, max(each.place.position, 0)) for each in dims})
     return Fix(
         kind="shapes",
@@ -118,14 +118,14 @@ def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
 
 
 def _refused_by_the_model(answer: _Answer) -> Trial | None:
-    """A call with other sizes that the model itself does not take, where it takes few."""
+    """A call with other sizes that the model itself rejects, if it accepts few."""
     trials = [each for each in answer.agreement.trials if each.sizes] if answer.agreement else []
     failed = [each for each in trials if each.outcome == "eager-fails"]
     return failed[0] if 2 * len(failed) > len(trials) else None
 
 
 def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
-    """Solves, exports to confirm, and solves again with what that export found out."""
+    """Solves, exports to confirm, and solves again with that export's facts."""
     request = attempt.request
     facts = size_facts(attempt)
     if request is None or facts is None:
@@ -137,7 +137,7 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
         solution = solve(facts, automatic)
         for problem in solution.problems:
             problems.setdefault(problem.text, problem)
-        if solution.shapes in tried:  # it holds, as far as we can tell, yet torch refuses it
+        if solution.shapes in tried:  # it seems to hold, yet torch rejects it
             refused = (violated_dims(attempt.error) or set(facts.shapes.dims())) - automatic
             if not refused:
                 return None
@@ -160,10 +160,10 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
 
 
 def _tied_together(answer: _Answer, request: Request) -> _Answer | None:
-    """Shapes where dims of one size in the example are one Dim, if only so the program is right.
+    """Shapes that unify dims of equal example size, if the program is only right that way.
 
-    Of two sizes that are always equal the code often uses one for the other, which no guard says
-    where they broadcast; then the program refuses sizes that eager may take.
+    Code often uses one of two equal sizes for the other, which broadcasting hides from guards; the
+    program then rejects sizes that eager accepts.
     """
     found = answer.attempt
     if not isinstance(found, Exported) or found.agreement is None:
@@ -220,7 +220,7 @@ def _title(answer: _Answer, lost: list[Problem]) -> str:
 
 
 def _formula(text: str) -> str:
-    """What a problem asks for as a formula: `h must be at least 5` is `h ≥ 5`."""
+    """A problem's condition as a formula: `h must be at least 5` is `h ≥ 5`."""
     for pattern, formula in _FORMULAS:
         if found := re.fullmatch(pattern, text):
             return found.expand(formula)
@@ -238,7 +238,7 @@ _FORMULAS = (
 
 
 def _why(answer: _Answer, request: Request | None) -> str:
-    """What the model requires: not what only the path of the example does."""
+    """What the model requires, as opposed to only the example's path."""
     texts = dict.fromkeys(
         each.text
         for each in answer.problems
@@ -249,7 +249,7 @@ def _why(answer: _Answer, request: Request | None) -> str:
 
 
 def _given_up(answer: _Answer, lost: list[Problem]) -> str:
-    """Sizes that the program will not take, and the conditions that stay checks."""
+    """Sizes that the program rejects, and the conditions that remain runtime checks."""
     said = []
     for each in lost:
         because = f", because of the guard {each.condition}" if each.condition else ""

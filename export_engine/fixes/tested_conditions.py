@@ -1,4 +1,4 @@
-"""A condition on a size, tried on the model before it is said: does eager refuse what it excludes?
+"""Tests a condition on a size before it is stated: does eager reject what it excludes?
 
 A trace follows the path of the example, and what it needs of a size holds for that path alone. If
 the model runs at a size that the condition excludes, the model does not require it.
@@ -23,7 +23,7 @@ _WHY = (
 
 
 def tested(attempt: Failed) -> Diagnosis | None:
-    """Its diagnosis, which says of no condition that the model requires it where it does not."""
+    """The diagnosis without conditions that eager does not require."""
     diagnosis, request = attempt.diagnosis, attempt.request
     facts = diagnosis.facts if diagnosis is not None else None
     if diagnosis is None or request is None or not isinstance(facts, SizesViolated):

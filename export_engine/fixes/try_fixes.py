@@ -26,9 +26,9 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
 
 
 def _checked(attempt: Exported) -> Agreement:
-    """The check; one that says why where it stumbles, so that the program stands, unchecked.
+    """The check; if it fails, one that says why and leaves the program unchecked.
 
-    Two that agree because both have the same value of the moment agree by chance.
+    Two programs with the same baked-in value agree only by chance.
     """
     try:
         found = check(attempt)

@@ -1,8 +1,8 @@
-"""The process that the user shares with us: one lock, interrupts that arrive, random numbers kept.
+"""The shared process state: one lock, reliable interrupts, random generators restored.
 
-Whatever looks at something of the process to put it back later, or replaces it, is a context
-manager made by `undone`. That takes the one lock before it looks, so two threads never restore
-over each other, and lets no interrupt in between a change and what undoes it.
+Whatever snapshots or replaces process state is a context manager made by `undone`. It takes the one
+lock first, so two threads never restore over each other, and lets no interrupt in between a change
+and its undo.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The generators of random numbers: Python's, NumPy's, and torch's on each device."""
+"""Random generators: Python's, NumPy's, and torch's on each device."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 @contextmanager
 def generators_kept() -> Iterator[None]:
-    """Puts the generators back as they are now.
+    """Restores the generators on exit.
 
     Only global ones: a generator that the user made is an object of the model's like any other.
-    NumPy and an accelerator that are first used inside had no state before.
+    NumPy and accelerators first used inside had no state to restore.
     """
     states = [(put_back, state()) for state, put_back in _generators()]
     try:
@@ -25,7 +25,7 @@ def generators_kept() -> Iterator[None]:
 
 
 def seed(number: int) -> None:
-    """Seeds them all, Python's and NumPy's too: what a trace kept of one differs from a call's."""
+    """Seeds all, Python's and NumPy's too, so that a baked-in value differs from a call's."""
     random.seed(number)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None:
@@ -35,7 +35,7 @@ def seed(number: int) -> None:
 
 
 def _generators() -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
-    """Per generator, what gives its state and what sets it."""
+    """The getter and the setter of each generator's state."""
     yield random.getstate, random.setstate
     numpy = sys.modules.get("numpy")
     if numpy is not None:

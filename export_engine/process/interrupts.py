@@ -1,4 +1,4 @@
-"""Interrupts inside the sandbox: none is lost, and none comes between a change and what undoes it.
+"""Interrupts inside the sandbox: none is lost, and none comes between a change and its undo.
 
 Python raises KeyboardInterrupt in whatever the main thread runs just then. Raised in a finalizer,
 in a callback from C or in a lookup that C code makes, it is dropped. So while the sandbox is
@@ -25,7 +25,7 @@ class _Main:
     asked = False
     """Whether an interrupt came and was not handled."""
     depth = 0
-    """How many contexts of the sandbox are entered, one inside the other."""
+    """The nesting depth of sandbox contexts."""
     handler: Any = signal.default_int_handler
     """The user's handler of SIGINT, which ours calls."""
     hook: Any = sys.__unraisablehook__
@@ -36,8 +36,7 @@ _NOT_BETWEEN: set[CodeType] = {
     ExitStack.enter_context.__code__,
     ExitStack.__exit__.__code__,
 }
-"""Functions that must run to their end: an interrupt that comes in them is noted, and raised once
-they are done."""
+"""Functions that must complete: an interrupt in them is raised once they are done."""
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -56,7 +55,7 @@ def raise_if_interrupted() -> None:
 
 
 def answered() -> None:
-    """Says that the interrupt that came has had its effect: it is not raised again."""
+    """Marks the interrupt as handled: it is not raised again."""
     if _is_main():
         _Main.asked = False
 

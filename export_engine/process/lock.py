@@ -1,4 +1,4 @@
-"""The one lock, and context managers that hold it from before they look until all is put back."""
+"""The one lock, and context managers that hold it from snapshot to restore."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _one = threading.RLock()
-"""What is patched and snapshotted is shared by all threads, so one thread at a time may."""
+"""Patches and snapshots are process-wide, so only one thread at a time may make them."""
 _SECONDS = 0.1
-"""How long a wait for the lock lasts before it looks whether the user has interrupted."""
+"""Seconds between checks for an interrupt while waiting for the lock."""
 
 
 class Undone(Generic[_T]):
-    """A context that is entered as a whole or not at all, and left as a whole."""
+    """A context whose enter and exit are atomic."""
 
     def __init__(self, inner: AbstractContextManager[_T]) -> None:
         """Make one.
 
         Args:
-            inner: what to enter while the lock is held.
+            inner: the context to enter under the lock.
         """
         self._inner = inner
 
@@ -70,7 +70,7 @@ class Undone(Generic[_T]):
 
     @whole
     def _leave(self) -> bool:
-        """Whether an interrupt came that has to be raised still."""
+        """Whether an interrupt is still to be raised."""
         _one.release()
         return stop_listening()
 
@@ -92,7 +92,7 @@ def undone(make: Callable[_P, Iterator[_T]]) -> Callable[_P, Undone[_T]]:
 
 @undone
 def sandbox() -> Iterator[None]:
-    """What every action runs in: the lock, interrupts heard, random numbers kept. It nests."""
+    """The context of every action: the lock, interrupts, random generators. It nests."""
     with generators_kept():
         yield
 

@@ -1,6 +1,6 @@
-"""The Record, all that a view shows of one attempt, as plain data in one schema; its wire format.
+"""The Record: everything a view shows of one attempt, as plain data in one schema; its wire format.
 
-Also what can be said from a Record alone, without torch: formulas over sizes, whether a program
+Also what a Record tells without torch: formulas over sizes, whether a program
 takes given sizes, whether a Record from a file is valid, its JSON Schema and TypeScript types.
 `describe` makes Records.
 """

@@ -1,4 +1,4 @@
-"""What torch.compile makes of a call, beside what torch.export makes of it, as plain data."""
+"""torch.compile and torch.export compared on one call, as plain data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CompiledGraph(msgspec.Struct, frozen=True):
     """A graph that torch.compile cut out of the code. Numbered from 1 in order of compilation."""
 
     place: CodePlace | None
-    """Where it begins: the function, or where the code goes on after a gap."""
+    """Where it begins: the function, or the line after a gap."""
     inputs: list[str]
     """The call's own: `x: f32[x.shape[0], 8]`."""
     sizes: list[str]
@@ -31,11 +31,11 @@ class CompiledGraph(msgspec.Struct, frozen=True):
     code: str
     """The graph as torch prints it."""
     ended_by: int = -1
-    """The gap that ends it; into `CompileReport.gaps`. -1: it goes to the end of its function."""
+    """The gap that ends it, an index into `CompileReport.gaps`; -1 at the end of the function."""
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """Why torch.compile leaves the graph: from there on the interpreter runs the code."""
+    """Why torch.compile leaves the graph: the interpreter continues from there."""
 
     reason: str
     """torch's name of the kind: `Data-dependent branching`."""
@@ -67,7 +67,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class CompiledCall(msgspec.Struct, frozen=True):
-    """One call, at some sizes: what either side does with it."""
+    """One call at some sizes, and both sides' results."""
 
     sizes: str
     """`x.shape[0] = 512`; empty for the example as it is."""
@@ -83,7 +83,7 @@ class CompiledCall(msgspec.Struct, frozen=True):
     export: Literal["takes", "refuses", "unchecked", "no program"]
     """`unchecked`: outside the contract, but let through; nothing is promised."""
     rule: str
-    """What refuses it: `x.shape[0] <= 1024`."""
+    """The rule that rejects it: `x.shape[0] <= 1024`."""
     rule_place: CodePlace | None = None
 
 

@@ -1,4 +1,4 @@
-"""The part of the Record that is the shape contract: symbols, guards, and what a size must be.
+"""The part of the Record with the shape contract: symbols, guards and size rules.
 
 `record.py` has the rest, and says how all of it is read.
 """
@@ -14,7 +14,7 @@ Size = int | str
 
 Formula = list[int | float | str]
 """Arithmetic on sizes in postfix order, as `formula.py` writes and evaluates it: `d0` is the size
-of `Probe.inputs[0]`, any other text an operator. Empty: not to be evaluated."""
+of `Probe.inputs[0]`, any other text an operator. Empty if it cannot be evaluated."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -60,9 +60,9 @@ class Symbol(msgspec.Struct, frozen=True):
     """Its value in the example inputs; None if unbacked or not known."""
     places: list[Place] = []
     stack: int = -1
-    """Where it was born, for an unbacked symbol; into `Record.stacks`."""
+    """Where an unbacked symbol was created; into `Record.stacks`."""
     bounds: list[Bound] = []
-    """Where its bounds come from, as far as that is known."""
+    """Where its bounds come from, as far as known."""
 
     @property
     def range(self) -> str:
@@ -86,18 +86,21 @@ class Guard(msgspec.Struct, frozen=True):
     count: int = 1
     """How often the same line asked the same."""
     effect: Literal["narrows", "fixes", "equates", "kept", "implied"] = "kept"
-    """Effect: a range got narrower, a size became a constant, two sizes became one, or the
-    program checks it on each call (`kept`). `implied`: it follows from the others."""
+    """Effect:
+
+    narrows a range, fixes a size, equates two sizes, or is checked on each call (`kept`).
+    `implied`: it follows from others.
+    """
     result: str = ""
-    """What is known since: `batch in [2, 16]`, `y.shape[0] = seq`."""
+    """The resulting fact: `batch in [2, 16]`, `y.shape[0] = seq`."""
     asked_by: str = ""
     """The op that asked, `aten.matmul.default`, or `torch._check`; empty for the code itself."""
     inputs: list[int] = []
-    """Which inputs' sizes it is about; into the signature's inputs."""
+    """The inputs whose sizes it involves; into the signature's inputs."""
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something that happened to the symbols while tracing."""
+    """An event of the symbols while tracing."""
 
     kind: Literal["birth", "guard", "range", "replacement"]
     text: str
@@ -112,7 +115,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class SizeInput(msgspec.Struct, frozen=True):
-    """A size that a caller decides: a dim of an input, or an input that is itself a number."""
+    """An input size: a dim of an input, or an input that is itself a number."""
 
     entry: int
     """Into the signature's inputs."""
@@ -130,21 +133,22 @@ class SizeInput(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """Something that the sizes of a call must fulfil."""
+    """A rule on the sizes of a call."""
 
     kind: Literal["fixed", "range", "equal", "form", "guard"]
-    """A constant size; a bound; the same size as another; a size made from another's; a condition
-    that the code asked for."""
+    """A fixed size; a bound; equal sizes; a derived size; a condition of the code."""
     text: str
     """In the user's terms: `x.shape[0] <= 16`."""
     formula: Formula
-    """True or false; empty where it cannot be evaluated here."""
+    """True or false; empty if it cannot be evaluated here."""
     guard: int = -1
     """The guard that it comes from; into `Record.guards`."""
     stack: int = -1
     enforced: bool = True
-    """Whether the program refuses what breaks it. Sizes of 0 and 1 below a range are let through,
-    though nothing is promised of them."""
+    """Whether the program rejects what breaks it.
+
+    Sizes of 0 and 1 below a range pass, without any guarantee.
+    """
 
 
 class OutputSize(msgspec.Struct, frozen=True):
@@ -160,7 +164,7 @@ class OutputSize(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """What a program asks of the sizes of its inputs, and the sizes of its results by them."""
+    """A program's size rules, and the sizes of its outputs as formulas."""
 
     inputs: list[SizeInput]
     rules: list[Rule]

@@ -1,4 +1,4 @@
-"""The part of the Record that says how a program came from another by decomposition."""
+"""The part of the Record with the origin of a decomposed program."""
 
 from __future__ import annotations
 

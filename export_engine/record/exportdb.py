@@ -1,4 +1,4 @@
-"""What torch ships that explains exports, as plain data: ExportDB's cases and graph break pages.
+"""torch's own explanations as plain data: ExportDB's cases and graph break pages.
 
 A browser shows them; none of it is part of a Record of an attempt.
 """
@@ -40,11 +40,11 @@ class ExportCase(msgspec.Struct, frozen=True):
 
 
 class ModeOutcome(msgspec.Struct, frozen=True):
-    """What one mode made of a case."""
+    """The result of a case in one mode."""
 
     mode: Literal["non-strict", "strict"]
     outcome: Literal["agrees", "differs", "failed"]
-    """Exported and the same as eager; exported and not the same; not exported."""
+    """Exported and agrees with eager; exported and differs; not exported."""
     sentence: str
     seconds: float
 
@@ -56,8 +56,10 @@ class CaseCheck(msgspec.Struct, frozen=True):
     level: Literal["supported", "not supported yet"]
     outcomes: list[ModeOutcome]
     as_declared: bool
-    """Whether both modes do what is declared: a supported case exports and agrees with eager, one
-    that is not supported fails."""
+    """Whether both modes behave as declared:
+
+    a supported case exports and agrees with eager, an unsupported one fails.
+    """
 
 
 class GraphBreakPage(msgspec.Struct, frozen=True):
@@ -71,6 +73,6 @@ class GraphBreakPage(msgspec.Struct, frozen=True):
     """torch's own words, per version of them; `<name>` is filled in while torch runs."""
     hints: list[str]
     contexts: list[str]
-    """What torch adds about the place, in the same way."""
+    """torch's context of the break, likewise."""
     url: str
     """The same on the web."""

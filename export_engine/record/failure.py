@@ -13,7 +13,7 @@ from export_engine.record.verdicts import FixCard
 
 
 class Related(msgspec.Struct, frozen=True):
-    """A place that has to do with a failure."""
+    """A place related to a failure."""
 
     text: str
     """What happens there, as a phrase: `asks that batch <= 16`."""
@@ -37,15 +37,15 @@ class Failure(msgspec.Struct, frozen=True):
     kind: str
     """Heading: `A branch on data`."""
     known: bool
-    """False where we cannot tell what kind of failure it is."""
+    """False if the kind of failure is unknown."""
     sentence: str
     """The first thing to show: one plain sentence."""
     why: str
-    """The reason behind it, for someone new to torch.export; may be empty."""
+    """The reason, for someone new to torch.export; may be empty."""
     message: str
     """torch's own text, in full."""
     traceback: str
-    """The whole traceback, as text, for those who ask for it."""
+    """The whole traceback as text."""
     stack: int = -1
     """The user's frames at the failing line; into `Record.stacks`."""
     span: list[int] = []

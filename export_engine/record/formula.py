@@ -44,7 +44,7 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
     "and": (2, lambda one, other: bool(one) and bool(other)),
     "or": (2, lambda one, other: bool(one) or bool(other)),
 }
-"""Per operator, how many values it takes and what it makes of them, as in Python."""
+"""The arity and the function of each operator, as in Python."""
 
 
 _CALLS = {
@@ -93,7 +93,7 @@ def evaluate(formula: Formula, sizes: Sequence[int]) -> Any:
         sizes: the value of `d0`, of `d1` and so on.
 
     Raises:
-        ArithmeticError, ValueError: it has none for these sizes, as with a division by zero.
+        ArithmeticError, ValueError: it is undefined for these sizes, as with a division by zero.
     """
     stack: list[Any] = []
     for token in formula:
@@ -128,9 +128,9 @@ _LEVELS = {"or": 1, "and": 2, **dict.fromkeys(_COMPARISONS, 4), "+": 5, "-": 5} 
     **dict.fromkeys(("*", "/", "//", "%"), 6),
     "**": 8,
 }
-"""How tightly each binds."""
+"""Precedence of each operator."""
 _NOT, _SIGNED = 3, 7
-"""How tightly `not` and a minus sign bind to what they stand before."""
+"""Precedence of `not` and of a unary minus."""
 _CONSTANTS = {"True": 1, "False": 0}
 _LONGEST = 100_000
 """Characters of a text that is read."""
@@ -140,7 +140,7 @@ _MOST_TOKENS = 50_000
 
 
 class _Parser:
-    """Reads one text by precedence. Its depth is bounded, and it computes nothing."""
+    """A precedence-climbing parser with bounded depth. It computes nothing."""
 
     def __init__(self, text: str, resolve: Callable[[str], Formula | None]) -> None:
         self._text = text.strip()

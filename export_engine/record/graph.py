@@ -35,7 +35,7 @@ class Expression(msgspec.Struct, frozen=True):
 
 
 class ValueType(msgspec.Struct, frozen=True):
-    """What a node produces, as far as tracing knows it. Interned: equal types are one entry."""
+    """The type of a node's value. Interned: equal types are one entry."""
 
     kind: Literal["tensor", "int", "float", "bool", "tuple", "none", "str", "object", "unknown"]
     text: str
@@ -66,9 +66,9 @@ class Target(msgspec.Struct, frozen=True):
     schema: str = ""
     overload: str = ""
     mutates: list[str] = []
-    """Names of the arguments that the schema says are written to."""
+    """Names of the arguments that the schema marks as mutated."""
     aliases: list[str] = []
-    """Names of the arguments that a result may share memory with, without being written to."""
+    """Names of the arguments that a result may alias, without mutation."""
     core: bool = False
     """Whether the op is tagged as part of the Core ATen opset."""
     tags: list[str] = []
@@ -99,7 +99,7 @@ class SourceFile(msgspec.Struct, frozen=True):
     origin: Literal["cell", "user", "library", "torch", "generated"]
     """`user`: a file outside site-packages and the standard library."""
     text: str = ""
-    """Its text, in a Record that was saved for reading elsewhere; else fetched on demand."""
+    """Its text, in a saved Record; else fetched on demand."""
 
 
 class Frames(msgspec.Struct, frozen=True):
@@ -112,12 +112,12 @@ class Frames(msgspec.Struct, frozen=True):
 
 
 class NestedGraph(msgspec.Struct, frozen=True):
-    """That a node runs another graph of this Record: a branch of cond, a body of map or scan."""
+    """A nested graph of a node: a branch of cond, a body of map or scan."""
 
     node: int
     graph: int
     argument: str
-    """What the higher-order operator calls it: `true_fn`, `body_fn`."""
+    """Its argument name in the higher-order operator: `true_fn`, `body_fn`."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ HOUSEKEEPING = frozenset(
         "aten.sym_constrain_range_for_size.default",
     }
 )
-"""Ops that only check or compute sizes; a reader of the graph rarely asks for them."""
+"""Ops that only check or compute sizes; rarely of interest to a reader."""
 
 
 def count_ops(op_column: Column) -> int:

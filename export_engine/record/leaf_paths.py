@@ -33,7 +33,7 @@ def split_path(path: str) -> list[str] | None:
 
 
 def unquoted(part: str) -> str:
-    """The text that a quoted part stands for."""
+    """The text of a quoted part."""
     return re.sub(r"\\.", lambda match: _PLAIN.get(match[0], match[0]), part[1:-1])
 
 

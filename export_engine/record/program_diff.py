@@ -7,23 +7,25 @@ from typing import Literal
 import msgspec
 
 Why = Literal["input", "provenance", "structure", "neighbours", "weights", "sequence"]
-"""Why two nodes are taken for the same: the same entry of the signature; torch made one from the
-other, and it is the same op; the same op on the same values; the same place between nodes that are
-the same; the same weights; the same op in the same module, in order."""
+"""Why two nodes are matched:
+
+the same entry of the signature; by provenance, and the same op; the same op on the same values; the
+same place between matched nodes; the same weights; the same op in the same module, in order.
+"""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One thing in which two nodes that are the same differ."""
+    """One difference of two matched nodes."""
 
     what: Literal["op", "arguments", "inputs", "type", "scope"]
     before: str
     after: str
     follows: bool = False
-    """Whether it only follows from another change: a type that differs since an input's does."""
+    """Whether it only follows from another change: a type that differs because an input's does."""
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two nodes that are the same, one of each program."""
+    """Two matched nodes, one of each program."""
 
     before: int
     after: int
@@ -32,7 +34,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Became(msgspec.Struct, frozen=True):
-    """An op that is gone and those that torch made from it, or the other way round."""
+    """An op and the ops that torch decomposed it into, or the other way round."""
 
     before: list[int]
     after: list[int]
@@ -50,7 +52,7 @@ class GraphDiff(msgspec.Struct, frozen=True):
     removed: list[int]
     added: list[int]
     became: list[Became] = []
-    """What is known of how some of the added came from some of the removed: a decomposition."""
+    """The known replacements of removed ops by added ones: a decomposition."""
 
 
 class Difference(msgspec.Struct, frozen=True):

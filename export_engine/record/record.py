@@ -1,7 +1,7 @@
-"""The Record: all that a view shows of one attempt, as plain data in one schema.
+"""The Record: everything a view shows of one attempt, as plain data in one schema.
 
 The engine's `describe` functions produce it; the widget, the HTML report, the command line and the
-tests read it. It holds no tensor, no module and no torch object, and it knows nothing of how it is
+tests read it. It holds no tensor, no module and no torch object, and it does not know how it is
 drawn. Strings that repeat, call stacks, value types and operators are kept once in tables at the
 top; a graph's nodes are columns of small integers that point into those tables. `-1` in a column
 means "none".
@@ -43,7 +43,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a view shows of one attempt."""
+    """Everything a view shows of one attempt."""
 
     schema: int = SCHEMA_VERSION
     title: str
@@ -59,7 +59,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str] = []
     """What torch and the model warned of while tracing, and what a loaded program lacks."""
     left_out: list[str] = []
-    """What is not in the view since this torch lacks what it needs, in sentences."""
+    """Sentences on what the view lacks because this torch lacks it."""
     printed: str = ""
     """What the model printed while tracing."""
     strings: list[str] = []
@@ -69,8 +69,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     scopes: list[Scope] = []
     files: list[SourceFile] = []
     sources_inside: bool = False
-    """Of what was read from an archive: the text of `files` is inside or nowhere, and no path among
-    them is ever opened."""
+    """For a Record from an archive:
+
+    the text of `files` is inside or missing, and their paths are never opened.
+    """
     frames: Frames
     stacks: Ragged
     """Per stack, indices into `frames`, the outermost call first."""
@@ -82,22 +84,22 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     timeline: list[Event] = []
     """What happened to the symbols, in order; empty for a loaded program that keeps none."""
     probe: Probe = Probe([], [], [])
-    """What the program asks of the sizes of its inputs, to be tried out without running it."""
+    """The program's size rules, to try sizes without running it."""
     failure: Failure | None = None
     fixed_by: list[str] = []
     """Titles of the fixes that led from the first attempt to this one, in order."""
     fixed_code: list[str] = []
-    """The source edits in effect, as a unified diff per file."""
+    """The source edits in effect, a unified diff per file."""
     check: Check | None = None
     level: LevelRow | None = None
-    """Of a program that came from another by decomposition: how."""
+    """For a decomposed program: its origin."""
     findings: list[FindingRow] = []
     """What is wrong or surprising about an export that succeeded, most severe first."""
     not_looked_for: list[str] = []
     """Headings of the findings that may be there all the same: what is at hand does not tell."""
     verification: Verification | None = None
-    """The guarantees, where they were checked."""
+    """The guarantees, if checked."""
     runs: list[RunRow] = []
-    """What came of running it, the oldest first."""
+    """The runs, oldest first."""
     profile: Profile | None = None
-    """What its ops cost, where that was measured."""
+    """The profile, if measured."""

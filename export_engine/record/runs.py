@@ -8,12 +8,12 @@ import msgspec
 
 
 class RunError(msgspec.Struct, frozen=True):
-    """How far outputs are from eager's on the same device: the worst element of each kind."""
+    """The error of outputs against eager on the same device: the worst element by each measure."""
 
     absolute: float
     """Largest absolute difference."""
     relative: float
-    """Largest difference in proportion to eager's own value, where that is not 0."""
+    """Largest difference relative to eager's value, where that is not 0."""
     ulps: float
     """Largest distance in representable floats between eager's value and this one."""
 
@@ -51,15 +51,15 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """`agrees`: with eager, within 4 times the tolerances of `torch.testing.assert_close`.
     `failed`: it did not compile or run. `unavailable`: it cannot run here."""
     sentence: str
-    """Effect, or what is missing."""
+    """The result in a sentence, or what is missing."""
     detail: str = ""
     """Of a failure, the error's own text."""
     error: RunError | None = None
     times: RunTimes | None = None
     memory: int = -1
-    """Bytes that a warm call takes at most above what is held between calls; -1: not known."""
+    """Peak bytes of a warm call above what is held between calls; -1 if unknown."""
     size: int = -1
-    """Bytes of the compiled or converted program on disk; -1 for what has no file."""
+    """Bytes of the compiled or converted program on disk; -1 without a file."""
     saved: str = ""
     """That file."""
     node: int = -1

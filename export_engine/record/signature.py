@@ -1,4 +1,4 @@
-"""The part of the Record that says what goes into a program and what comes out of it.
+"""The part of the Record with the graph signature.
 
 `record.py` has the rest, and says how all of it is read.
 """

@@ -1,4 +1,4 @@
-"""Whether a program takes given sizes, and what sizes it gives back, without running it."""
+"""Whether a program accepts given sizes, and its output sizes, without running it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from export_engine.record.record import Record
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What a program makes of the sizes of a call."""
+    """The result of trying sizes."""
 
     verdict: Literal["accepted", "refused", "unchecked"]
-    """`unchecked`: the program lets the sizes through although they are outside its contract, so
-    nothing is promised of what it gives."""
+    """`unchecked`:
+
+    the program accepts the sizes although they are outside its contract, so its results are not
+    guaranteed.
+    """
     broken: tuple[Rule, ...]
-    """The rules that the sizes break, those that refuse first."""
+    """The broken rules, those that reject first."""
     unknown: tuple[Rule, ...]
-    """Rules that cannot be evaluated here; the program may refuse for one of them."""
+    """Rules that cannot be evaluated here; the program may reject because of one."""
     outputs: tuple[int | None, ...]
     """Per entry of `Probe.outputs`, the size; None where it depends on values."""
 
@@ -94,7 +97,7 @@ def holds(formula: Formula, sizes: Sequence[int]) -> bool:
     try:
         return bool(evaluate(formula, sizes))
     except (ArithmeticError, ValueError):
-        return False  # the program's own check fails then, too
+        return False  # the program's own check fails as well
 
 
 def _size(formula: Formula, sizes: Sequence[int]) -> int | None:

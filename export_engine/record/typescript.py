@@ -28,7 +28,7 @@ export type Column = Int8Array | Int16Array | Int32Array;
 
 
 _ROOTS = (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage)
-"""What the page is sent, and all that it is made of."""
+"""The types sent to the page."""
 
 
 def generate() -> str:

@@ -1,6 +1,6 @@
-"""Whether a Record from a file holds together: every number in it points at something.
+"""Validates a Record from a file: every index in it must be valid.
 
-A Record that this program made does. One that was read from a file may say anything.
+Records made here are valid; one from a file may hold anything.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from export_engine.record.signature import InputEntry, OutputEntry
 
 
 class BrokenRecord(ValueError):
-    """A Record that points outside itself."""
+    """A Record with an invalid index."""
 
 
 def check_record(record: Record) -> None:
     """Checks every index.
 
     Raises:
-        BrokenRecord: one points at nothing.
+        BrokenRecord: an index is invalid.
     """
     frames = record.frames
     count = len(frames.file)
@@ -109,7 +109,7 @@ def _contract(record: Record) -> None:
 
 
 def _formula(formula: Formula, sizes: int) -> None:
-    """That it can be evaluated: every operator has its values, and one value is left."""
+    """Checks that a formula can be evaluated and leaves one value."""
     left = 0
     for token in formula:
         if isinstance(token, str) and token in OPERATORS:

@@ -1,4 +1,4 @@
-"""The part of the Record that judges: fixes on offer, findings, checks and guarantees.
+"""The part of the Record with fixes, findings, checks and guarantees.
 
 `record.py` has the rest, and says how all of it is read.
 """
@@ -23,14 +23,14 @@ class ShapesForm(msgspec.Struct, frozen=True):
 
 
 class FixCard(msgspec.Struct, frozen=True):
-    """A fix, as it is offered. Its number among the failure's fixes is what applies it."""
+    """A fix, as it is offered. It is applied by its number among the failure's fixes."""
 
     kind: Literal["shapes", "mode", "inputs", "options", "code"]
     title: str
     """What it does, as an order: `Let seq be at most 16`."""
     why: str = ""
     lossy: bool = False
-    """Whether a wanted dim becomes static, or an answer may change."""
+    """Whether a requested dim becomes static, or an output may change."""
     gives_up: str = ""
     before: str = ""
     after: str = ""
@@ -39,7 +39,7 @@ class FixCard(msgspec.Struct, frozen=True):
     stack: int = -1
     """The line that it concerns."""
     tried: bool = False
-    """Whether it is known that the call exports with it."""
+    """Whether the call is known to export with it."""
     forms: list[ShapesForm] = []
     """Of a fix of shapes: what it asks for, in its own form first, then in the other."""
 
@@ -87,7 +87,7 @@ class FindingRow(msgspec.Struct, frozen=True):
 
 
 class GuaranteeRow(msgspec.Struct, frozen=True):
-    """Something that torch.export claims of its programs, checked on this one."""
+    """A guarantee of torch.export, checked on this program."""
 
     name: str
     """`functional`: see `guarantees`."""
@@ -95,19 +95,19 @@ class GuaranteeRow(msgspec.Struct, frozen=True):
     """`No op writes to memory that it was given.`"""
     verdict: Literal["holds", "broken", "not applicable", "not checked"]
     sentence: str
-    """What was found: `All 1,187 ops have schemas that write to nothing.`"""
+    """The result: `All 1,187 ops have schemas that write to nothing.`"""
     evidence: list[str] = []
-    """What was looked at, a line each; where broken, what breaks it, first."""
+    """The evidence, a line each; if broken, the violations first."""
     node: int = -1
     """The first node that breaks it; into graph 0."""
     lacking: str = ""
-    """Of one that cannot be checked: what there would have to be, such as the eager model."""
+    """If it cannot be checked, what is missing, such as the eager model."""
     report: str = ""
-    """Where the check itself failed: what to report to Export Explorer."""
+    """If the check itself failed, the report for Export Explorer."""
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """The guarantees, checked."""
+    """The checked guarantees."""
 
     verdict: Literal["holds", "broken", "not checked"]
     """`broken` if one is, else `not checked` if one was not, else `holds`."""

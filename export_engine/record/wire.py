@@ -1,4 +1,4 @@
-"""Bytes of a Record: a JSON header, and every column behind it as a little-endian typed array.
+"""The wire format of a Record: a JSON header, followed by every column as a little-endian array.
 
 `to_json` is the other form, for files and other tools: plain JSON, with columns as lists.
 

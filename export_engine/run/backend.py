@@ -16,7 +16,7 @@ import torch
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What to run: everything in it is on the device, and may be written to."""
+    """A job: everything in it is on the device, and may be mutated."""
 
     program: torch.export.ExportedProgram
     model: Callable[..., Any] | None
@@ -26,7 +26,7 @@ class Job:
     device: str
     """`cpu`, `cuda:0`."""
     folder: Path
-    """An empty folder for what is compiled; it stays as long as its runs."""
+    """An empty folder for compiled files; it lives as long as its runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +36,11 @@ class Ready:
     call: Callable[[], Any]
     """Runs it once. This is what is timed; inputs are converted before."""
     result: Callable[[Any], Any] = lambda raw: raw
-    """What `call` gave, as tensors: eager's result, or its leaves in order."""
+    """The result of `call` as tensors: eager's result, or its leaves in order."""
     saved: Path | None = None
     """The file, or folder, of the compiled program."""
     note: str = ""
-    """What is worth saying of how it was made."""
+    """Notes on how it was compiled."""
 
 
 @runtime_checkable
@@ -53,10 +53,10 @@ class Backend(Protocol):
     """`torch.compile inductor`."""
 
     def missing(self, device: str) -> str | None:
-        """What keeps it from running on a device here, as a sentence; None if nothing does.
+        """Why it cannot run on a device here, as a sentence; None if it can.
 
-        It is quick and imports nothing large.
+        It is quick and has no large imports.
         """
 
     def prepare(self, job: Job) -> Ready:
-        """Compiles or converts the program. Whatever it raises is a failure of this run alone."""
+        """Compiles or converts the program. An exception fails only this run."""

@@ -1,4 +1,4 @@
-"""Which backends there are: those that come with Export Explorer, and those of entry points."""
+"""The registered backends: those that come with Export Explorer, and those of entry points."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUILT_IN: tuple[type[Backend], ...] = (
 
 
 def backends() -> dict[str, Backend]:
-    """Every backend by its name, in the order to show them. One that is broken says so."""
+    """Every backend by name, in display order. A broken one says so."""
     found: dict[str, Backend] = {}
     for kind in BUILT_IN:
         backend = kind()
@@ -55,7 +55,7 @@ def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[
     Args:
         names: one, several, several with commas between, `all`, or None for the quick ones.
         device: where they are to run.
-        eager: whether there is an eager model; without, `all` and None leave it out.
+        eager: whether there is an eager model; if not, `all` and None leave it out.
 
     Raises:
         ValueError: there is no backend of such a name.
@@ -75,7 +75,7 @@ def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[
 
 
 class _Broken:
-    """Stands for a backend of someone else's that cannot be loaded."""
+    """A placeholder for a third-party backend that cannot be loaded."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = self.title = name

@@ -33,7 +33,10 @@ class Located(NamedTuple):
 
 
 def located(bench: Bench, backend: Backend, folder: Path) -> Located:
-    """The op, as far as it can be found. Interrupts are passed on; other errors are an answer."""
+    """The first diverging op, if it can be found.
+
+    Interrupts propagate; other errors count as unknown.
+    """
     try:
         if bench.program_parts:
             return _of_program(bench)
@@ -53,10 +56,10 @@ def _of_program(bench: Bench) -> Located:
 
 
 def _bisected(bench: Bench, backend: Backend, folder: Path) -> Located:
-    """Halves what an output is made from until one op is left whose inputs all agree.
+    """Bisects an output's ancestors down to one op whose inputs all agree.
 
-    A value may be wrong, then right again, as behind a normalisation, so an op that halving ends at
-    may have a wrong input: what that is made from is halved in turn.
+    A value may be wrong, then right again, as after a normalization, so the op found may have a
+    wrong input: that input's ancestors are bisected in turn.
     """
     nodes = list(bench.program().graph.nodes)
     known: dict[torch.fx.Node, bool] = {}
@@ -112,11 +115,11 @@ def _gives_tensor(node: torch.fx.Node) -> bool:
 
 
 def _parts(bench: Bench, backend: Backend, node: torch.fx.Node, folder: Path) -> bool:
-    """Whether the value of an op is another, with all before it compiled by the backend."""
+    """Whether an op's value differs, with everything up to it compiled by the backend."""
     full = bench.job(Path(mkdtemp(prefix="cut-", dir=folder)))
     short = shortened_program(full.program, node.name)
     module = short.module()
-    with model_kept(module):  # of a moved program, nobody else puts its buffers back
+    with model_kept(module):  # a moved program's buffers are not restored elsewhere
         expected = bench.seeded(lambda: to_cpu(module(*full.args, **full.kwargs)))
     job = replace(bench.job(full.folder), program=short, model=None)  # its inputs are untouched
     ready = bench.seeded(lambda: backend.prepare(job))

@@ -1,4 +1,4 @@
-"""One device with one set of inputs, and what eager gives there: what runs are held against."""
+"""The eager baseline on one device with one set of inputs, which runs are compared with."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from export_engine.verify import Difference, Subject, compare
 
 SEED = 0
 LOOSE = 4.0
-"""How many times the tolerances of `torch.testing.assert_close` a run may be off by: kernels that
-add in another order are; a wrong one is off by far more."""
+"""How many times the tolerances of `torch.testing.assert_close` a run may be off by. Other
+kernels may sum in another order; a wrong one is off by far more.
+"""
 
 
 class Bench:
@@ -40,7 +41,7 @@ class Bench:
         self.device = device
 
     def job(self, folder: Path) -> Job:
-        """A job of its own: nothing that it writes to is another's, or the user's."""
+        """A separate job: it shares nothing mutable with other jobs or the user."""
         args, kwargs = self._inputs()
         return Job(
             program=self.program(),
@@ -52,7 +53,7 @@ class Bench:
         )
 
     def program(self) -> torch.export.ExportedProgram:
-        """The program on the device. At home it is the user's own, kept by the subject."""
+        """The program on the device; on its own device it is the user's, restored afterwards."""
         program = self.subject.program
         return program if self.at_home else moved_program(program, self.device)
 
@@ -69,7 +70,7 @@ class Bench:
 
     @cached_property
     def reference(self) -> Any:
-        """What eager gives there, or the program where there is no eager model."""
+        """Eager's result, or the program's if there is no eager model."""
         job = self.job(Path())
         called: Callable[..., Any] = job.model or job.program.module()
         result = self.seeded(lambda: called(*job.args, **job.kwargs))
@@ -77,7 +78,7 @@ class Bench:
 
     @cached_property
     def program_parts(self) -> bool:
-        """Whether the program itself, run op by op, gives something else than eager."""
+        """Whether the program itself, run op by op, differs from eager."""
         job = self.job(Path())
         module = job.program.module()
         result = self.seeded(lambda: module(*job.args, **job.kwargs))
@@ -88,7 +89,7 @@ class Bench:
         return compare(to_cpu(result), to_cpu(self.reference), loose=LOOSE)
 
     def seeded(self, action: Callable[[], Any]) -> Any:
-        """What an action gives, with the random numbers that every run has; all is restored."""
+        """The result of an action, with the seed that every run uses; everything is restored."""
         devices = [self.device] if self.device.startswith("cuda") else []
         try:
             with sandbox(), torch.no_grad(), torch.random.fork_rng(devices):
@@ -115,13 +116,13 @@ class Bench:
         return args, kwargs
 
     def _model(self) -> Callable[..., Any] | None:
-        """The eager model on the device: the user's own at home, else a copy that is moved."""
+        """The eager model on the device: the user's own on its device, else a moved copy."""
         model = self.subject.eager
         if model is None or self.at_home:
             return model  # type: ignore[no-any-return]
         if isinstance(model, torch.nn.Module):
             return copy.deepcopy(model).to(self.device)
-        return None  # what a plain function holds cannot be moved
+        return None  # a plain function's tensors cannot be moved
 
 
 def detached(result: Any) -> Any:

@@ -11,12 +11,12 @@ _DEVICE = re.compile(
 )
 _UNBOUNDED = re.compile(r"upper bound|unbounded|int_oo|maximum size", re.I)
 _PLACE = re.compile(r"Exception from |Check '|Traceback |File \"")
-"""How a line begins that says where in a library something failed, and not what."""
+"""Starts of lines that say where something failed, not what."""
 _MOST = 220
 
 
 def sentence_of(error: BaseException, title: str, device: str, stage: str) -> str:
-    """One sentence that says what failed and, where that is known, what to do.
+    """One sentence that says what failed and, if known, what to do.
 
     Args:
         error: what was raised.
@@ -42,7 +42,7 @@ def sentence_of(error: BaseException, title: str, device: str, stage: str) -> st
 
 
 def detail_of(error: BaseException) -> str:
-    """The error's own text, in full but for what is endless."""
+    """The error's own text, cut only if extremely long."""
     return f"{type(error).__name__}: {error}"[:4000]
 
 

@@ -18,17 +18,20 @@ from export_engine.record import RunTimes
 from export_engine.run.torch_devices import synchronize
 
 _SECONDS = 0.4
-"""How long warm calls are timed, unless one takes longer."""
+"""Seconds for which warm calls are timed."""
 _SHORT = 50e-6
-"""Seconds. Shorter calls are timed in blocks, which a clock costs less; longer ones each on their
-own, so that the median leaves out those that another process held up."""
+"""Seconds.
+
+Shorter calls are timed in blocks, to reduce the clock's overhead; longer ones individually, so that
+the median ignores interruptions.
+"""
 _LONG = 20.0
 """Seconds. A call that takes longer is not called again to be timed."""
 _MOST_CALLS = 1000
 
 
 def timed(call: Callable[[], Any], device: str) -> tuple[Any, float]:
-    """What a call gives, and its seconds, the device's own work included."""
+    """The result of a call and its seconds, device work included."""
     synchronize(device)
     started = time.perf_counter()
     result = call()
@@ -43,7 +46,7 @@ def warm_times(call: Callable[[], Any], device: str, first: float, prepare: floa
         call: what to time; it has been called once.
         device: where it runs.
         first: seconds of that first call.
-        prepare: seconds that it took to come to that call.
+        prepare: seconds from the start to that call.
     """
     if first > _LONG:
         return RunTimes(first, 0.0, 1, first, prepare)
@@ -87,7 +90,7 @@ def _by_clock(call: Callable[[], Any], device: str, most: int = _MOST_CALLS) -> 
 
 
 def peak_memory(call: Callable[[], Any], device: str) -> int:
-    """Bytes that a call takes at most, above what is held before it; -1 where that is not known.
+    """Peak bytes of a call above what is held before it; -1 if unknown.
 
     On a CPU, pages of this process by Linux's own high-water mark; on an NVIDIA GPU, what torch's
     allocator hands out.
@@ -109,19 +112,19 @@ def _peak_pages(call: Callable[[], Any]) -> int:
         before = _status("VmRSS")
         call()
         return max(_status("VmHWM") - before, 0)
-    except (OSError, LookupError):  # another system, or one that lets no process do this
+    except (OSError, LookupError):  # not Linux, or not permitted
         return -1
 
 
 def _trim() -> None:
-    """Gives freed memory back, so that a call that takes it again is seen to."""
+    """Returns freed memory to the system, so that a new allocation is measured."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 def _status(name: str) -> int:
-    """Bytes of this process, as Linux tells them: `VmRSS:   1234 kB`."""
+    """Bytes of this process, as Linux reports them: `VmRSS:   1234 kB`."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
@@ -129,7 +132,7 @@ def _status(name: str) -> int:
 
 
 def check_memory(count: int) -> None:
-    """Refuses so many bytes where this machine has fewer left: it would stop the whole process.
+    """Raises MemoryError if fewer bytes are free than needed, before the process is killed.
 
     Raises:
         MemoryError: they do not fit.

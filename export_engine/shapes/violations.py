@@ -1,4 +1,4 @@
-"""What in the shapes asked for does not hold, and the line that makes it so."""
+"""Requested shapes that do not hold, and the lines responsible."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[
 
 
 def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
-    """Registers a fake kernel, in a library of its own; gives what takes that back.
+    """Registers a fake kernel in a new library; returns the undo function.
 
     Args:
         op: `ns::name`, with its overload where that is not the default one.

@@ -21,7 +21,7 @@ class Guarantee:
     sentence: str
     """What was found."""
     evidence: tuple[str, ...] = ()
-    """What was looked at, a line each; where broken, what breaks it, first."""
+    """The evidence, a line each; if broken, the violations first."""
     node: str = ""
     """The name of the first node that breaks it."""
     lacking: str = ""

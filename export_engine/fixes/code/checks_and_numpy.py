@@ -38,7 +38,7 @@ _LOOP = (
 def offered(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
-    """Rewrites for an attempt that has its diagnosis."""
+    """Rewrites for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or not diagnosis.stack:
         return
@@ -64,7 +64,7 @@ def _taken_for_granted(
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
         changed = with_edit(request, edit)
         if not _runs(changed):
-            continue  # the example goes the other way
+            continue  # the example takes the other branch
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
         found = tried(request, edit)
@@ -110,7 +110,7 @@ def _without_numpy(
 
 
 def _runs(request: Request) -> bool:
-    """Whether the eager model runs on the example with the request's edits in effect."""
+    """Whether the eager model runs on the example with the request's edits."""
     with model_kept(request.target):
         try:
             with edited(request.edits):

@@ -1,4 +1,4 @@
-"""The test of a branch as a tensor: what Python's `bool`, `not`, `and` and `or` hide of it."""
+"""The test of a branch as a tensor, with Python's `bool`, `not`, `and` and `or` translated."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import libcst.matchers as m
 
 
 class Unclear(ValueError):
-    """Why code cannot be rewritten soundly. Its text can be shown as it is."""
+    """Why code cannot be rewritten soundly. The message can be shown as it is."""
 
 
 def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
-    """A test as torch.cond takes it.
+    """A test as a predicate of torch.cond.
 
     Raises:
-        Unclear: a part of it is plain Python, whose meaning a tensor does not have.
+        Unclear: a part of it is plain Python without a tensor equivalent.
     """
     if m.matches(test, m.Call(func=m.Name("bool"), args=[m.Arg()])):
         return predicate(cst.ensure_type(test, cst.Call).args[0].value)

@@ -1,7 +1,7 @@
-"""Fixes of the code: the function at the failing line rewritten in memory, and tried.
+"""Code fixes: rewrites of the function at the failing line, in memory, and tried.
 
-Sound rewrites only: what cannot be written with the same meaning is refused, with the reason. A
-rewrite is offered where the call then exports and agrees with eager, or fails somewhere else.
+Only sound rewrites: what cannot keep its meaning is refused, with the reason. A rewrite is offered
+if the call then exports and agrees with eager, or fails somewhere else.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _REWRITES[Kind.DATA_WRITE] = [
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
-    """Rewrites for an attempt that has its diagnosis."""
+    """Rewrites for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or not diagnosis.stack:
         return
@@ -96,7 +96,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
 
 
 def _edit(request: Request, place: Location, rewrite: Callable[[str, int], Rewritten]) -> Edit:
-    """A rewrite of the text that runs now, as one edit of the file that it came from."""
+    """A rewrite of the current text, as one edit of the original file."""
     text, line = text_in_effect(request.edits, place.file, place.line)
     made = rewrite(text, line)
     return Edit(unedited(place.file), text, made.text, (made.function,))

@@ -35,16 +35,16 @@ class Surroundings:
     rest: tuple[cst.BaseStatement, ...]
     """The statements after it in its block."""
     used_later: frozenset[str]
-    """Names that are read after it, also further out, or in the next round of a loop."""
+    """Names that are read later, also in outer blocks or the next iteration of a loop."""
     ends_function: bool
-    """Whether its block is the function's own, so that the rest runs until the function ends."""
+    """Whether its block is the function's own, so the rest runs to the end of the function."""
 
 
 def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatement], bool]:
-    """The statements that stand for a branch, and whether they take the rest's place too.
+    """The statements that replace a branch, and whether they replace the rest, too.
 
     Raises:
-        Unclear: there is no way to write it with torch.cond that means the same.
+        Unclear: it cannot be written with torch.cond with the same meaning.
     """
     test = predicate(branch.test)
     then = _body(branch.body)
@@ -134,7 +134,7 @@ def _refuse_effects(*bodies: Sequence[cst.BaseStatement]) -> None:
 
 
 def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
-    """Names that a branch both reads and rebinds: its function must be given their values."""
+    """Names that a branch both reads and rebinds: they become arguments."""
     found: list[str] = []
     for body in bodies:
         tree = tree_of(body)
@@ -159,7 +159,7 @@ def _function(
 
 
 def _out_of_place(statement: cst.BaseStatement) -> cst.BaseStatement:
-    """`y *= 3` as `y = y * 3`: a branch of torch.cond must not write to what it is given."""
+    """`y *= 3` as `y = y * 3`: a branch of torch.cond must not mutate its inputs."""
     changed = statement.visit(_NoAugmented())
     assert isinstance(changed, cst.BaseStatement)
     return changed
@@ -197,7 +197,7 @@ def _cond(test: cst.BaseExpression, operands: Sequence[str]) -> cst.Call:
 
 
 def _results(names: Sequence[str], body: Sequence[cst.BaseStatement]) -> cst.SimpleStatementLine:
-    """What a branch gives back; a value that it did not compute itself is cloned."""
+    """The return value of a branch; values that it did not compute are cloned."""
     computed = _computed(tree_of(body))
     texts = [name if name in computed else f"{name}.clone()" for name in names]
     value = cst.parse_expression(texts[0] if len(texts) == 1 else f"({', '.join(texts)})")
@@ -205,7 +205,7 @@ def _results(names: Sequence[str], body: Sequence[cst.BaseStatement]) -> cst.Sim
 
 
 def _computed(tree: ast.Module) -> set[str]:
-    """Names whose last binding is to more than another name."""
+    """Names last bound to more than another name."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -221,7 +221,7 @@ def _computed(tree: ast.Module) -> set[str]:
 
 
 def _returned(statement: cst.BaseStatement) -> cst.BaseStatement:
-    """A return, with values that are passed on as they are cloned."""
+    """A return, with passed-through values cloned."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return statement
     last = statement.body[-1]

@@ -1,7 +1,7 @@
-"""A call into NumPy, written with torch: for functions that mean the same in both.
+"""Rewrites NumPy calls with torch, for functions with the same meaning in both.
 
-What is an array is followed through one function, name by name. An array that goes anywhere else,
-or is used in a way that torch has not with the same meaning, makes the whole rewrite unclear.
+Arrays are followed through one function, name by name. An array that escapes, or is used in a way
+without a torch equivalent, makes the whole rewrite unclear.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def with_torch(text: str, line: int) -> Rewritten:
     """The text with the NumPy code of the function at a line written with torch.
 
     Raises:
-        Unclear: a part of it has no counterpart of the same meaning.
+        Unclear: a part of it has no torch equivalent.
     """
     source = Source(text, line)
     rewriter = _Arrays(source)
@@ -102,7 +102,7 @@ def with_torch(text: str, line: int) -> Rewritten:
 
 
 class _Arrays:
-    """Finds the arrays of a function and what to write in place of what is done to them."""
+    """Finds the arrays of a function and the replacements for their uses."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -140,7 +140,7 @@ class _Arrays:
         )
 
     def is_array(self, node: ast.expr) -> bool:
-        """Whether an expression is an array; notes what to write in its place."""
+        """Whether an expression is an array; records its replacement."""
         if isinstance(node, ast.Name):
             return node.id in self.names
         if isinstance(node, ast.Call):

@@ -33,7 +33,7 @@ def branch_to_cond(text: str, line: int) -> Rewritten:
 
 
 def without_bool(text: str, line: int) -> Rewritten:
-    """The text with `bool(...)` and `.item()` at a line left out, so that a flag stays a tensor.
+    """The text without `bool(...)` and `.item()` at a line, so that a flag stays a tensor.
 
     Raises:
         Unclear: there is neither at that line.
@@ -42,7 +42,7 @@ def without_bool(text: str, line: int) -> Rewritten:
 
 
 def checked_at_run_time(text: str, line: int) -> Rewritten:
-    """The text with the `assert` at a line as a check that the program makes when it runs.
+    """The text with the `assert` at a line as a runtime assertion.
 
     Raises:
         Unclear: there is no assert at that line.
@@ -69,7 +69,7 @@ class _Rewriter(cst.CSTTransformer):
         self.line = line
         self.done = False
         self.lacks_torch = False
-        """Whether the text never says `torch`, so that its functions may not know the name."""
+        """Whether the text never mentions `torch`, so the name may be undefined."""
         self.path: list[str] = []
         self.changed: str | None = None
         """Qualified name of the function that was changed."""
@@ -80,7 +80,7 @@ class _Rewriter(cst.CSTTransformer):
         return bool(place.start.line <= self.line <= place.end.line)
 
     def finish(self) -> None:
-        """Notes that the change is made, in the function that is being visited."""
+        """Records that the change was made in the visited function."""
         self.done = True
         self.changed = ".".join(self.path).removesuffix(".<locals>")
 
@@ -150,7 +150,7 @@ class _Branch(_Rewriter):
     ) -> cst.BaseStatement | None:
         """A statement with the branch somewhere in its blocks rewritten."""
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):
-            return None  # a function of its own
+            return None  # a separate function
         if isinstance(statement, cst.For | cst.While):
             used = used | read(tree_of([statement]))  # the next round reads what this one binds
         for part in ("body", "orelse"):
@@ -247,7 +247,7 @@ def _rewritten(before: str, rewriter: _Rewriter) -> Rewritten:
 
 
 def _outermost(name: str) -> str:
-    """The function that lives: a nested one is created again whenever the outer one runs."""
+    """The module-level function: a nested one is created again whenever the outer one runs."""
     return name.split(".<locals>", maxsplit=1)[0]
 
 

@@ -1,7 +1,7 @@
-"""A question about an unbacked size that may stay open: `guard_or_false` in the user's code.
+"""Fixes of a condition on an unbacked size: `guard_or_false` in the user's code.
 
-Code often asks about a size only to take a quicker way, and the other way is right for every size.
-guard_or_false is False where tracing cannot tell, so that the other way is traced.
+Code often checks a size only to take a fast path, and the other path is right for every size.
+guard_or_false returns False if tracing cannot decide, so the other path is traced.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NUMBERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
-    """The rewrite for an attempt whose diagnosis is a decision on an unbacked size."""
+    """The rewrite for a diagnosed decision on an unbacked size."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
     if request is None or diagnosis is None or not isinstance(facts, UnbackedSize):
@@ -70,7 +70,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
 
 
 def _both_ways_tried(found: object, asked: list[Relation]) -> bool:
-    """Whether the program was compared with eager at sizes of either answer, and agrees."""
+    """Whether the program agrees with eager at sizes where the condition holds and where not."""
     if not isinstance(found, Exported) or found.agreement is None or not asked:
         return False
     if found.agreement.verdict != "agrees":
@@ -85,7 +85,7 @@ def _both_ways_tried(found: object, asked: list[Relation]) -> bool:
 
 
 def guarded(text: str, line: int) -> Rewritten:
-    """The text with the comparisons at a line, of those that decide something, left open.
+    """The text with the deciding comparisons at a line wrapped in guard_or_false.
 
     Raises:
         Unclear: there is none, or its statement does not begin its line.

@@ -1,6 +1,6 @@
-"""Changes of single pieces of a text, by the places that Python's syntax tree gives them.
+"""Edits of single pieces of a text, at positions from Python's syntax tree.
 
-All that is not changed stays as it is, comments and layout too.
+Everything else is kept, comments and layout too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Piece(NamedTuple):
-    """What takes the place of a part of a text, by offsets in characters."""
+    """A replacement of a part of a text, by offsets in characters."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class Source:
         return self.text[self.start(node) : self.end(node)]
 
     def indent(self, node: ast.stmt) -> str:
-        """What stands before a statement in its line.
+        """The text before a statement in its line.
 
         Raises:
             Unclear: that is another statement.

@@ -1,6 +1,6 @@
-"""A branch on a data-dependent number, taken one way: `torch._check` says that it goes so.
+"""Assumes one branch on a data-dependent number with `torch._check`.
 
-The program then refuses the values that go the other way, which torch.cond would take.
+The program then rejects the values of the other branch, which torch.cond would accept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def assumed(text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
     Args:
         text: of the file.
         line: of the branch's test.
-        holds: whether the test is to hold, or not to.
+        holds: whether the test is to hold.
 
     Raises:
         Unclear: there is no branch at that line, or its test is more than one comparison.

@@ -1,4 +1,4 @@
-"""An edit added to a request, and whether that helps."""
+"""Adds an edit to a request, and tests whether it helps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_edit(request: Request, edit: Edit) -> Request:
 
 
 def tried(request: Request, edit: Edit) -> Attempt | None:
-    """What comes of a request with one more edit; None where that does not fit the code."""
+    """The attempt with one more edit; None if it does not fit the code."""
     try:
         return try_request(with_edit(request, edit))
     except EditError:
@@ -30,7 +30,7 @@ def tried(request: Request, edit: Edit) -> Attempt | None:
 
 
 def leads_on(found: Attempt, diagnosis: Diagnosis) -> bool:
-    """Whether the program is right as far as it goes, or what fails now is further on."""
+    """Whether the program agrees with eager, or fails at a later line."""
     if isinstance(found, Exported):
         return found.agreement is None or found.agreement.verdict != "differs"
     assert isinstance(found, Failed)

@@ -1,4 +1,4 @@
-"""Which names a piece of code reads and binds, and what in it has effects beyond them."""
+"""The names that code reads and binds, and its other effects."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def bound(tree: ast.Module) -> list[str]:
 
 
 def effect(tree: ast.Module) -> str | None:
-    """What a branch does that torch.cond cannot: a phrase; None where it only computes."""
+    """A phrase for what torch.cond cannot do in a branch; None if it only computes."""
     for node in ast.walk(tree):
         for kind, what in _FORBIDDEN.items():
             if isinstance(node, kind):
@@ -81,7 +81,7 @@ def effect(tree: ast.Module) -> str | None:
 
 
 def always_returns(statements: Sequence[ast.stmt]) -> bool:
-    """Whether every way through statements ends with a return of a value."""
+    """Whether every path ends with a return of a value."""
     if not statements:
         return False
     last = statements[-1]

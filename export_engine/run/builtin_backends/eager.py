@@ -6,7 +6,7 @@ from export_engine.run.backend import Job, Ready
 
 
 class Eager:
-    """The eager model: what all others are compared with."""
+    """The eager model, which all others are compared with."""
 
     name = "eager"
     title = "eager module"

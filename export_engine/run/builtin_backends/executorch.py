@@ -23,7 +23,7 @@ class ExecuTorch:
 
     def prepare(self, job: Job) -> Ready:
         """Lowers, saves, and loads."""
-        with descriptors_quiet():  # its libraries write past Python
+        with descriptors_quiet():  # its C libraries write directly to stdout
             from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
                 XnnpackPartitioner,
             )
@@ -45,7 +45,7 @@ class ExecuTorch:
         values = flat_leaves(job.program, job.args, dict(job.kwargs))
         return Ready(
             call=lambda: method.execute(values),
-            # What it gives lives in its own memory, which the next call writes to.
+            # Its outputs live in a buffer that the next call overwrites.
             result=lambda raw: [each.clone() if hasattr(each, "clone") else each for each in raw],
             saved=file,
             note=note,
@@ -53,10 +53,10 @@ class ExecuTorch:
 
 
 def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """A copy that reshapes where the program takes views, and has attention's results in order.
+    """A copy with reshapes in place of views, and contiguous attention results.
 
-    ExecuTorch decomposes attention, and the result lies otherwise in memory than eager's: a view of
-    it that eager can take is then an error. The values are the same either way.
+    ExecuTorch decomposes attention, and the result's layout differs from eager's, so a view that
+    works in eager fails. The values are the same.
     """
     copied = copied_program(program)
     for module in copied.graph_module.modules():
@@ -72,7 +72,7 @@ def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.Export
 
 
 def _put_in_order(node: torch.fx.Node) -> None:
-    """Copies a result into contiguous memory for all that read it."""
+    """Makes a result contiguous for all its users."""
     with node.graph.inserting_after(node):
         ordered = node.graph.call_function(
             torch.ops.aten.clone.default, (node,), {"memory_format": torch.contiguous_format}

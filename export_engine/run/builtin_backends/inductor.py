@@ -13,8 +13,8 @@ from export_engine.torch_internals import cached_compilations
 class Inductor:
     """`torch.compile(program.module())`.
 
-    The program's module is compiled, not the user's: what torch.compile keeps hangs on the code of
-    what it compiled, and goes with that module.
+    The program's module is compiled, not the user's: torch.compile caches by code object, so its
+    cache goes away with that module.
     """
 
     name = "inductor"

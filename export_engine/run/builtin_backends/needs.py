@@ -1,4 +1,4 @@
-"""What a backend needs, and what to say where that is missing."""
+"""Requirements of backends, and the sentences for missing ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 
 def packages(wanted: dict[str, str]) -> str | None:
-    """What to install, as a sentence.
+    """A sentence that says what to install.
 
     Args:
         wanted: per module that is needed, the name of its package.
@@ -44,5 +44,5 @@ def compiler(device: str) -> str | None:
 def _found(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except (ImportError, ValueError):  # its parent is missing, or only half there
+    except (ImportError, ValueError):  # its parent package is missing or incomplete
         return False

@@ -42,7 +42,7 @@ class Onnx:
         file = job.folder / _FILE
         converted.save(file)
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3  # errors; its warnings go past Python to the terminal
+        options.log_severity_level = 3  # errors only: its warnings go directly to the terminal
         kind, _, number = job.device.partition(":")
         settings: list[Any] = [{"device_id": number or "0"}] if kind == "cuda" else [{}]
         session = onnxruntime.InferenceSession(

@@ -34,7 +34,9 @@ class OpenVino:
 
         with _untold():
             converted = openvino.convert_model(job.program)
-        for each in converted.get_parameters():  # a flag that export fixed has no type to compile
+        for (
+            each
+        ) in converted.get_parameters():  # a flag that export specialized has no type to compile
             if not each.output(0).get_target_inputs():
                 converted.remove_parameter(each)
         file = job.folder / "model.xml"

@@ -1,4 +1,4 @@
-/** Finds what holds all words of a query, where it says most first. The kernel searches alike. Pure. */
+/** Finds items with all words of a query, best first. The kernel searches alike. Pure. */
 
 export function find<T>(
   items: readonly T[],
