@@ -1,7 +1,7 @@
 """The top level of a program's graph, from its Record: scopes, ops and edges.
 
 Shared by the static picture and the DOT text. A node inside a scope counts for the outermost scope
-below the root; sizes-only ops and held tensors are left out.
+below the root, one that a helper made for the helper; sizes-only ops and held tensors are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Block:
     title: str
     subtitle: str
     kind: str
-    """`input`, `op`, `scope` or `output`."""
+    """`input`, `op`, `scope` (a module, or what a helper made) or `output`."""
     type: str = ""
     """The type of its output; of a scope, its last op's."""
     ops: int = 0
@@ -81,6 +81,10 @@ class _Blocks:
         self._graph = graph
         self._fold = fold
         self._of_scope: dict[int, int] = {}
+        self._of_group: dict[int, int] = {}
+        self._callers = {
+            scope: number for number, group in enumerate(graph.groups) for scope in group.scopes
+        }
         self._of_node: dict[int, int] = {}
         self._user_inputs = {
             entry.node: entry for entry in record.signature.inputs if entry.kind == "user_input"
@@ -115,6 +119,9 @@ class _Blocks:
         if op == _OUTPUT:
             return self._new(Block("output", "", "output"))
         scope = self._top_scope(self._graph.scope[node]) if self._fold else -1
+        group = self._top_group(node, scope) if self._fold else -1
+        if group >= 0:
+            return self._add_to_group(group, node)
         if scope < 0:
             name = self._record.strings[self._graph.name[node]]
             title = self._record.targets[self._graph.target[node]].label
@@ -126,6 +133,26 @@ class _Blocks:
             known = self._of_scope[scope] = self._new(Block(entry_scope.name, cls, "scope"))
         self.made[known].ops += 1
         return known
+
+    def _add_to_group(self, group: int, node: int) -> int:
+        label = self._record.targets[self._graph.target[node]].label
+        name = self._graph.groups[group].function
+        known = self._of_group.get(group)
+        if known is None:
+            known = self._of_group[group] = self._new(Block(name or label, "", "scope"))
+        elif not name:
+            first = self.made[known].title.partition(" … ")[0]
+            self.made[known].title = f"{first} … {label}"
+        self.made[known].ops += 1
+        return known
+
+    def _top_group(self, node: int, scope: int) -> int:
+        """The outermost group that a node, or the scope it counts for, is in; -1 for none."""
+        of_node = self._graph.group[node] if len(self._graph.group) > 0 else -1
+        group = of_node if scope < 0 else self._callers.get(scope, -1)
+        while group >= 0 and self._graph.groups[group].parent >= 0:
+            group = self._graph.groups[group].parent
+        return group
 
     def _new(self, block: Block) -> int:
         self.made.append(block)

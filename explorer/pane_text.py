@@ -24,7 +24,7 @@ def _graph(record: Record) -> list[str]:
 
 def _detail(block: Block) -> str:
     if block.kind == "scope":
-        return f"{block.subtitle}, {counted(block.ops, 'op')}"
+        return ", ".join(filter(None, (block.subtitle, counted(block.ops, "op"))))
     several = f", {counted(block.ops, 'op')}" if block.ops > 1 else ""
     return f"{block.type or block.subtitle}{several}"
 
