@@ -1,4 +1,4 @@
-"""The call that `%export` is given, and the cell of `%%export`, taken apart.
+"""Parses the call of `%export`, and the cell of `%%export`.
 
 Nothing is evaluated here.
 """
@@ -14,12 +14,12 @@ from kernel_ext.errors import ExportUsageError, pointing
 
 _TRAILING_OPTION = re.compile(r"\)\s*(--?[A-Za-z][A-Za-z-]*)")
 _MAGIC = "get_ipython()."
-"""What IPython makes of a line magic starts so."""
+"""The start of IPython's translation of a line magic."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call, and what its result is to be called."""
+    """A call, and the name for its result."""
 
     text: str
     """The call as it was written."""
@@ -96,7 +96,7 @@ def split_cell(source: str) -> Cell:
 
 
 def syntax_error(error: SyntaxError, text: str) -> ExportUsageError:
-    """Python's complaint about a text, with a caret."""
+    """Python's syntax error, with a caret."""
     lines = text.splitlines() or [""]
     number = min(max(error.lineno or 1, 1), len(lines))
     return pointing(

@@ -70,13 +70,16 @@ _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 RUN = "--run"
 DEVICE = re.compile(r"\s+(?P<name>cpu|cuda(:\d+)?|mps|xpu(:\d+)?)(?=\s|$)")
-"""What may follow `--run`. A call that begins so has a parenthesis or a dot behind it."""
+"""Devices after `--run`.
+
+A call that starts with such a name continues with a parenthesis or a dot.
+"""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
 
 @dataclass(frozen=True)
 class Command:
-    """What a line asks for."""
+    """The parsed command."""
 
     call: str
     """The call's source text; empty where it is in the cell, or with `load`."""

@@ -1,6 +1,6 @@
 """Tab completion after `%export`: options, and names and keyword arguments for the call.
 
-Nothing of the user's is run to find them: names are looked up where objects hold them.
+No user code runs: names are looked up in objects' dictionaries.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _OPTION = re.compile(r"""\s*(-[\w-]+)(?:(?:\s+|=)((?:"[^"]*"|'[^']*'|[^\s"'])+))
 _NAME = re.compile(r"[^\W\d]\w*$")
 _OPEN_CALL = re.compile(r"([^\W\d][\w.]*)\((?:[^()]|\([^()]*\))*$")
 _NOISE = {"IPCompleter.magic_matcher", "IPCompleter.file_matcher"}
-"""Matchers of IPython's that have nothing to say inside a call."""
+"""IPython matchers that do not apply inside a call."""
 
 
 @context_matcher(identifier="kernel_ext.export", priority=200)  # type: ignore[untyped-decorator]
 def export_matcher(context: CompletionContext) -> SimpleMatcherResult:
-    """What may follow on a line of `%export`, beside what IPython finds for any Python."""
+    """Completions on a line of `%export`, besides IPython's own."""
     line = _LINE.fullmatch(context.line_with_cursor[: context.cursor_position])
     shell = get_ipython()
     if line is None or shell is None:
@@ -46,7 +46,7 @@ def export_matcher(context: CompletionContext) -> SimpleMatcherResult:
 
 
 def _callables(shell: Any) -> list[str]:
-    """What the user has that can be called: modules and functions."""
+    """The user's callables: modules and functions."""
     return [
         name
         for name, value in shell.user_ns.items()

@@ -1,10 +1,10 @@
-"""What the magics say when they are used in a way that does not work."""
+"""Errors of misused magics."""
 
 from __future__ import annotations
 
 
 class ExportUsageError(Exception):
-    """A line that cannot be run as it stands. Its text can be shown as it is."""
+    """An invalid line. The message can be shown as it is."""
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows this instead of a traceback."""

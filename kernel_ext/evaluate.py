@@ -1,6 +1,6 @@
 """Runs the user's own Python for the magics: the parts of a call, and a cell's statements.
 
-What it raises is the user's to see as Python shows it, so the functions here hide from tracebacks.
+Its errors are shown as Python shows them, so these functions hide from tracebacks.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def evaluate(source: str, namespace: dict[str, Any]) -> Any:
 
 
 def run_statements(cell: Cell, file: str, shell: Any) -> None:
-    """Runs all of a cell but its last statement. Nothing is displayed of them.
+    """Runs all statements of a cell but the last, without displaying their values.
 
     Args:
         cell: the cell.
@@ -99,7 +99,7 @@ def _value(node: ast.expr, source: str, namespace: dict[str, Any]) -> Any:
     try:
         return eval(code, namespace)  # noqa: S307 - the user's own
     except NameError as error:
-        # Only a name of this line: one missing inside the user's own functions is theirs to see.
+        # Only a name of this line: a NameError inside the user's functions is shown as it is.
         name = next((each for each in ast.walk(node) if _is_name(each, error.name)), None)
         if name is None or not _raised_in(file, error) or error.name in namespace:
             raise

@@ -1,4 +1,4 @@
-"""Shows the steps of a guide as it goes: in one place of a notebook, line by line in a terminal."""
+"""Shows the steps of a guide as they run: in place in a notebook, line by line in a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """What `explorer.guide` tells goes here."""
+    """Displays the progress of `explorer.guide`."""
 
     def __init__(self, live: bool) -> None:
         """Make one.

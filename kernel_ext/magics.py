@@ -214,7 +214,7 @@ def _two(line: str) -> list[str]:
 
 
 def _program(word: str, names: Mapping[str, Any]) -> Any:
-    """What a word stands for: a variable, else a file."""
+    """The value of a word: a variable, else a file."""
     if word in names:
         return names[word]
     if word.isidentifier():

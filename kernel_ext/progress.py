@@ -1,4 +1,4 @@
-"""A progress line in the cell, which makes way for the result."""
+"""A progress line in the cell, replaced by the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from explorer import Progress
 
 QUIET_SECONDS = 0.3
-"""A faster export shows no progress at all."""
+"""A faster export shows no progress."""
 EVERY_SECONDS = 0.1
 
 
@@ -32,7 +32,7 @@ _DOING = {
 class ProgressLine:
     """Shows how far tracing is, and then, in the same place, the result.
 
-    A first line comes by a timer, since a module that takes long enters no other meanwhile.
+    The first line is shown by a timer, since a slow module reports nothing meanwhile.
     """
 
     def __init__(self, title: str, live: bool, doing: str = "Exporting") -> None:

@@ -1,4 +1,4 @@
-"""Carries out a command of `%export`: makes an exploration, then does with it what is asked."""
+"""Runs a command of `%export`: makes an exploration, then runs the requested actions."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Asked:
 
 
 def refuse_early(command: Command, names: Mapping[str, Any]) -> None:
-    """Raises what can be told of the command's later steps before anything is exported.
+    """Raises the errors of later steps that are known before the export.
 
     Raises:
-        ValueError: the decomposition table means nothing.
+        ValueError: the decomposition table is invalid.
         OSError: a file cannot be written where it should be.
     """
     table = _table(command.decompose, names) if command.decompose else None
@@ -83,7 +83,7 @@ def act(
     names: dict[str, Any],
     progress: ProgressLine,
 ) -> list[str]:
-    """Does with a result what its command asks: decompose, verify, run, save.
+    """Runs a command's actions on a result: decompose, verify, run, save.
 
     Args:
         exploration: the result.

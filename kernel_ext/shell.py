@@ -1,4 +1,4 @@
-"""What the magics ask of IPython's shell: its page, its cells, and who waits for a value."""
+"""The magics' access to IPython's shell: its display, its cells, and whether a value is used."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def bundle_of(
 
 
 def is_asked_for(shell: Any) -> bool:
-    """Whether the magic's value goes anywhere, as in `ex = %export model(x)`.
+    """Whether the magic's value is used, as in `ex = %export model(x)`.
 
-    On a line of its own it must not: IPython would show the result a second time.
+    On its own line it is not: IPython would show the result a second time.
     """
     frame: Any = sys._getframe()
     while frame is not None and frame.f_globals is not shell.user_global_ns:

@@ -1,6 +1,6 @@
 """The front end: anywidget classes, and their TypeScript under `frontend/`.
 
-It is handed Records as bytes and sends questions back; it knows neither torch nor the engine.
+It receives Records as bytes and sends requests back; it knows neither torch nor the engine.
 """
 
 from widgets.bundle import FrontEndMissing

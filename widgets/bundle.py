@@ -1,4 +1,4 @@
-"""The built front end, as it lies in `widgets/static`, and the one widget that carries it."""
+"""The built front end in `widgets/static`, and the one widget that carries it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATIC = Path(__file__).parent / "static"
 
 
 class FrontEndMissing(RuntimeError):
-    """The front end was never built. Its text says how to."""
+    """The front end was not built. The message says how to."""
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +30,7 @@ def notices() -> str:
 
 @lru_cache(maxsize=1)
 def bundle_hash() -> str:
-    """What tells versions of the bundle apart on a page. Raises FrontEndMissing."""
+    """The hash of the bundle, which identifies its version on a page. Raises FrontEndMissing."""
     return hashlib.sha256(bundle()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The widget: a post office between a page and whoever answers for the attempts.
+"""The widget: passes messages between a page and the object that answers them.
 
 The page is handed the current attempt's Record as a trait and asks for the rest by message. Each
 message `{id, ask, ...}` gets exactly one reply: `{id, ok: true, value}` with buffers, or
@@ -25,11 +25,11 @@ Answer = tuple[Any, list[bytes]]
 
 _LOGGER = logging.getLogger("export_explorer")
 MOST_RECORD = 32_768
-"""Bytes of a Record that a page is handed with the widget; a larger one is asked for."""
+"""The largest Record that is sent with the widget, in bytes; larger ones are requested."""
 
 
 class Refusal(Exception):
-    """Why a question of the page cannot be answered. Its text is shown as it is."""
+    """Why a request of the page is rejected. The message is shown as it is."""
 
     def __init__(self, reason: str, report: str = "") -> None:
         """Make one.
@@ -56,11 +56,11 @@ class ExplorerWidget(anywidget.AnyWidget):
     record = traitlets.Bytes(b"").tag(sync=True)
     """The current attempt's Record, encoded; empty where it is too large to be kept."""
     bundle = traitlets.Unicode("").tag(sync=True)
-    """What tells the front end's version apart."""
+    """The hash of the front end."""
     bundle_model = traitlets.Unicode("").tag(sync=True)
     """Which widget carries the front end; see `widgets.bundle.BundleWidget`."""
     still = traitlets.Dict().tag(sync=True)
-    """`text` and `picture` (SVG): what is seen while no kernel answers."""
+    """`text` and `picture` (SVG), shown while no kernel answers."""
     own = traitlets.Unicode("").tag(sync=True)
     """By which id the page knows this widget."""
 
@@ -115,7 +115,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             self.attempts, self.current, self.record = attempts, current, _small(record)
 
     def progress(self, done: int, total: int, label: str) -> None:
-        """Tells the page how far the action is that it asked for; total 0: not known."""
+        """Sends the progress of the requested action; total 0 if unknown."""
         self.send({"progress": {"done": done, "total": total, "label": label}})
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
@@ -140,7 +140,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         except Refusal as refusal:
             reply |= {"ok": False, "error": str(refusal)}
             reply |= {"report": refusal.report} if refusal.report else {}
-        except Exception as error:  # the page must hear of it, whatever it is
+        except Exception as error:  # the page needs a reply to any error
             _LOGGER.exception("no answer to %s", message["ask"])
             reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
         self.send(reply, found)

@@ -71,7 +71,7 @@ def profile(
 
 
 def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Timed]:
-    """Runs of the program, after one that nobody counts."""
+    """Timed runs of the program, after a warm-up."""
     job = bench.job(Path())
     module = job.program.module()
     found: list[_Timed] = []
@@ -96,7 +96,7 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
 
 
 class ProgramFailed(RuntimeError):
-    """The program raised an error instead of running. Its text can be shown as it is."""
+    """The program raised an error. The message can be shown as it is."""
 
 
 class _Timed(torch.fx.Interpreter):
@@ -144,7 +144,7 @@ class _Timed(torch.fx.Interpreter):
 
 
 def _new_bytes(result: Any, inputs: Any) -> int:
-    """Bytes of what an op made, without what is a view of its inputs."""
+    """Bytes of an op's outputs, views of its inputs excluded."""
     held = {_storage(each) for each in pytree.tree_leaves(inputs) if isinstance(each, torch.Tensor)}
     made: dict[int, int] = {}
     for each in pytree.tree_leaves(result):

@@ -1,4 +1,4 @@
-"""Running on another machine: a program travels as the bytes of a `.pt2`, and rows come back.
+"""Runs on another machine: a program is sent as the bytes of a `.pt2`, and rows come back.
 
 `packed` is called here, `run_packed` there. It needs Export Explorer and torch, and no notebook.
 """
@@ -24,7 +24,7 @@ from export_engine.verify import examined
 
 @dataclass(frozen=True)
 class Parcel:
-    """What travels."""
+    """What is sent."""
 
     archive: bytes
     """A `.pt2` file."""
@@ -33,7 +33,7 @@ class Parcel:
 
 
 def packed(exported: Exported, record: Record, inputs: Inputs, sizes: Sizes) -> Parcel:
-    """A program and what to run it with, ready to travel.
+    """A program and its inputs, packed for another machine.
 
     Raises:
         ValueError: there is no such input or size, or torch cannot save the program.

@@ -1,4 +1,4 @@
-"""What to run a program with: the example, the user's own inputs, or fresh ones of some sizes."""
+"""The inputs of a run: the example, the user's own, or fresh ones of given sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Call(NamedTuple):
     label: str
     """`batch=2, seq=16`."""
     make: Callable[[], Request]
-    """Makes its inputs. That may need more memory than there is, so it is part of a run."""
+    """Creates its inputs. This may run out of memory, so it is part of a run."""
 
 
 def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
@@ -74,7 +74,7 @@ def _fresh(subject: Subject, sizes: Sequence[int]) -> Call:
 
 
 def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
-    """What inputs of these sizes take at least, at a byte an element."""
+    """A lower bound on the bytes of inputs of these sizes, at one byte an element."""
     counts: dict[int, int] = {}
     for size, each in zip(sizes, subject.record.probe.inputs, strict=True):
         if each.dim >= 0:

@@ -23,7 +23,7 @@ from export_engine.torch_internals import pytree
 
 
 def unavailable(backend: Backend, device: str, inputs: str, reason: str) -> RunRow:
-    """The row of a run that cannot be here."""
+    """The row of a run that is not possible here."""
     return RunRow(
         backend=backend.name,
         title=backend.title,
@@ -36,7 +36,7 @@ def unavailable(backend: Backend, device: str, inputs: str, reason: str) -> RunR
 
 
 def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
-    """Runs a backend. Whatever goes wrong in it is told in its row; an interrupt is passed on."""
+    """Runs a backend. Errors go into its row; an interrupt propagates."""
     row = unavailable(backend, bench.device, bench.call.label, "")
     stage = "compile"
     try:
@@ -92,12 +92,12 @@ def _compared(row: RunRow, bench: Bench, backend: Backend, result: Any, folder: 
 
 
 def as_result(ready: Ready, raw: Any) -> Any:
-    """What a call gave, as tensors that the next call does not write to."""
+    """The result of a call, as tensors that the next call does not overwrite."""
     return detached(ready.result(raw))
 
 
 def aligned(result: Any, reference: Any) -> Any:
-    """A runtime gives every number as a tensor; here those that eager gives as numbers are again.
+    """Converts tensors back to numbers where eager returns numbers.
 
     A lone tensor that stands for a Python number is that number.
     """
@@ -114,6 +114,6 @@ def aligned(result: Any, reference: Any) -> Any:
 
 
 def _give_back(device: str) -> None:
-    """After a failure, memory that the allocator holds for nobody goes back to the device."""
+    """After a failure, the allocator's free memory is returned to the device."""
     if device.startswith("cuda"):
         torch.cuda.empty_cache()

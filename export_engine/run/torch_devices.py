@@ -1,4 +1,4 @@
-"""The devices that torch reports, and where a program is at home."""
+"""The devices that torch reports, and the device of a program."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def missing_device(device: str) -> str | None:
 
 
 def home_of(program: torch.export.ExportedProgram, inputs: list[Any]) -> str:
-    """Where most of what a program holds and takes lies; `cpu` if it is all numbers."""
+    """The device of most of a program's tensors; `cpu` if it has none."""
     counts: dict[str, int] = {}
     for value in _tensors(program, inputs):
         name = str(value.device)
@@ -56,7 +56,7 @@ def _tensors(program: torch.export.ExportedProgram, inputs: list[Any]) -> Iterat
 
 
 def synchronize(device: str) -> None:
-    """Waits until a device has done all that it was asked to."""
+    """Synchronizes a device."""
     kind = device.partition(":")[0]
     if kind == "cuda":
         torch.cuda.synchronize(device)

@@ -1,4 +1,4 @@
-"""The same Shapes as Dims or as a ShapesSpec: what one cannot say as the other does is an error.
+"""Converts Shapes between Dims and a ShapesSpec; what cannot be expressed is an error.
 
 A Dim's multiple, `16*_rows`, is a ShapeVar with an assumption, `rows % 16 == 0`, and the other way
 round. Equal, derived and bounded sizes are said by both.
@@ -144,7 +144,7 @@ def as_dims(
 
 
 def _turn(relation: Relation) -> int:
-    """Ties first: what divides a size may then be said of what the size is made from."""
+    """Ties first, so that a divisor can apply to the root of a derived size."""
     if relation.operator != "==":
         return 2
     sides = relation.left, relation.right
@@ -161,7 +161,7 @@ class _Line:
 
 
 class _Roots:
-    """What each name is a line of, as one assumption after the other is taken in."""
+    """Each name as a linear expression of a root, refined by one assumption after another."""
 
     def __init__(self, leaves: Leaves, bounds: Mapping[str, Bounds]) -> None:
         self._ints = ints_of(leaves)
@@ -171,7 +171,7 @@ class _Roots:
         self.bounds |= {name: (each.low, each.high) for name, each in self._ints.items()}
 
     def assume(self, relation: Relation) -> None:
-        """Takes in an assumption."""
+        """Adds an assumption."""
         if not self._divides(relation) and not self._bounds_or_ties(relation):
             raise Misfit(
                 f"no Dim can say `{relation}`; under Dims it is a guard where the code asks for it",
@@ -205,7 +205,7 @@ class _Roots:
         return low if low == high else None
 
     def _line(self, expression: Expression) -> _Line | None:
-        """An expression as a line of one root."""
+        """An expression as linear in one root."""
         found = linear(self._in_roots(expression))
         if found is None or len(found[0]) != 1:
             return None
@@ -222,7 +222,7 @@ class _Roots:
         return replaced(expression, by)
 
     def _divides(self, relation: Relation) -> bool:
-        """Of `(2*seq + 1) % 16 == 3`, the sizes that fulfil it."""
+        """The sizes that satisfy `(2*seq + 1) % 16 == 3`."""
         left, rest = relation.left, relation.right
         if isinstance(left, int):
             left, rest = rest, left

@@ -1,4 +1,4 @@
-"""What changed between two Shapes, as data that reads as sentences: `x dim 0: static → batch`."""
+"""The differences of two Shapes, as data that prints as sentences: `x dim 0: static → batch`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from export_engine.shapes.spec import Shapes
 
 @dataclass(frozen=True)
 class DimChange:
-    """A dim of an input that may now vary otherwise."""
+    """A dim of an input whose spec changed."""
 
     path: str
     position: int
@@ -80,8 +80,7 @@ Change = DimChange | BoundsChange | AssumptionChange | FormChange
 def changes(before: Shapes, after: Shapes) -> list[Change]:
     """Every dim, bound and assumption that differs: dims of inputs first, in order of mention.
 
-    A leaf that one of them does not name is static there. Bounds of a Dim that is gone are not
-    told.
+    A leaf that one of them does not name is static there. Bounds of a removed Dim are not listed.
     """
     found: list[Change] = []
     for path in dict.fromkeys([*before.leaves, *after.leaves]):

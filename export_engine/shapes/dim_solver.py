@@ -1,4 +1,4 @@
-"""SizeFacts → the complete Shapes that the trace allows, and what in the wanted ones does not hold.
+"""SizeFacts → the complete Shapes that the trace allows, and the problems of the requested ones.
 
 Lossless where it can be: equal dims share a name, derived ones are formulas of it, ranges are as
 wide as the conditions let them be. A dim that the trace fixed becomes static, and the problem says
@@ -22,7 +22,7 @@ from export_engine.torch_internals import linear_in
 
 @dataclass(frozen=True)
 class Solution:
-    """The Shapes that the trace allows, and the problems of those that were asked for."""
+    """The Shapes that the trace allows, and the problems of the requested ones."""
 
     shapes: Shapes
     problems: tuple[Problem, ...]
@@ -33,7 +33,7 @@ def solve(facts: SizeFacts, automatic: Collection[str] = ()) -> Solution:
 
     Args:
         facts: what a trace found out.
-        automatic: names of Dims that are to be left to torch (`*`), since torch refuses them.
+        automatic: names of Dims that are to be left to torch (`*`), since torch rejects them.
     """
     loose = {
         root
@@ -143,7 +143,7 @@ def _spec(
 
 
 def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
-    """A dim that torch decides on, with the bounds that are known; `!` stays `!`."""
+    """An automatic dim with its known bounds; `!` stays `!`."""
     scale, offset = line
     low = scale * sizes.first + offset
     high = None if sizes.last is None else scale * sizes.last + offset
@@ -155,7 +155,7 @@ def _bounds(facts: SizeFacts, sizes: Progression, written: _Root) -> Bounds:
     low = (sizes.first - written.offset) // written.scale
     high = None if sizes.last is None else (sizes.last - written.offset) // written.scale
     asked = facts.shapes.bounds.get(written.name or "", Bounds())
-    if written.scale == 1:  # what the user asked for, where it is narrower
+    if written.scale == 1:  # the requested bound, if narrower
         low = max(low, asked.low or 0)
         high = min((each for each in (high, asked.high) if each is not None), default=None)
         return Bounds(low if low > LEAST or low == asked.low else None, high)

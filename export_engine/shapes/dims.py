@@ -1,4 +1,4 @@
-"""What one dim may be: static, automatic, dynamic, pinned, named or computed; and int arguments."""
+"""The spec of one dim: static, automatic, dynamic, pinned, named or computed; and int arguments."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Computed:
-    """A size made of others in a way that no Dim can say. Written `(a + b)`, `(seq // 2)`."""
+    """A size computed from others in a way that no Dim can express.
+
+    Written `(a + b)`, `(seq // 2)`.
+    """
 
     expression: Expression
 

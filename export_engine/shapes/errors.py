@@ -1,4 +1,4 @@
-"""ShapesError: a text or a spec that does not work, shown with a caret under the place."""
+"""ShapesError: an invalid text or spec, shown with a caret under the place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _AROUND = 60
 
 
 class ShapesError(ValueError):
-    """A text or a spec that does not work. `str(error)` can be shown as it is.
+    """An invalid text or spec. `str(error)` can be shown as it is.
 
     Args:
         message: what is wrong and what to do next.
@@ -26,7 +26,7 @@ class ShapesError(ValueError):
 
 
 class Misfit(ShapesError):
-    """A leaf, or one of its dims, does not fit a call. Whoever has the text points at it."""
+    """A leaf, or one of its dims, does not fit a call. The holder of the text adds the position."""
 
     def __init__(self, message: str, path: str, position: int | None = None) -> None:
         self.path = path

@@ -33,7 +33,7 @@ def with_leaves(request: Request, change: Callable[[str, Any], Any]) -> Request:
 def with_size(request: Request, dims: Iterable[tuple[str, int]], size: int) -> Request:
     """The request with an example of another size along some dims, and along those tied to them.
 
-    Tied are the dims that carry the same Dim's name; derived ones follow by their formula. Tensors
+    Dims with the same Dim name follow; derived ones by their formula. Tensors
     are repeated or cut, so that their values stay plausible.
 
     Args:
@@ -68,7 +68,7 @@ def with_size(request: Request, dims: Iterable[tuple[str, int]], size: int) -> R
 
 
 def repeated(value: torch.Tensor, dim: int, size: int) -> torch.Tensor:
-    """A copy of a tensor with another size along a dim: its slices over and over."""
+    """A copy of a tensor with another size along a dim, its slices repeated."""
     if value.shape[dim] == size:
         return value
     if value.shape[dim] == 0:

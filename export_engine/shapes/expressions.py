@@ -34,7 +34,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 _WEAK, _STRONG, _ATOM = range(3)
-"""How firmly the parts of an expression hold together."""
+"""Precedence levels of an expression's parts."""
 _DEEPEST = 40
 """Nesting of operations; deeper ones are rejected."""
 
@@ -73,7 +73,7 @@ Expression = int | Size | Operation
 
 @dataclass(frozen=True)
 class Relation:
-    """What holds between sizes, on every call: `seq % 16 == 0`, `a + b <= 512`."""
+    """A relation of sizes that holds on every call: `seq % 16 == 0`, `a + b <= 512`."""
 
     operator: str
     left: Expression

@@ -54,7 +54,7 @@ _DIGITS = 19
 
 
 class Parsed(NamedTuple):
-    """What a text says, and where in it."""
+    """A parsed text, with positions."""
 
     text: str
     leaves: Mapping[str, tuple[Spec, ...]]
@@ -70,7 +70,7 @@ class Parsed(NamedTuple):
 
 
 def parse(text: str) -> Parsed:
-    """What a text says.
+    """Parses a text.
 
     Raises:
         ShapesError: the text does not follow the grammar; the error points at the column.
@@ -311,14 +311,14 @@ class _Parser:
         return token
 
     def _made(self, at: Token, make: Callable[..., _T], *parts: object) -> _T:
-        """`make(*parts)`; what it refuses is an error at the token."""
+        """`make(*parts)`; its error points at the token."""
         try:
             return make(*parts)
         except ShapesError as error:
             self._fail(error.message, at)
 
     def _fail_after(self, dim: Spec) -> NoReturn:
-        """Says what may follow a dim, and how to write what looks like arithmetic."""
+        """Raises an error about what follows a dim, with the right syntax for arithmetic."""
         following = self._peek()
         if following.kind == "comparison":
             self._fail("a relation stands by itself, after a `;`: `x: seq; seq <= 512`")

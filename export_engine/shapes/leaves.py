@@ -1,4 +1,4 @@
-"""The leaves of a call's inputs by path, and what to say about a path that is none of them.
+"""The leaves of a call's inputs by path, and errors for paths that do not match.
 
 Importing this module imports torch.
 """
@@ -58,7 +58,7 @@ def check_paths(paths: Iterable[str], leaves: list[Leaf], signature: inspect.Sig
 
 
 def check_dims(leaf: Leaf, specs: Sequence[Any], bounds: Mapping[str, Bounds]) -> None:
-    """Raises Misfit where a spec has another number of dims than its tensor."""
+    """Raises Misfit if a spec's number of dims differs from its tensor's."""
     path, value = leaf
     if len(specs) == value.dim():
         return

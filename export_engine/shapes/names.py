@@ -1,4 +1,4 @@
-"""What may be a name and what a size, in the language and in values made without it."""
+"""Validates names and sizes, in the language and in values made without it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A condition on one size, solved: the sizes at which it does not hold, residue by residue.
+"""Solves a condition on one size: the sizes at which it does not hold, by residue.
 
 Among the sizes `period*k + residue`, floor divisions and remainders by numbers are polynomials in
-`k`, so that every part of a condition is a few pieces, each an interval of `k` with a polynomial.
-A comparison cuts them where its sides cross. Nothing is tried out and nothing depends on how large
-a size is.
+`k`, so that every part of a condition is a few pieces, each an interval of `k` with a polynomial. A
+comparison cuts them where its sides cross. Nothing is enumerated, and the cost does not depend on
+the sizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Poly = tuple[Number, ...]
 """Coefficients, the constant first; none at the end is 0."""
 
 _MOST_POINTS = 512
-"""Divisors that depend on the size are gone through one by one, up to so many."""
+"""How many values of a divisor that depends on the size are enumerated."""
 _HIGHEST_DEGREE = 4
 _LARGEST_POWER = 64
 """The largest exponent of a power of a number."""
@@ -33,7 +33,7 @@ class Unsolved(Exception):
 
 
 class _Refine(Exception):
-    """The period has to be so many times as long."""
+    """The period must be this many times as long."""
 
     def __init__(self, factor: int) -> None:
         self.factor = factor
@@ -43,7 +43,7 @@ class _Piece(NamedTuple):
     low: int
     high: int | None
     value: Poly | None
-    """None where there is no value, as of a division by zero."""
+    """None where the value is undefined, as after a division by zero."""
 
 
 def solved_by_residue(formula: Formula, most: int) -> list[Pieces]:

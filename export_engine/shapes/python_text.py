@@ -1,4 +1,4 @@
-"""Shapes as the Python that one would write for torch, to be pasted: Dims, or a ShapesSpec.
+"""Shapes as Python code for torch, to paste: Dims, or a ShapesSpec.
 
 Importing this module imports torch.
 """

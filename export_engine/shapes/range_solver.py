@@ -2,8 +2,8 @@
 
 What is found is a progression, all sizes `first + k*step`, which is what a range (step 1) or a
 derived dim (`4*_h`) can say. It is exact, and takes as long for an example of 10**9 as for one of
-10: `piecewise` turns floor divisions and remainders by numbers into polynomials. A condition that
-it has no answer for is tried out near the example, and the progression says that it is not exact.
+10: `piecewise` turns floor divisions and remainders by numbers into polynomials. A condition
+without an exact answer is tested near the example, and the progression is marked as not exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from export_engine.shapes.piecewise import Pieces, Unsolved, solved_by_residue
 
 _MOST_PERIOD = 4096
 _NEAR = 2048
-"""How far from the example sizes are tried where there is no exact answer."""
+"""How far from the example sizes are tested if there is no exact answer."""
 _FAR = (9_973, 65_537, 1_000_003, 16_777_259)
 _FEWEST = 3
 """Sizes that a progression with a step must have, to be more than chance."""
@@ -32,7 +32,7 @@ class Progression:
     last: int | None
     step: int = 1
     exact: bool = field(default=True, compare=False)
-    """Whether it was worked out; else it is what was found by trying sizes near the example."""
+    """Whether it is exact; else it was found by testing sizes near the example."""
 
     @property
     def single(self) -> bool:
@@ -135,7 +135,7 @@ class _Around:
 
 
 class _Exact(_Around):
-    """Worked out: modulo the period of the conditions, each is true in a few intervals."""
+    """The exact solution: modulo the conditions' period, each is true in a few intervals."""
 
     exact = True
 
@@ -175,7 +175,7 @@ def _solved(condition: Condition) -> list[Pieces]:
 def _nearest(
     bad: Sequence[Pieces], residue: int, period: int, example: int
 ) -> tuple[int, int | None]:
-    """Of the sizes with a residue that are ruled out, the nearest to the example on each side."""
+    """The nearest excluded sizes of a residue on each side of the example."""
     below, above = -1, None
     below -= (-1 - residue) % period  # no size is below 0
     for pieces in bad:
@@ -192,7 +192,7 @@ def _nearest(
 
 
 class _Tried(_Around):
-    """Tried out, size by size near the example, and a few far ones."""
+    """The tested solution: sizes near the example, and a few far ones."""
 
     exact = False
 

@@ -184,7 +184,7 @@ def params_of(
     leaf: Callable[[str, Any], Any],
     container: Callable[[str, dict[Any, Any]], Any],
 ) -> dict[str, Any]:
-    """What a ParamsSpec is made of, by parameter; parts of which nothing is said are left out.
+    """The arguments of a ParamsSpec, by parameter; parts without a spec are left out.
 
     Args:
         bound: a call.
@@ -192,7 +192,7 @@ def params_of(
         container: the spec of a container from its kind and its parts' specs.
 
     Raises:
-        Misfit: something is said of what no ShapesSpec reaches.
+        Misfit: a spec is for a part that a ShapesSpec cannot address.
     """
     walk = _Walk(leaf, container)
     params: dict[str, Any] = {}
@@ -243,10 +243,10 @@ class _Walk:
 def from_shapes_spec(
     spec: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Said:
-    """What a ShapesSpec or ParamsSpec says of a call. Optimization hints are not kept.
+    """The parts of a ShapesSpec or ParamsSpec for a call. Optimization hints are not kept.
 
     Raises:
-        ShapesError: it does not fit the call, or says what the language cannot.
+        ShapesError: it does not fit the call, or cannot be written in the language.
     """
     try:
         found = leaf_specs(spec, target, args, kwargs)
@@ -294,7 +294,7 @@ class _Reading:
 
     @property
     def sizes(self) -> dict[Any, Expression]:
-        """What to call each variable's symbol."""
+        """The name of each variable's symbol."""
         return {symbol: Size(name) for symbol, name in self._names.items()}
 
     def leaf(self, path: str, given: Any) -> tuple[Spec, ...]:

@@ -1,7 +1,7 @@
-"""What tracing asked of unbacked sizes, as an assumption that answers it.
+"""Assumptions that decide conditions on unbacked sizes.
 
-Tracing fails where the code asks something of a ShapeVar, since it has no value. The answer that
-the example gives can be assumed: `seq > 1`. As a bound where it is one, so that it reads well.
+Tracing fails if the code branches on a ShapeVar, which has no value. The example's answer can be
+assumed: `seq > 1`, written as a bound if possible.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def unbacked_places(attempt: Attempt) -> dict[str, InputPlace]:
 
 
 def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
-    """The assumptions by which a condition on unbacked sizes is answered as for the example.
+    """The assumptions that decide a condition on unbacked sizes as the example does.
 
     Args:
         attempt: a failed one.
@@ -97,7 +97,7 @@ def _opposite(relation: Relation) -> Relation:
 
 
 def example_sizes(shapes: Shapes, values: dict[str, Any]) -> dict[str, int]:
-    """What each name is in the example, where a dim or an int is that name by itself."""
+    """The example's value of each name that is a dim or an int by itself."""
     found: dict[str, int] = {}
     for path, specs in shapes.leaves.items():
         value = values.get(path)
@@ -115,7 +115,7 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
     """The shapes with one more assumption, as a bound where it says one.
 
     Raises:
-        ShapesError: that leaves a size no choice.
+        ShapesError: that leaves only one size.
     """
     found = linear(Operation("-", relation.left, relation.right))
     if found is None or len(found[0]) != 1:

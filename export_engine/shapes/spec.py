@@ -2,7 +2,7 @@
 
 A Shapes names some leaves of the call's inputs and says, per dim, how its size may vary. Leaves it
 does not name are static. Bounds belong to a Dim's name, not to a place where it stands. Nothing
-here knows torch, nor the inputs of a call: whether a Shapes fits one, `to_torch` says.
+here imports torch or knows the inputs of a call: `to_torch` checks whether a Shapes fits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from export_engine.shapes.printing import write
 
 @dataclass(frozen=True, repr=False)
 class Shapes:
-    """What is dynamic in a call. `str(shapes)` is the short language; `parse` is its inverse.
+    """The dynamic shapes of a call. `str(shapes)` is the short language; `parse` is its inverse.
 
     Raises:
         ShapesError: a path or a bound is not one that the language can write.
@@ -45,7 +45,7 @@ class Shapes:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Per Dim, by name. A Dim without an entry is free; one that no leaf mentions is dropped."""
     assumptions: tuple[Relation, ...] = ()
-    """What holds between sizes on every call; the program asserts it."""
+    """Relations between sizes on every call; the program asserts them."""
     unbacked: bool = False
     """Whether the sizes are unbacked symbols (`ShapesSpec`), not Dims: nothing is specialized on
     0 and 1 and nothing silently. Implied by assumptions, int arguments and Computed sizes."""
@@ -139,9 +139,9 @@ class Shapes:
 
         A dict of Dims, or a ShapesSpec where the sizes are unbacked, which needs torch 2.14.
 
-        Whether the sizes of the call fit is for torch to say when it exports. A spec for what
-        `**kwargs` takes is as torch documents it, yet torch.export itself trips over it (issue
-        150022); `capture` exports it.
+        torch checks the sizes of the call when it exports. Specs of `**kwargs` follow torch's
+        documentation, although torch.export itself fails on them (issue 150022); `capture` exports
+        it.
 
         Args:
             target: what is called: a module or a callable.
@@ -210,7 +210,7 @@ class Shapes:
         return spec.name if isinstance(spec, Named) else None
 
     def symbol_name(self, path: str, position: int) -> str | None:
-        """What to call the symbol of a dim; None where the dim has a symbol without a name.
+        """The name of a dim's symbol; None if the symbol has no name.
 
         A dim that is derived from a Dim is a formula of the Dim's symbol. One that is derived from
         a ShapeVar has an unbacked symbol of its own, which is asserted to be equal to the formula.

@@ -1,4 +1,4 @@
-"""What to call torch's symbols when there is no program to read names off: an attempt that failed.
+"""Names of torch's symbols for a failed attempt, which has no program.
 
 An input's dim goes by its Dim's name, else by its place, `x.shape[0]`; a number computed from data
 by the variable that holds it, else by the code that computed it.
@@ -56,7 +56,7 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
 
 
 def _computed_name(birth: SymbolBirth, dims: Mapping[str, int]) -> str:
-    """What to call a number that was computed from data: its variable, where that is certain."""
+    """The name of a data-dependent number: its variable, if certain."""
     name, value = _assigned(birth.stack)
     dim = dims.get(str(birth.symbol))
     if dim is not None:
@@ -84,7 +84,7 @@ def _called(call: ast.Call) -> str:
 
 
 def _computed_dims(attempt: Attempt) -> dict[str, int]:
-    """The dim that each size computed from data is of what its line computes, by symbol."""
+    """The dim of its line's result that each data-dependent size is, by symbol."""
     lines = {
         str(birth.symbol): birth.stack[-1]
         for birth in attempt.recording.births

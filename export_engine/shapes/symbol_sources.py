@@ -1,4 +1,4 @@
-"""Which dim of which input a symbol was made for, read off torch's name of its source."""
+"""The input dim behind a symbol, from torch's name of its source."""
 
 from __future__ import annotations
 

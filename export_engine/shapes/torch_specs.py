@@ -137,7 +137,7 @@ def _hint(hint: Any, low: int | None, high: int | None) -> Any:
 def from_torch(
     dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[Specs, dict[str, Bounds]]:
-    """What `dynamic_shapes` say of a call, and the bounds of their Dims.
+    """The specs in `dynamic_shapes` of a call, and the bounds of their Dims.
 
     Wholly static leaves are left out.
 
@@ -189,7 +189,7 @@ def specs_by_input(
 ) -> Any:
     """`dynamic_shapes` by name, each keyword of `**kwargs` an input of its own.
 
-    That is how torch sees the inputs while `recording`. Specs of a call that fills no `**kwargs`,
+    torch sees the inputs like this while `recording`. Specs of a call that fills no `**kwargs`,
     and what is neither by name nor by position, stay as they are.
     """
     signature = signature_of(target)

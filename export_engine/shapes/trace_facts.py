@@ -1,4 +1,4 @@
-"""Reads what an attempt found out about the sizes of its inputs: values, ranges, conditions."""
+"""Reads an attempt's facts about its input sizes: values, ranges, conditions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from export_engine.torch_internals import (
 
 @dataclass(frozen=True)
 class InputDim:
-    """A dim that the request asks to be dynamic, and what became of it."""
+    """A requested dynamic dim, and its result."""
 
     place: InputPlace
     wanted: Spec
@@ -37,7 +37,7 @@ class InputDim:
 
     @property
     def fixed(self) -> bool:
-        """Whether the trace took its size for a constant."""
+        """Whether the trace specialized its size."""
         return not getattr(self.value, "free_symbols", None)
 
 
@@ -95,7 +95,7 @@ class SizeFacts:
 
 
 def size_facts(attempt: Attempt) -> SizeFacts | None:
-    """The facts; None where nothing was asked to be dynamic, or no trace began."""
+    """The facts; None if nothing was requested to be dynamic, or no trace began."""
     request = attempt.request
     if request is None:
         return None
@@ -124,7 +124,7 @@ def size_facts(attempt: Attempt) -> SizeFacts | None:
 
 
 def shapes_of(request: Request) -> Shapes | None:
-    """What a request asks to be dynamic, as Shapes; None where it asks nothing, or nonsense."""
+    """The requested Shapes; None if there are none or they are invalid."""
     given = request.shapes
     if given is None or isinstance(given, Shapes):
         return given

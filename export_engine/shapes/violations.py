@@ -25,22 +25,22 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class Problem:
-    """Something asked for that does not hold."""
+    """A request that does not hold."""
 
     kind: Literal["fixed", "zero-one", "equal", "derived", "multiple", "range", "tied"]
     text: str
     """A clause in the user's terms: `batch must be at most 16`."""
     dims: tuple[InputDim, ...]
     stack: Stack = ()
-    """The line that makes it so."""
+    """The responsible line."""
     condition: str = ""
-    """What that line asks, in the user's terms."""
+    """The line's condition, in the user's terms."""
     excluded: tuple[int, ...] = ()
     """For a size that must be a multiple: some sizes that are not, to try them."""
 
     @property
     def lossy(self) -> bool:
-        """Whether a wanted dim cannot vary at all."""
+        """Whether a requested dim cannot vary at all."""
         return self.kind in ("fixed", "zero-one")
 
 
@@ -59,7 +59,7 @@ def function_of(condition: Any, root: Any) -> Condition:
 
 
 def problems_of(facts: SizeFacts, roots: Mapping[Any, Progression]) -> list[Problem]:
-    """Every problem, in the order of the lines that make them.
+    """Every problem, in the order of the responsible lines.
 
     Args:
         facts: what a trace found out.
@@ -96,7 +96,7 @@ def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) ->
 
 
 def _cause(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
-    """The condition that fixed a dim: the last that is about it alone and holds for one size."""
+    """The condition that fixed a dim: the last one on it alone that holds for one size."""
     symbol = next((s for s, place in facts.places.items() if place == dim.place), None)
     about = [
         each
@@ -129,7 +129,7 @@ def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Ite
 
 
 def _says_so(first: InputDim, dim: InputDim) -> bool:
-    """Whether the Shapes asked for say already how the two are related."""
+    """Whether the requested Shapes already relate the two."""
     one, other = first.wanted, dim.wanted
     return not (isinstance(one, Named) and isinstance(other, Named)) or one.name == other.name
 
@@ -161,7 +161,7 @@ def _joining(facts: SizeFacts, first: InputDim, dim: InputDim) -> SizeCondition 
 
 
 def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Problem]:
-    """Conditions that refuse some of the sizes asked for, one problem per line that asks."""
+    """Conditions that exclude some requested sizes, one problem per line."""
     dims = tuple(dim for dim in facts.dims if dim.value == root) or tuple(
         dim for dim in facts.dims if root in getattr(dim.value, "free_symbols", ())
     )
@@ -195,7 +195,7 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
 
 
 def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
-    """Sizes asked for that are refused: those between two that hold, else those next to an end."""
+    """Requested sizes that are excluded: between two that hold, else next to a bound."""
     first, last, step = sizes.first, sizes.last, sizes.step
     if step > 1:
         return [first + each for each in range(1, step)]
@@ -211,7 +211,7 @@ def _asked(facts: SizeFacts, dim: InputDim) -> Bounds:
 
 
 def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
-    """Conditions on several sizes at once, which no Dim can say, and which refuse some of them."""
+    """Conditions on several sizes, which no Dim can express and which exclude some."""
     seen: set[str] = set()
     for each in facts.conditions:
         symbols = sorted(each.condition.free_symbols, key=str)
@@ -244,7 +244,7 @@ def _with_cause(
 
 
 def name_of(dim: InputDim) -> str:
-    """What to call a dim: its Dim's name, else `x.shape[0]`."""
+    """The name of a dim: its Dim's name, else `x.shape[0]`."""
     spec = dim.wanted
     if isinstance(spec, Named) and not spec.derived:
         return spec.name
@@ -252,7 +252,7 @@ def name_of(dim: InputDim) -> str:
 
 
 def shortened(condition: str) -> str:
-    """A condition as far as it can be read at a glance."""
+    """A condition, shortened."""
     return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
 
 

@@ -16,7 +16,7 @@ def _torch() -> str:
 
 TORCH = _torch()
 MADE_UP = "torch" + os.sep
-"""How torch names files of its own in the stacks of nodes that it adds: `torch/fx/passes/...`."""
+"""How torch names its own files in the stacks of nodes that it adds: `torch/fx/passes/...`."""
 _PATHS = sysconfig.get_paths()
 LIBRARIES = tuple(
     {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}

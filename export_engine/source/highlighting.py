@@ -1,4 +1,4 @@
-"""Text coloured by Pygments, as tokens: who draws them sets the text as text, never as HTML."""
+"""Text highlighted by Pygments, as tokens, to be set as text and never as HTML."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pygments.lexers.python import PythonLexer
 from pygments.token import STANDARD_TYPES, _TokenType
 
 LONG_TEXT = 30_000
-"""Characters. Pygments takes about a second for 150,000, and files of libraries have more."""
+"""Characters. Pygments takes about a second for 150,000, and library files are longer."""
 LONG_LINE = 2_000
-"""Characters. Of a longer line, one of Pygments' patterns may take minutes."""
+"""Characters. On a longer line, one of Pygments' patterns may take minutes."""
 LONGEST = 1.0
-"""Seconds of the processor for one text: there are texts for which Pygments takes hours."""
+"""CPU seconds for one text: on some, Pygments takes hours."""
 _DEF = re.compile(r"(\s*)(?:async )?def ")
 
 
@@ -33,7 +33,7 @@ def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
 
     Args:
         text: the source.
-        seconds: of the processor; what is not coloured by then is plain.
+        seconds: CPU time; what is not highlighted by then stays plain.
     """
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     long = {number: row for number, row in enumerate(rows) if len(row) > LONG_LINE}
@@ -53,9 +53,9 @@ def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
 
 
 def _pieces(text: str, until: float) -> Iterator[tuple[str, str]]:
-    """Pieces of a text, each with its class; in the order of the text, which they are together."""
+    """Pieces of a text with their classes; joined, they are the text."""
     done = 0
-    # The text is as it was given: no line end is changed, so that pieces can be counted.
+    # Line ends are unchanged, so that pieces can be counted.
     lexer = PythonLexer(stripnl=False, ensurenl=False)
     for _, kind, value in lexer.get_tokens_unprocessed(text):
         yield _short_class(kind), value
@@ -74,7 +74,7 @@ def python_lines_around(
     Args:
         text: the source of a file.
         lines: numbers of lines that matter, from 1.
-        seconds: of the processor; what is not coloured by then is plain.
+        seconds: CPU time; what is not highlighted by then stays plain.
     """
     until = time.thread_time() + seconds
     if len(text) <= LONG_TEXT:
@@ -99,10 +99,9 @@ def _padded(text: str, seconds: float) -> list[list[Token]]:
 
 
 def _functions(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """First and last line of each function that is in no other, its decorators included.
+    """First and last line of each outermost function, decorators included.
 
-    Told by how far lines are indented: the text may be anybody's, and Python's parser is not made
-    for that.
+    By indentation: the text may be hostile, and Python's parser is not made for that.
     """
     begun: tuple[int, int] | None = None
     """The line that the function begins at, and how far it is indented."""

@@ -1,4 +1,4 @@
-"""The text of a notebook cell as its author typed it.
+"""The text of a notebook cell as typed.
 
 IPython turns magics into calls before it compiles a cell, line by line, and keeps that text.
 """
@@ -24,7 +24,7 @@ def _line(line: str) -> str:
     before, method, given = found.groups()
     try:
         words = ast.literal_eval(f"({given},)")
-    except (SyntaxError, ValueError):  # somebody wrote the call out, with more than texts
+    except (SyntaxError, ValueError):  # the call was written by hand, with other arguments
         return line
     typed = " ".join(str(word) for word in words).rstrip()
     return f"{before}{_SIGNS.get(method, '%')}{typed}{line[found.end() :]}"

@@ -1,4 +1,4 @@
-"""Call stacks as a user reads them: without torch's plumbing, the outermost call first.
+"""Call stacks for a user: without torch's internals, outermost call first.
 
 Frames are kept when they are the user's, their libraries', or one of torch's own `nn` modules or
 example cases.
@@ -21,7 +21,7 @@ from export_engine.source.file_owner import TORCH
 _TORCH = TORCH.replace("\\", "/")
 _TORCH_NN = _TORCH + "nn/"
 _EXPORTDB = _TORCH + "_export/db/examples/"
-# Stands between any two modules and tells a reader nothing.
+# Between any two modules, and of no use to a reader.
 _NN_PLUMBING = _TORCH_NN + "modules/module.py"
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
 _ENGINE = __file__.rsplit("/", 2)[0] + "/"
@@ -30,7 +30,7 @@ _FRAME_LINE = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d{1,9}), in (?
 
 
 class Location(NamedTuple):
-    """A line that was being run."""
+    """A line of a stack."""
 
     file: str
     line: int
@@ -71,7 +71,7 @@ def is_shown(path: str) -> bool:
         return path.startswith((_TORCH_NN, _EXPORTDB)) and path != _NN_PLUMBING
     if path.startswith("<"):
         return path.startswith(_PROMPTS)
-    if path.startswith("torch/"):  # how torch signs the checks that it adds by itself
+    if path.startswith("torch/"):  # torch's marker of the checks that it adds itself
         return False
     standard = path.startswith(_STANDARD_LIBRARY) and "-packages" not in path
     return not standard and not path.startswith(_ENGINE)
@@ -86,7 +86,7 @@ def outside_torch(stack: Stack) -> Stack:
 
 
 def without_repeats(locations: Iterable[Location]) -> Stack:
-    """The stack without a path that is walked twice.
+    """The stack without a repeated path.
 
     A branch of torch.cond is traced on its own first; the recovered stack of each of its ops begins
     again at the function that called cond.

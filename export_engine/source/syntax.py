@@ -1,7 +1,7 @@
-"""The syntax tree around a place in the user's code: which expression, and what is asked of it.
+"""The syntax tree around a place in the user's code: the expression, and what Python asks of it.
 
 Reads source through linecache, which knows files, notebook cells and edited copies of both. Runs
-nothing of it. What cannot be read or parsed gives None.
+nothing of it. Unreadable or invalid source gives None.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What Python wants to know at a place."""
+    """The question that Python asks at a place."""
 
     construct: Construct
     asked: ast.expr
     """The expression whose plain value decides: `x.sum() > 0`."""
     node: ast.AST
-    """The statement, conditional expression or call that asks."""
+    """The statement, conditional expression or call that asks it."""
 
 
 class Code:
@@ -66,7 +66,7 @@ class Code:
         """Make one. Raises SyntaxError."""
         self._text = text
         self._lines = text.splitlines(keepends=True)
-        with warnings.catch_warnings():  # Python warned of odd literals when the code was run
+        with warnings.catch_warnings():  # Python already warned about odd literals
             warnings.simplefilter("ignore")
             self.tree = ast.parse(text)
 

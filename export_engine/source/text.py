@@ -1,4 +1,4 @@
-"""The text of the files that a Record's stacks go through."""
+"""The text of the files in a Record's stacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_FILE = 5_000_000
 
 
 class SourceMissing(Exception):
-    """Why a file's text is not to be had. Its text can be shown as it is."""
+    """Why a file's text is unavailable. The message can be shown as it is."""
 
 
 class Frame(NamedTuple):
@@ -47,7 +47,7 @@ def source_lines(record: Record, file: int, seconds: float = LONGEST) -> list[li
     Args:
         record: whose file.
         file: its number.
-        seconds: of the processor; what is not coloured by then is plain.
+        seconds: CPU time; what is not highlighted by then stays plain.
 
     Raises:
         SourceMissing: the text is not on this machine, or is not Python source.
@@ -81,7 +81,7 @@ def source_text(record: Record, file: int) -> str:
 
 
 def source_line(record: Record, file: int, line: int) -> str:
-    """One line of a file, stripped; empty where it is not to be had."""
+    """One line of a file, stripped; empty if unavailable."""
     entry = record.files[file]
     if entry.text:
         lines = _lines(entry.text)
@@ -92,7 +92,7 @@ def source_line(record: Record, file: int, line: int) -> str:
 
 
 def with_sources(record: Record) -> Record:
-    """The Record with the text of its files inside, where it is to be had; torch's own left out."""
+    """The Record with the text of its files, if available; torch's own are left out."""
     files = []
     for number, entry in enumerate(record.files):
         try:
@@ -109,7 +109,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _may_open(entry: SourceFile) -> bool:
-    """A trusted program brings its own paths: they open cells and Python source, nothing else."""
+    """Paths in a trusted program open only cells and Python source."""
     return entry.origin == "cell" or entry.path.endswith((".py", ".pyi"))
 
 

@@ -1,7 +1,7 @@
-"""All use of torch's private names. Nothing else in the project may know them.
+"""All use of torch's private names; nothing else in the project uses them.
 
-`capabilities.py` lists each name, with what goes without it; it is looked for when it is first
-needed. Where it is missing, what depends on it is left out, and the view says so.
+`capabilities.py` lists each name with what is lost without it; it is probed on first use. If it is
+missing, what depends on it is left out, and the view says so.
 """
 
 from typing import TYPE_CHECKING

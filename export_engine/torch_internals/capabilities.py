@@ -1,8 +1,8 @@
-"""Every private name of torch's that Export Explorer uses, and what goes without each.
+"""Every private name of torch that Export Explorer uses, and what is lost without it.
 
-`without` is what a user reads; it is empty where we know another way to the same. What torch
-documents without listing it as public (ShapeEnv, the tracers, `torch.utils._pytree`) is here too:
-it may move as well.
+`without` is shown to the user; it is empty if there is a replacement. Names that torch documents
+without listing them as public (ShapeEnv, the tracers, `torch.utils._pytree`) are here, too: they
+may move as well.
 """
 
 from __future__ import annotations
@@ -441,7 +441,7 @@ OF_COMPARISON = (
 
 
 def left_out(*areas: Area) -> list[str]:
-    """What this torch does not let us do, in sentences; of all areas where none is named."""
+    """Sentences on what this torch lacks; of all areas if none is named."""
     return [
         each.sentence
         for each in REGISTRY.values()

@@ -1,7 +1,7 @@
-"""A private name of torch's, looked up and probed once: what is there, and what goes without it.
+"""A private name of torch, looked up and probed once: what is there, and what is lost without it.
 
-A name that is missing, or takes other parameters than we give it, costs what depends on it and
-nothing else. The view and `explorer.doctor()` say what that is, and which name it needs.
+A missing or changed name disables only what depends on it. The view and `explorer.doctor()` say
+what that is, and which name it needs.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ ExportDB and torch's pages on graph breaks, or the comparison with torch.compile
 
 
 class Looked(NamedTuple):
-    """What came of looking for a private name."""
+    """The result of probing a private name."""
 
     value: Any
     """The object; None where it is missing, and for an attribute that only instances have."""
     reason: str = ""
-    """Why it cannot be used, to stand after its name: `which torch 2.16 does not have`."""
+    """Why it cannot be used, as a clause after its name: `which torch 2.16 does not have`."""
     older: bool = False
     """Whether it is there under its older name."""
 
 
 PROBED: dict[str, Looked] = {}
-"""By path, what has been looked for so far in this process."""
+"""The probes so far in this process, by path."""
 REGISTRY: dict[str, Capability] = {}
 """By path, each private name that Export Explorer uses."""
 
 
 class MissingCapabilityError(RuntimeError):
-    """This torch lacks what was asked for. Its text can be shown as it is."""
+    """This torch lacks a capability. The message can be shown as it is."""
 
 
 class Notes(Protocol):
-    """What keeps the sentences on what failed in the middle of an export."""
+    """Collects sentences on what failed in the middle of an export."""
 
     left_out: list[str]
 
@@ -59,7 +59,7 @@ class Capability:
     """From `torch` on. `()` after a class stands for an instance of it: `torch.x.ShapeEnv().y`.
     With slashes it is a file of torch's."""
     without: str
-    """What goes without it, as a sentence; empty where there is another way to the same."""
+    """What is lost without it, as a sentence; empty if there is a replacement."""
     area: Area = "export"
     takes: str | None = None
     """The arguments that we call it with, by position or `name=`: `tree is_leaf=`."""
@@ -67,13 +67,13 @@ class Capability:
     """Of a function that we wrap: the names of its first parameters, `self prefix g`; with `|`
     between names of one that was renamed."""
     older: str = ""
-    """What its last part was called before."""
+    """Its older name."""
     since: tuple[int, int] = (0, 0)
-    """The first torch that has it, where an earlier one does what it is for without it."""
+    """The first torch that has it, if earlier ones do not need it."""
     spared_by: Capability | None = None
     """Where that is there, nothing goes without this one."""
     probe: Callable[[Any], object] | None = None
-    """Looks closer at what was found; false, or an error of any kind, is a no."""
+    """A further check; False or any error means missing."""
 
     def __post_init__(self) -> None:
         if self.path in REGISTRY:
@@ -85,7 +85,7 @@ class Capability:
 
     @property
     def looked(self) -> Looked:
-        """What came of looking for it, now or before."""
+        """The result of probing it, now or earlier."""
         if self.path not in PROBED:
             with torch.random.fork_rng(devices=[]):  # some of torch's modules draw on import
                 PROBED[self.path] = _look(self)
@@ -103,7 +103,7 @@ class Capability:
 
     @property
     def sentence(self) -> str:
-        """What goes without it, and why; empty where it is there or there is another way."""
+        """What is lost without it, and why; empty if it is there or has a replacement."""
         reason = self.looked.reason
         if not reason or not self.without or self.spared_by:
             return ""
@@ -127,9 +127,9 @@ class Capability:
 
     @contextmanager
     def tolerated(self, notes: Notes) -> Iterator[None]:
-        """Lets the export go on, and notes it, where torch's objects are not as we know them.
+        """Continues the export, and records it, if torch's objects have changed.
 
-        For what we read in the middle of an export: an error there would pass for the model's own.
+        For reads in the middle of an export: an error there would look like the model's.
         """
         try:
             yield
@@ -141,7 +141,7 @@ class Capability:
 
 
 def hooked(capability: Capability, make: Callable[[Any], Any]) -> AbstractContextManager[None]:
-    """The name replaced by `make(original)`, for a while; nothing is where this torch lacks it."""
+    """Replaces the name by `make(original)` for a while; does nothing if this torch lacks it."""
     if capability.looked.value is None:
         return nullcontext()
     return replaced(capability.owner, capability.name, make)
@@ -240,7 +240,7 @@ _SETTING = {"__init__", "_init", "recompile"}
 
 
 def _takes(value: Any, capability: Capability) -> bool:
-    """Whether something can be called, or wrapped, as we do."""
+    """Whether something can be called or wrapped as we do."""
     if capability.begins:
         wanted = [word.split("|") for word in capability.begins.split()]
         parameters = [*inspect.signature(value).parameters]
@@ -256,6 +256,6 @@ def _takes(value: Any, capability: Capability) -> bool:
         inspect.signature(value).bind(*positional, **named)
     except TypeError:
         return False
-    except ValueError:  # written in C++: it does not say
+    except ValueError:  # written in C++: no signature
         return True
     return True

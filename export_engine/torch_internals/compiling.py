@@ -1,4 +1,4 @@
-"""Watches torch.compile, and leaves nothing of it behind in torch's global state."""
+"""Watches torch.compile, and restores torch's global state."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _UNBOUNDED = 2**62
 
 @undone
 def compile_watched(target: Callable[..., Any], into: Seen) -> Iterator[Callable[..., Any]]:
-    """The target as torch.compile makes it, telling `into` what happens when it is called.
+    """The target under torch.compile, recording its calls into `into`.
 
-    A copy of the target's own function is compiled, so that what the user compiled stays, and the
-    copy meets no graph of theirs. What torch notes about functions that were called is taken back,
-    but for those that the user has compiled themselves: these keep both.
+    A copy of the target's function is compiled, so the user's compiled graphs are neither used nor
+    changed. torch's records about called functions are removed, except for functions that the user
+    compiled.
 
     Raises:
-        MissingCapabilityError: this torch lacks what keeps its state as it is.
+        MissingCapabilityError: this torch lacks a name that is needed to restore its state.
     """
     for each in (*torch_has.OF_COMPARISON, torch_has.COUNTERS):
         _ = each.value
@@ -46,7 +46,7 @@ def compile_watched(target: Callable[..., Any], into: Seen) -> Iterator[Callable
 
 
 def _no_files() -> AbstractContextManager[Any]:
-    """Keeps torch from writing down what it learns for the next process."""
+    """Keeps torch from caching profiles for the next process."""
     patch = torch_has.DYNAMO_CONFIG
     names = ("automatic_dynamic_local_pgo", "automatic_dynamic_remote_pgo")
     known = {name: False for name in names if patch and hasattr(patch.owner, name)}
@@ -89,7 +89,7 @@ def _copied(function: FunctionType) -> FunctionType:
 def _state_kept(backend: Any) -> Iterator[None]:
     """Dynamo's counters, its memory of sizes and of code are as before, also on interrupt.
 
-    A name that this torch lacks is passed over: what it would hold stays as the calls left it.
+    A name that this torch lacks is skipped; its state stays as the calls left it.
     """
     held = [
         (each, _copied_value(each))
@@ -128,7 +128,7 @@ def _copied_value(capability: Capability) -> Any:
 
 
 def _forget(code: CodeType, backend: Any, new: bool) -> None:
-    """Takes the graphs of a function away, unless some are not ours.
+    """Removes the graphs of a function, unless some are the user's.
 
     Args:
         code: the function's.
@@ -141,14 +141,14 @@ def _forget(code: CodeType, backend: Any, new: bool) -> None:
 
 
 def _innermost(backend: Any) -> Any:
-    """The function that the user gave, under what torch.compile wraps it in."""
+    """The user's function inside torch.compile's wrapper."""
     while hasattr(backend, "_torchdynamo_orig_backend"):
         backend = backend._torchdynamo_orig_backend
     return getattr(backend, "compiler_fn", backend)
 
 
 def _backend(into: Seen) -> Callable[..., Any]:
-    """A backend that keeps what it is given, and runs it as it is."""
+    """A backend that records its graph and runs it eagerly."""
 
     def keep(graph: torch.fx.GraphModule, _: Any) -> Callable[..., Any]:
         number = len(into.graphs)
@@ -204,14 +204,14 @@ def _op(node: torch.fx.Node) -> str:
 
 
 def _source(node: torch.fx.Node) -> str:
-    """Where a graph's input comes from: `L['x']`."""
+    """The source of a graph's input: `L['x']`."""
     source = getattr(node.meta.get("grapharg"), "source", None)
     name = getattr(source, "name", "")
     return str(name() if callable(name) else name)
 
 
 def _matching(reason: Any, into: Seen) -> SeenBreak:
-    """The break that ended a graph, as it was told when torch met it."""
+    """The break that ended a graph, as recorded."""
     stack = _stack(reason.user_stack)
     for each in reversed(into.breaks):
         if each.stack[-1:] == stack[-1:]:

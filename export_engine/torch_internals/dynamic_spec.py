@@ -1,4 +1,4 @@
-"""ShapesSpec, torch's way to say what is dynamic since 2.14: making one, and reading one.
+"""ShapesSpec, torch's spec of dynamic shapes since 2.14: making and reading one.
 
 A torch before 2.14 has some of these classes, but its export does not take them.
 """
@@ -62,7 +62,7 @@ class Container(NamedTuple):
 
 
 def container_of(value: Any) -> Container | None:
-    """What is in a value that pytree takes apart; None for a leaf."""
+    """The children of a pytree container; None for a leaf."""
     if value is None or pytree.is_leaf(value):
         return None
     if isinstance(value, dict):
@@ -108,7 +108,7 @@ class Variable(NamedTuple):
     """A ShapeVar or an IntVar as it was made."""
 
     symbol: Any
-    """Its sympy symbol; of its own, whatever its name."""
+    """Its sympy symbol; unique, whatever its name."""
     name: str
     """`anon` for one without a name."""
     low: int | None
@@ -120,7 +120,7 @@ class Variable(NamedTuple):
 def leaf_specs(
     spec: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[tuple[str, ...], Any]:
-    """What a ShapesSpec says of the leaves of a call, by the steps of their path.
+    """A ShapesSpec's specs of the leaves of a call, by the steps of their path.
 
     A tensor has a list of dims. A dim and an int are a Variable, a sympy expression, an int or
     None.

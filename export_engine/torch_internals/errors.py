@@ -1,4 +1,4 @@
-"""What torch's errors hold beside their text."""
+"""What torch's errors hold besides their text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from export_engine.torch_internals.operators import OpOverload, operator_name, o
 
 
 def is_constraint_violation(error: BaseException) -> bool:
-    """Whether the shapes asked for were refused: by the guards of a trace, or by the example.
+    """Whether the requested shapes were rejected: by the guards of a trace, or by the example.
 
     A dim marked `Dim.DYNAMIC` that was fixed is a plain ValueError, told by its words alone. Dynamo
     calls a decision on an unbacked symbol within an op a violation, too, which it is not.

@@ -1,4 +1,4 @@
-"""Hooks that record what happens while torch traces. All come off, whatever happens."""
+"""Hooks that record what happens while torch traces. All are removed afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from export_engine.trace import PartialGraph, Raised, Recording
 
 @undone
 def recording(into: Recording) -> Iterator[None]:
-    """Records into `into` while an export runs inside; all hooks come off, whatever happens."""
+    """Records into `into` while an export runs inside; all hooks are removed afterwards."""
     with ExitStack() as hooks:
         hooks.enter_context(_full_stacks(into))
         hooks.enter_context(shape_hooks.guards(into))
@@ -41,7 +41,7 @@ def recording(into: Recording) -> Iterator[None]:
 
 @undone
 def counters_kept() -> Iterator[None]:
-    """Puts back what Dynamo counts of the user's own compilations; an export counts there, too."""
+    """Restores Dynamo's counters of the user's compilations, which an export changes, too."""
     from torch._dynamo.utils import counters
 
     before = {name: each.copy() for name, each in counters.items()}
@@ -54,7 +54,7 @@ def counters_kept() -> Iterator[None]:
 
 @undone
 def torch_options(names: Iterable[str]) -> Iterator[None]:
-    """Turns switches of torch on for a while; one that this torch lacks is passed over."""
+    """Turns torch's config options on for a while; one that this torch lacks is skipped."""
     with ExitStack() as switches:
         for name in names:
             for patch in (torch_has.FX_CONFIG, torch_has.DYNAMO_CONFIG):
@@ -95,7 +95,7 @@ def _full_stacks(into: Recording) -> AbstractContextManager[None]:
 
 @undone
 def _modules(into: Recording) -> Iterator[None]:
-    """Tells of each module that tracing enters.
+    """Reports each module that tracing enters.
 
     Non-strict tracing calls modules; strict tracing interprets their bytecode.
     """
@@ -130,7 +130,7 @@ def _modules(into: Recording) -> Iterator[None]:
 
 @undone
 def _partial_graph(into: Recording) -> Iterator[None]:
-    """Keeps the graph of the outermost trace, however far it came.
+    """Keeps the (partial) graph of the outermost trace.
 
     Strict mode traces twice: Dynamo interprets Python, and clears its graph when that fails; what
     it made is then traced again as non-strict mode traces the module.
@@ -157,7 +157,7 @@ def _partial_graph(into: Recording) -> Iterator[None]:
             if error is not None and not again and not into.traces:
                 with passing_over(
                     "copying the graph so far"
-                ):  # the error that ended the trace is the one to tell of
+                ):  # report the error that ended the trace
                     copied = torch.fx.Graph()
                     copied.graph_copy(self.tracers[0].graph, {})
                     into.graph = PartialGraph(copied, SimpleNamespace(**self.nn_modules))
@@ -192,11 +192,11 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
 
 @undone
 def _keywords_apart() -> Iterator[None]:
-    """Makes torch see each input of `**kwargs` as one of its own, under its keyword.
+    """Makes torch treat each entry of `**kwargs` as a separate input, under its keyword.
 
-    Up to 2.13, torch takes them for one dict in some steps of an export and for several inputs in
-    others, so that no spec of them is accepted (issues 150022 and 150371). Since then it takes
-    specs, but in non-strict mode guards on such an input are about a dict that is not there.
+    Up to 2.13, torch treats them as one dict in some steps of an export and as several inputs in
+    others, so no spec of them is accepted (issues 150022 and 150371). Since then it takes specs,
+    but in non-strict mode guards on such an input are about a dict that is not there.
     """
     with ExitStack() as hooks:
         if torch_has.TRACING_KEYWORDS:

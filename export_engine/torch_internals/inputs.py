@@ -1,4 +1,4 @@
-"""The inputs of a call as pytree takes them apart, the specs of their dims, and containers."""
+"""The inputs of a call as a pytree, the specs of their dims, and containers."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def is_input_type(value: Any) -> bool:
 
 
 def is_container(cls: type) -> bool:
-    """Whether torch takes values of a class apart, or takes them as a constant."""
+    """Whether a class is a pytree node or a registered constant."""
     if torch_has.SUPPORTED_NODES:
         return cls in torch_has.SUPPORTED_NODES.value
     return cls in (*_TAKEN_APART, *_registered)
@@ -168,7 +168,7 @@ def is_container(cls: type) -> bool:
 
 _TAKEN_APART = (tuple, list, dict)
 _registered: set[type] = set()
-"""Those that a fix has registered for a while."""
+"""Classes that a fix has registered for a while."""
 
 
 def register_container(
@@ -178,7 +178,7 @@ def register_container(
     to_json: Callable[[Any], Any],
     from_json: Callable[[Any], Any],
 ) -> None:
-    """Tells torch how to take values of a class apart.
+    """Registers a class as a pytree node.
 
     Args:
         cls: the class itself; a subclass is another.
@@ -197,7 +197,7 @@ def register_container(
         return [(key(name), part) for name, part in named], context
 
     key = torch_has.ATTRIBUTE_KEY.value
-    _ = torch_has.DEREGISTER_NODE.value  # what cannot be taken back is not begun
+    _ = torch_has.DEREGISTER_NODE.value  # do not register what cannot be undone
     torch_has.REGISTER_NODE.value(
         cls,
         parts,
@@ -211,7 +211,7 @@ def register_container(
 
 
 def deregister_container(cls: type) -> None:
-    """Makes torch forget a container's class, in each of its registries."""
+    """Unregisters a container's class from each of torch's registries."""
     if is_container(cls):
         torch_has.DEREGISTER_NODE.value(cls)
     _registered.discard(cls)

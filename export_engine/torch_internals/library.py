@@ -1,4 +1,4 @@
-"""What torch ships that explains failures: ExportDB's cases, and its registry of graph breaks."""
+"""torch's own explanations of failures: ExportDB's cases, and its registry of graph breaks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from export_engine.torch_internals import capabilities as torch_has
 
 _PLACEHOLDERS = ("_explanation", "_gb_type", "{", '"', "str(")
-"""Text that torch fills in while it runs, or code that its registry took for text."""
+"""Placeholders that torch fills in while it runs, or code in its registry."""
 
 
 class LibraryCase(NamedTuple):
@@ -93,11 +93,11 @@ def graph_break(kind: str) -> tuple[str, Versions] | None:
 
 
 def whole_explanations(versions: Versions) -> list[str]:
-    """The explanations of an entry that have no holes in them, each once."""
+    """The explanations of an entry without placeholders, each once."""
     return without_holes([str(version.get("Explanation", "")) for version in versions])
 
 
 def without_holes(texts: Sequence[str]) -> list[str]:
-    """The texts that torch's registry holds whole, each once, in order."""
+    """The texts without placeholders in torch's registry, each once, in order."""
     said = dict.fromkeys(text.strip() for text in texts)
     return [text for text in said if text and not any(hole in text for hole in _PLACEHOLDERS)]

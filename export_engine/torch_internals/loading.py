@@ -1,4 +1,4 @@
-"""Reading an archive without running what is in it.
+"""Loads an archive without running code from it.
 
 `torch.export.load` trusts its file. What its restricted loader refuses it unpickles all the same,
 it has sympy evaluate the text of every size, and it imports modules that the file names.
@@ -38,7 +38,7 @@ NO_LIBRARIES = (
 
 
 class CodeInside(ValueError):
-    """The file would run code to be opened. Its text can be shown as it is."""
+    """Opening the file would run its code. The message can be shown as it is."""
 
 
 @undone
@@ -46,7 +46,7 @@ def nothing_run() -> Iterator[list[str]]:
     """While inside, `torch.export.load` in this thread runs nothing from a file.
 
     Yields:
-        What was left out for that, in sentences.
+        Sentences on what was left out.
 
     Raises:
         MissingCapabilityError: this torch lacks a place where code from a file has to be stopped.
@@ -104,7 +104,7 @@ def _takes_a_text(call: ast.Call) -> bool:
 
 
 def _is_small(base: ast.expr, power: ast.expr) -> bool:
-    """Whether a power is one that sympy works out in no time: `9**9**9` has 370 million digits."""
+    """Whether a power is cheap to evaluate: `9**9**9` has 370 million digits."""
     if sum(_is_power(node) for node in ast.walk(base)) > 1:
         return False
     match power:
@@ -153,7 +153,7 @@ _PRINTED = (
 
 @cache
 def _functions() -> frozenset[str]:
-    """What torch and sympy write sizes with; of sympy's others, some would work for hours."""
+    """The functions in torch's sizes; some of sympy's others would run for hours."""
     made_by_torch = vars(torch_has.SIZE_FUNCTIONS.value) if torch_has.SIZE_FUNCTIONS else {}
     return frozenset(
         name
@@ -196,7 +196,7 @@ def _left_alone(notes: list[str]) -> Callable[[Any], Any]:
 
 
 def _without_inputs(notes: list[str]) -> Callable[[Any], Any]:
-    """Leaves out example inputs that cannot be read; all else that cannot is an error."""
+    """Leaves out unreadable example inputs; anything else unreadable is an error."""
 
     def make(original: Any) -> Any:
         def deserialize(*args: Any, **kwargs: Any) -> Any:

@@ -78,7 +78,7 @@ def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
 
 
 def _left_to_its_finalizer() -> None:
-    """A library that nothing holds takes back by itself what it registered."""
+    """A library undoes its registrations when it is freed."""
 
 
 def op_schema(target: Any) -> Any:
@@ -126,7 +126,7 @@ def written(overload: Any) -> list[str]:
 
 
 def returns_its_first(overload: Any) -> bool:
-    """Whether an op gives back the tensor that it is handed first, having written to it."""
+    """Whether an op mutates and returns its first tensor."""
     first = _arguments(overload)[:1]
     name = first[0].name if first else ""
     return name in written(overload) and aliased(overload) == [name]

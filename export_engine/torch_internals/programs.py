@@ -30,7 +30,7 @@ def copied_program(program: torch.export.ExportedProgram) -> torch.export.Export
 
 
 def set_part(program: torch.export.ExportedProgram, part: Capability, value: Any) -> None:
-    """Gives a program another graph, signature or the like, under the name that torch keeps it.
+    """Replaces a program's graph, signature or the like, under torch's private name.
 
     Raises:
         MissingCapabilityError: this torch keeps it under another name.

@@ -1,4 +1,4 @@
-"""What it takes to run an exported program elsewhere: moved, cut short, compiled ahead."""
+"""Exported programs moved to a device, truncated, or compiled ahead of time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def moved_program(program: ExportedProgram, device: str) -> ExportedProgram:
 
 
 def _own(value: Any) -> Any:
-    """A copy of a tensor, so that what a moved program writes to is nobody else's."""
+    """A copy of a tensor, so that a moved program shares nothing."""
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(value.detach().clone(), value.requires_grad)
     return value.detach().clone() if isinstance(value, torch.Tensor) else value
@@ -124,7 +124,7 @@ def loaded_package(file: Path) -> Callable[..., Any]:
 
 
 def cached_compilations() -> int:
-    """How often inductor found what it was asked to compile in its cache, so far."""
+    """Inductor's cache hits so far."""
     if not torch_has.COUNTERS:
         return 0
     found = torch_has.COUNTERS.value

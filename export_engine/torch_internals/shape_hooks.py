@@ -1,4 +1,4 @@
-"""Hooks on torch's ShapeEnv: guards, symbols, and what becomes of them."""
+"""Hooks on torch's ShapeEnv: guards, symbols, and their events."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ _MOST_FRAMES = 200
 
 
 def _asking_op() -> str:
-    """Who asked for a guard: the op nearest to the user's code, or `torch._check`; else nothing."""
+    """The origin of a guard: the op nearest to the user's code, or `torch._check`; else empty."""
     frame: FrameType | None = sys._getframe(2)
     found = ""
     dispatch = getattr(torch_has.DISPATCH.looked.value, "__code__", None)

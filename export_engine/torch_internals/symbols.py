@@ -20,7 +20,7 @@ from export_engine.torch_internals.tensors import is_fake
 class _UserTerms:
     """How expressions are printed as Python, with torch's symbols under the user's names.
 
-    It goes before a printer of torch's or sympy's.
+    A mixin for a printer of torch or sympy.
     """
 
     _print: Any
@@ -97,7 +97,7 @@ def short_dtype(dtype: torch.dtype) -> str:
 def int_bound(bound: Any) -> int | None:
     """A bound of a range as a number; None where it is infinite.
 
-    A number computed from data is bounded by the largest that torch can hold, which says nothing.
+    torch bounds a data-dependent number by the largest int that it can hold: no real bound.
     """
     if getattr(bound, "is_infinite", False) or str(bound) in _INFINITE:
         return None
@@ -184,7 +184,7 @@ def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[A
 
 
 def shape_env(program: torch.export.ExportedProgram) -> Any:
-    """What a program's fake tensors share: the symbols, their ranges and what replaced them.
+    """The ShapeEnv of a program's fake tensors: symbols, ranges and replacements.
 
     None where the program has neither a tensor nor a size, or torch does not tell.
     """

@@ -1,4 +1,4 @@
-"""Tensors, beyond what they hold."""
+"""Private state of tensors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _UNKNOWN = count(1)
 
 
 def times_written(tensor: torch.Tensor) -> int:
-    """How often a tensor was written to, as autograd counts it; a view counts with its base.
+    """A tensor's version counter; a view shares its base's.
 
-    Some kernels write and count nothing, such as batch norm's to its running statistics. A tensor
-    made in inference mode is not counted: 0. Where torch does not tell, each answer is another, so
-    that it counts as written to.
+    Some kernels do not bump it, such as batch norm's for its running statistics. It is 0 for
+    inference tensors. If torch lacks it, every call returns a new number, so the tensor counts as
+    mutated.
     """
     if tensor.is_inference():
         return 0
@@ -35,7 +35,7 @@ def set_times_written(tensor: torch.Tensor, times: int) -> None:
 
 
 def is_fake(value: object) -> bool:
-    """Whether a tensor is a stand-in without values, also inside a wrapper of torch.func's."""
+    """Whether a tensor is fake, also inside a torch.func wrapper."""
     if not isinstance(value, torch.Tensor):
         return False
     if torch_has.IS_FAKE:
@@ -44,6 +44,6 @@ def is_fake(value: object) -> bool:
 
 
 def forward_hooks(module: torch.nn.Module) -> list[Any]:
-    """What runs before and after a module's `forward`, in no order; none where torch hides them."""
+    """A module's forward hooks, in no order; none if torch hides them."""
     before = torch_has.FORWARD_PRE_HOOKS.of(module, {})
     return [*torch_has.FORWARD_HOOKS.of(module, {}).values(), *before.values()]

@@ -1,4 +1,4 @@
-"""What goes by a name of torch's outside of this package."""
+"""Private torch names exposed to other packages."""
 
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.operators import HigherOrderOperator, OpOverload

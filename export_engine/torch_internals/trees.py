@@ -1,6 +1,6 @@
-"""torch's pytrees: containers taken apart into leaves, and put together again.
+"""torch's pytrees: flatten and unflatten.
 
-Each function has another way to its end where this torch lacks torch's own.
+Each function has a fallback if this torch lacks torch's own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from export_engine.torch_internals import capabilities as torch_has
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of a tree, and the spec that puts them together again."""
+    """The leaves of a tree, and its spec."""
     if torch_has.TREE_FLATTEN:
         leaves, spec = torch_has.TREE_FLATTEN.value(tree)
         return leaves, spec
@@ -34,7 +34,7 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a value is not taken apart."""
+    """Whether a value is a leaf."""
     leaves = tree_leaves(value)
     return len(leaves) == 1 and leaves[0] is value
 

@@ -1,4 +1,4 @@
-"""What was seen while torch traced, as plain values: guards, births of symbols, side effects.
+"""What was recorded while torch traced, as plain values: guards, new symbols, side effects.
 
 `recording` is of torch.export, `compile_events` of torch.compile. The hooks that write them are in
 `torch_internals`; this room only says what they write.

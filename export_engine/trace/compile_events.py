@@ -1,4 +1,4 @@
-"""What was seen while torch.compile ran, as torch tells it. `compiling` makes sense of it."""
+"""What was recorded while torch.compile ran; `compiling` interprets it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded while tracing: guards and symbol births, each with the user's own lines.
+"""The recording of a trace: guards and new symbols, each with the user's lines.
 
 A Recording is filled by the hooks of `torch_internals.recording` and read by `description`.
 """
@@ -31,7 +31,7 @@ class RecordedGuard:
 
 @dataclass(frozen=True)
 class SymbolBirth:
-    """A symbolic size that came into being."""
+    """A new symbolic size."""
 
     symbol: Any
     """A sympy symbol."""
@@ -42,7 +42,7 @@ class SymbolBirth:
 
 @dataclass(frozen=True)
 class Narrowing:
-    """That the range of a symbol got narrower."""
+    """A narrowed range of a symbol."""
 
     symbol: Any
     lower: Any
@@ -56,7 +56,7 @@ class Narrowing:
 
 @dataclass(frozen=True)
 class Replacement:
-    """That a symbol was found equal to something else, and was replaced."""
+    """A symbol that was found equal to something else, and replaced."""
 
     symbol: Any
     value: Any
@@ -85,7 +85,7 @@ Owner = Literal["attribute", "class attribute", "global", "closure", "input"]
 
 @dataclass(frozen=True)
 class Change:
-    """Something that was set, or a container whose content changed. It has been put back."""
+    """A changed name, or a container whose content changed. It has been restored."""
 
     owner: Owner
     name: str
@@ -95,11 +95,11 @@ class Change:
     summary: str
     """`grew from 0 to 1 items`, `was 0, became 1`."""
     leaked: bool = False
-    """Whether torch's stand-in for a tensor got there, of no use to anyone after the trace."""
+    """Whether it holds a fake tensor, useless after the trace."""
     where: str = ""
     """The class that the attribute's module is of, or the file whose global it is."""
     lost: bool = False
-    """Whether nothing but an input holds what was put there: it is not among the results."""
+    """Whether the written value is only in an input, not among the results."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class OutsideRead:
 
 @dataclass(frozen=True)
 class PartialGraph:
-    """A graph as far as tracing came. It may lack an output, values and stacks."""
+    """A partial graph. It may lack an output, values and stacks."""
 
     graph: Any
     """A torch.fx.Graph."""
@@ -124,7 +124,7 @@ class PartialGraph:
 
 @dataclass
 class Recording:
-    """All that one capture recorded, in order."""
+    """Everything that one capture recorded, in order."""
 
     on_module: Callable[[object], None] | None = None
     """Called with each module that tracing enters, torch's own helper modules among them."""
@@ -140,22 +140,21 @@ class Recording:
     events: list[Event] = field(default_factory=list)
     """Guards, births and their effects, in order."""
     shape_env: Any = None
-    """torch's ShapeEnv: what it found out about the symbols, also when the export failed."""
+    """torch's ShapeEnv with the symbols, also of a failed export."""
     raised: deque[Raised] = field(default_factory=lambda: deque(maxlen=_MOST_RAISED))
     """In strict mode, the last exceptions of the model's that Dynamo saw, each time they were
     raised."""
     reads: list[OutsideRead] = field(default_factory=list)
-    """What the model's own code read from outside, each line once.
+    """What the model's own code read from outside, once per line.
 
     Only in non-strict mode, where Python runs it.
     """
     changes: list[Change] = field(default_factory=list)
-    """What the model's own code changed, and what was put back."""
+    """What the model's own code changed, and was restored."""
     left_out: list[str] = field(default_factory=list)
-    """What could not be recorded since torch's objects are not as we know them, in sentences."""
+    """Sentences on what could not be recorded because torch's objects have changed."""
     traces: int = 0
-    """How many traces run just now, one inside the other: a branch of torch.cond is traced on its
-    own, with symbols of its own."""
+    """The depth of nested traces: a torch.cond branch is traced separately, with its own symbols."""
     graph: PartialGraph | None = None
     """What was traced until the export failed; None where it did not, or tracing never began."""
 

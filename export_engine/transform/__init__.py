@@ -1,6 +1,6 @@
-"""Exported → Exported: a program decomposed, each new op tied to the op that it comes from.
+"""Exported → Exported: a decomposed program, with the origin of each new op.
 
-Also which ops are not of a set of ops. Which decompositions: `DecompositionTable`, in `attempt`.
+Also which ops are not in an opset. Which decompositions: `DecompositionTable`, in `attempt`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Which ops of a program a backend lacks: those that are not of a set of ops."""
+"""Which ops of a program a backend lacks: those not in its opset."""
 
 from __future__ import annotations
 

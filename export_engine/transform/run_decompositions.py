@@ -1,4 +1,4 @@
-"""Exported → Exported: the program decomposed, each new op tied to the op that it comes from."""
+"""Exported → Exported: a decomposed program, with the origin of each new op."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ATTENTION = "scaled_dot_product_attention"
 
 
 class DecomposeError(RuntimeError):
-    """torch cannot decompose a program. Its text can be shown as it is."""
+    """torch cannot decompose a program. The message can be shown as it is."""
 
 
 def decompose(
@@ -39,7 +39,7 @@ def decompose(
     Args:
         exported: whose program; it stays as it is.
         table: what to decompose.
-        progress: called for each op that torch comes to.
+        progress: called for each op that torch visits.
 
     Raises:
         DecomposeError: torch cannot, and why.
@@ -74,7 +74,7 @@ def decompose(
 def kept_whole(
     program: ExportedProgram, table: DecompositionTable
 ) -> tuple[DecompositionTable, ExportedProgram] | None:
-    """A table like one that failed, and what it makes of a program; None if none works.
+    """A smaller table than one that failed, and its result; None if none works.
 
     Attention is what torch cannot decompose on some devices: it stays whole.
     """

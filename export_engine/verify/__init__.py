@@ -1,7 +1,7 @@
-"""Whether a program does what it should: against eager, and what torch.export guarantees.
+"""Whether a program is right: compared with eager, and torch.export's guarantees.
 
-`guarantees` lists the checks. Every one of them runs something; what can be read off a program is
-in `findings`. How fast it runs, and by which backend, is in `run`.
+`guarantees` lists the checks. Each of them runs something; `findings` has what a program's text
+tells, `run` speed and backends.
 """
 
 from typing import TYPE_CHECKING

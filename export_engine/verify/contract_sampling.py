@@ -1,4 +1,4 @@
-"""Sizes to try a contract at: corners, neighbours of what guards name, primes, and random ones."""
+"""Sizes to test a contract: corners, neighbours of guards' constants, primes, and random ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from export_engine.verify.program_under_test import Subject
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31)
 _GROWTH = 4
-"""How much larger than in the example a size is tried, but for a bound that says more."""
+"""The largest tested size, as a multiple of the example's, unless a bound is larger."""
 _LARGEST = 1024
 _MOST_ELEMENTS = 4096
 _MOST_TIMES = 64
-"""How many elements all inputs together may have, and how many times the example's: beyond, the
+"""Limits on the elements of all inputs, absolute and as a multiple of the example's: beyond, the
 check takes far longer than the export."""
 _TRIES = 40
 

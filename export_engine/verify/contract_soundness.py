@@ -1,4 +1,4 @@
-"""The shape contract is sound: right on all that it admits, and a refusal of all else."""
+"""The shape contract is sound: right for everything it admits, and it rejects everything else."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def sound(subject: Subject) -> Guarantee:
 
 
 def refuses(subject: Subject) -> Guarantee:
-    """Breaks one rule after the other, and calls the program."""
+    """Calls the program with sizes that break each rule."""
     probe = subject.record.probe
     enforced = sorted(
         (rule for rule in probe.rules if rule.enforced and rule.formula),

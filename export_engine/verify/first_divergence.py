@@ -1,8 +1,7 @@
 """The first op at which a program diverges from eager.
 
-Eager has no graph to compare with. So the model is exported once more, at the sizes in question and
-nothing else: on those inputs that program is eager's trace. Both are run op by op, and their ops
-are matched in order.
+Eager has no graph, so the model is exported once more at exactly these sizes: on these inputs that
+program is eager's trace. Both are run op by op, and their ops are matched in order.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _UNKNOWN = Parting("", "The first op that diverges could not be located.")
 
 
 def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
-    """The first op with another value, or that eager does not run; with its line."""
+    """The first op with a different value, or that eager does not run; with its line."""
     try:
         return _found(subject, request, seed)
     except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
@@ -96,7 +95,7 @@ def _at(node: torch.fx.Node, said: str) -> Parting:
 
 
 class _Watching(torch.fx.Interpreter):
-    """Runs a graph and keeps what each op gives; a program's own checks are passed over."""
+    """Runs a graph and keeps each op's result; the program's own asserts are skipped."""
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
         super().__init__(module, garbage_collect_values=True)

@@ -1,4 +1,4 @@
-"""Fresh inputs of other sizes: values like the example's, never the example's own tensors."""
+"""Fresh inputs of other sizes: values like the example's, never its tensors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fresh_request(request: Request, sizes: Mapping[str, Sequence[int]], seed: in
 def fresh_tensor(
     example: torch.Tensor, sizes: Sequence[int], generator: torch.Generator
 ) -> torch.Tensor:
-    """A tensor of these sizes with values that the example might have had.
+    """A tensor of these sizes with plausible values.
 
     Floats have its mean and spread; whole numbers and truth values are drawn from its own, so that
     ids stay ids and masks stay masks; what only counts up goes on counting.
@@ -63,11 +63,11 @@ def _floats(
     noise = torch.randn(tuple(sizes), dtype=working, generator=generator)
     made = (noise * finite.std() + finite.mean()).to(example.dtype)
     turned = bool(torch.randint(0, 2, (), generator=generator))
-    return -made if turned else made  # both ways of a branch on the sign are to be taken
+    return -made if turned else made  # take both branches of a test on the sign
 
 
 def _few(values: torch.Tensor) -> bool:
-    """Whether there are so few different values that they mean something, as in a mask."""
+    """Whether there are few distinct values, as in a mask."""
     if values.is_complex() or values.numel() <= 4:
         return False
     return len(torch.unique(values)) <= 2

@@ -1,4 +1,4 @@
-"""What a program must look like: flat, functional, lifted, and tied to the source."""
+"""The form of a program: flat, functional, lifted, and mapped to its source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIFTED += "output."
 MAPPED = "Every op is mapped to its source line and its module."
 _FEW = 5
 _FRESH = "TRAINING"
-"""What torch calls the dialect of a program that was not decomposed yet."""
+"""torch's name of the dialect before decomposition."""
 
 
 def flat(subject: Subject) -> Guarantee:
@@ -50,7 +50,7 @@ def flat(subject: Subject) -> Guarantee:
 def functional(subject: Subject) -> Guarantee:
     """No op whose schema says that it writes to an argument.
 
-    A fresh program may write in place; it has to be functional once it is decomposed.
+    A fresh program may mutate in place; a decomposed one must be functional.
     """
     ops = list(ops_of(subject.program))
     inner = [op for op in ops if _writes(op)]

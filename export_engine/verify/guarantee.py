@@ -1,4 +1,4 @@
-"""The Guarantee: something torch.export claims of its programs, checked on one, with evidence."""
+"""The Guarantee: a property that torch.export promises, checked on a program, with evidence."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Guarantee:
     """A claim and the result of checking it."""
 
     name: str
-    """`functional`: what tells it from the others."""
+    """Its name: `functional`."""
     claim: str
-    """What torch.export promises, as a sentence."""
+    """torch.export's promise, as a sentence."""
     verdict: Verdict
     sentence: str
     """What was found."""
@@ -25,10 +25,12 @@ class Guarantee:
     node: str = ""
     """The name of the first node that breaks it."""
     lacking: str = ""
-    """Of one that was not checked because it cannot be: what there would have to be, such as the
-    eager model of a program from a file. Empty where it could have been checked."""
+    """If it cannot be checked, what is missing, such as the eager model of a program from a file.
+
+    Empty if it could have been checked.
+    """
     report: str = ""
-    """Where the check itself failed, which is a defect of Export Explorer: what to report."""
+    """If the check itself failed, a defect of Export Explorer: the report."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Verified:
 
     @property
     def unchecked(self) -> tuple[Guarantee, ...]:
-        """Those that were not checked, whether or not they could have been."""
+        """Unchecked guarantees, whether or not they could have been checked."""
         return tuple(each for each in self.guarantees if each.verdict == "not checked")
 
     @property
@@ -55,7 +57,7 @@ class Verified:
 
     @property
     def ok(self) -> bool:
-        """Whether none is broken, and none was skipped that could have been checked."""
+        """Whether none is broken, and none that could be checked was skipped."""
         return not self.broken and all(each.lacking for each in self.unchecked)
 
     @property

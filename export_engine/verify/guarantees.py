@@ -1,7 +1,7 @@
-"""Checks what torch.export claims of its programs on one program: Exported → Verified.
+"""Checks torch.export's guarantees on a program: Exported → Verified.
 
 One module per group of guarantees. Each check leaves the user's model, arguments and random numbers
-as they were. One that raises is a defect of Export Explorer: `not checked`, with a report.
+as they were. A check that raises is a defect of Export Explorer: `not checked`, with a report.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs a model or a program on copies of its inputs, and leaves the random numbers as they were."""
+"""Runs a model or a program on copies of its inputs, and restores the random generators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Call(NamedTuple):
     inputs: dict[str, Any]
     """The copies of tensors and other values that it was given, by path, after it."""
     refilled: Refilled
-    """What it put into the containers around them."""
+    """What it wrote into the containers around them."""
 
 
 def run(called: Callable[..., Any], request: Request, seed: int, grad: bool = False) -> Any:

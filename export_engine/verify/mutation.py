@@ -1,4 +1,4 @@
-"""What a program writes to: buffers and inputs, over repeated calls."""
+"""Mutation of buffers and inputs, over repeated calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALLS = 3
 
 
 def state(subject: Subject) -> Guarantee:
-    """Calls both several times without putting anything back between, and compares after each."""
+    """Calls both several times without restoring in between, and compares after each."""
     if subject.eager is None:
         return Guarantee(
             name="state",

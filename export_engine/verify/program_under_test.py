@@ -1,4 +1,4 @@
-"""The program under examination, with what it takes to run it and the model beside it."""
+"""The program under test, with what is needed to run it and the eager model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from export_engine.verify.isolated_run import Call, call
 
 @undone
 def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject]:
-    """The program as a Subject; what calls of it and of its model change is put back.
+    """The program as a Subject; changes by calls of it and of its model are undone.
 
     Args:
         exported: the attempt.
@@ -41,7 +41,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
 
 
 class Subject:
-    """A program, its Record, and its model while that is kept as it is."""
+    """A program, its Record, and its model, whose state is restored."""
 
     restore: Callable[[], None]
     """Puts the model back as it was; there while it is examined."""

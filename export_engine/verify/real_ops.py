@@ -1,8 +1,8 @@
-"""Ops as they are, beside what tracing took them for: custom ops run on real tensors.
+"""Custom ops run on real tensors, and compared with their fake kernels and schemas.
 
-Tracing asks an op's fake kernel what it gives, and believes its schema on what it writes to.
-Nobody checks either. torch's own ops are taken at their word; any other is run here on what it is
-really given, at the example's sizes and at others.
+Tracing trusts an op's fake kernel on its outputs and its schema on mutation, and checks neither.
+torch's own ops are trusted; any other is run here on real inputs, at the example's sizes and at
+others.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _run(subject: Subject, request: Request, seed: int) -> _Watching:
 
 
 class _Watching(torch.fx.Interpreter):
-    """Runs a graph; of each custom op it compares what it does with what is claimed of it."""
+    """Runs a graph, and compares each custom op with its fake kernel and schema."""
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
         super().__init__(module, garbage_collect_values=True)
@@ -177,7 +177,7 @@ def _overlaps_itself(value: torch.Tensor) -> bool:
 
 
 def _unlike(result: Any, claimed: Any) -> Iterator[str]:
-    """How what an op gives is not what its fake kernel says."""
+    """How an op's outputs differ from its fake kernel's."""
     if isinstance(claimed, Exception):
         said = " ".join(str(claimed).split())[:160] or type(claimed).__name__
         yield f"has a fake kernel that fails for these inputs: {said}"

@@ -1,4 +1,4 @@
-"""What a program said when it refused its inputs, in the user's terms."""
+"""Why a program rejected its inputs, in the user's terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways out and back: saving, unflattening, exporting again, decomposing."""
+"""Round trips: saving, unflattening, exporting again, decomposing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNFLATTENED = "Unflattened into modules, it runs and agrees."
 RE_EXPORTED = "Exporting it again gives the same graph, up to names."
 DECOMPOSED = "Decomposed to Core ATen, it agrees."
 _DECOMPOSED_LOOSE = 16.0
-"""A decomposition sums in another order; this many times torch.testing's tolerances are allowed."""
+"""A decomposition may sum in another order; the allowed multiple of torch.testing's tolerances."""
 
 
 def saved(subject: Subject) -> Guarantee:

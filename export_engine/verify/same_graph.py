@@ -20,7 +20,7 @@ from export_engine.torch_internals import (
 
 
 class GraphDifference(NamedTuple):
-    """The first place where two graphs part."""
+    """The first difference of two graphs."""
 
     text: str
     node: str

@@ -1,4 +1,4 @@
-"""Which sizes to try a program at: inside its ranges, and not those it was traced at."""
+"""Sizes to test a program: inside its ranges, and other than the traced ones."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from export_engine.torch_internals import expression_of, int_bound, is_unbacked,
 _LEAST = 2
 """torch specializes on 0 and 1; a program need not accept them."""
 _FAR = 4096
-"""How far from a wish a size is looked for that fulfils what is assumed."""
+"""How far from a preferred size one is searched that satisfies the assumptions."""
 _MOST_GROWTH = 4
-"""How much larger than in the example a size is tried, so that a check stays quick."""
+"""The largest tested size, as a multiple of the example's, so that a check stays quick."""
 
 
 class Sizes(NamedTuple):
-    """What is symbolic in the inputs of a program."""
+    """The symbolic sizes of a program's inputs."""
 
     dims: dict[str, list[Any]]
     """Per path of an input, its sizes: numbers, or sympy expressions. A number input has one."""
@@ -117,7 +117,7 @@ _ONE: Callable[[int, int], int] = lambda example, turn: 1  # noqa: E731  # one m
 
 
 def _allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None:
-    """The choice with what is assumed of sizes made true, near to what was wished; None if not."""
+    """The choice near the preferred one that satisfies the assumptions; None if there is none."""
     names = {symbol: sizes.names.get(str(symbol), str(symbol)) for symbol in sizes.symbols}
     named = {names[symbol]: value for symbol, value in choice.items()}
     known = [each for each in sizes.assumptions if each.names.keys() <= named.keys()]
@@ -141,7 +141,7 @@ def _nearest(
     relation: Relation,
     others: list[Relation],
 ) -> int:
-    """A value for which the relation, and those that held, hold; the wish where there is none."""
+    """A value that satisfies the relation and the earlier ones; else the preferred value."""
     wished = named[name]
     held = [relation, *(each for each in others if each.holds(named))]
     low, high = within

@@ -1,4 +1,4 @@
-"""What the exported program does with the sizes of a call, and its contract in a few lines."""
+"""The exported program's response to a call's sizes, and its contract in a few lines."""
 
 from __future__ import annotations
 

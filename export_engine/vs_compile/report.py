@@ -1,4 +1,4 @@
-"""Runs a call as torch.compile makes it, and puts what was seen beside what the export made."""
+"""Runs a call under torch.compile, and compares it with the export."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compare_with_compile(
     sizes: SizesToTry | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> CompileReport:
-    """What torch.compile does with an attempt's call, beside what torch.export did.
+    """Compares torch.compile with torch.export on an attempt's call.
 
     The model is run; it, its inputs, the random numbers and what torch has compiled are as before.
 
@@ -127,7 +127,7 @@ def _outcome(
 
 
 def _limit(seen: Seen, number: int) -> str:
-    """Why a call is left to the interpreter, where a function has had too many graphs."""
+    """Why a call falls back to the interpreter, if a function has too many graphs."""
     limit = next((each.limit for each in seen.calls[: number + 1] if each.limit), 0)
     if not limit or seen.calls[number].ran:
         return ""

@@ -1,4 +1,4 @@
-"""What torch says of graphs, gaps and guards, in the user's terms."""
+"""torch's graphs, gaps and guards in the user's terms."""
 
 from __future__ import annotations
 
