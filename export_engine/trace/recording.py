@@ -154,7 +154,7 @@ class Recording:
     left_out: list[str] = field(default_factory=list)
     """Sentences on what could not be recorded because torch's objects have changed."""
     traces: int = 0
-    """The depth of nested traces: a torch.cond branch is traced separately, with its own symbols."""
+    """The depth of nested traces: a torch.cond branch is traced apart, with its own symbols."""
     graph: PartialGraph | None = None
     """What was traced until the export failed; None where it did not, or tracing never began."""
 

@@ -78,7 +78,7 @@ export function readPalette(element: Element): Palette {
   };
 }
 
-/** What reads colours at an element, each once. What is no colour is gray. */
+/** What reads colours at an element, each once. Anything but a colour is gray. */
 function plainColours(element: Element): (colour: string) => string {
   const known = new Map<string, string>();
   return (colour) =>
@@ -86,7 +86,7 @@ function plainColours(element: Element): (colour: string) => string {
       const probe = document.createElement("span");
       probe.hidden = true;
       probe.style.color = "gray";
-      probe.style.color = colour; // stays gray where it is none
+      probe.style.color = colour; // stays gray where it is not one
       element.parentNode?.append(probe);
       const read = getComputedStyle(probe).color;
       probe.remove();
