@@ -92,6 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--trusted", action="store_true", help="you trust the .pt2 file: load its program"
     )
+    parser.add_argument(
+        "--model", metavar="NAME", help="which program of a .pt2 file that holds several"
+    )
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
     parser.add_argument(
@@ -179,7 +182,9 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
     if not colon or Path(program).exists() or program.endswith(".pt2"):
         if asked.dynamic or asked.strict or asked.fix:
             raise ValueError(f"{program} is already exported: -d, --strict and --fix do not apply.")
-        return load(program, trusted=asked.trusted)
+        return load(program, model=asked.model, trusted=asked.trusted)
+    if asked.model:
+        raise ValueError(f"--model says which program of a .pt2 file: {program} is none.")
     sys.path.insert(0, str(Path.cwd()))
     made: Any = importlib.import_module(module)
     for name in function.split("."):

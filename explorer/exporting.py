@@ -101,18 +101,19 @@ def _explained(request: Request, progress: Callable[[Progress], None] | None) ->
     return explain(attempt, progress) if isinstance(attempt, Failed) else attempt
 
 
-def load(path: str | Path, *, trusted: bool = False) -> Exploration:
+def load(path: str | Path, *, model: str | None = None, trusted: bool = False) -> Exploration:
     """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
 
     Args:
         path: the file.
+        model: which program of a file that holds several, `decode`; the first by default.
         trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
         Decompose. A hostile file can then run code. Files you saved on this machine with `ex.save`
         are trusted.
 
     Raises:
-        ArchiveError: there is no such file, or it is not an archive of a program.
+        ArchiveError: there is no such file or program, or it is not an archive of a program.
     """
     from explorer.opened import opened_file
 
-    return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted))]))
+    return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted, model=model))]))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from explorer.signatures import Signer, may_be_known, not_kept
-from export_engine.archive import ArchiveError, Identity, private_copy, read
+from export_engine.archive import ArchiveError, Content, private_copy, read
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -26,8 +26,10 @@ class OpenedFile:
     """A file that was opened as data."""
 
     path: Path
-    identity: Identity
-    """What was read; if the file has changed since, its program is not loaded."""
+    content: Content
+    """What was read; if it has changed since, its program is not loaded."""
+    model: str
+    """Which of its programs."""
     record: Record
     trust: Literal["", "signed", "said", "to keep"] = ""
     """Why its program may be loaded:
@@ -55,43 +57,41 @@ class OpenedFile:
 
         signer, note = _signer()
         passing = signer.update if signer else _unheard
-        with private_copy(self.path, self.identity, passing) as copy:
+        with private_copy(self.path, self.content, passing) as copy:
+            known = read(copy, self.model)
+            if known.record != self.record:  # it was another while it was read
+                raise ArchiveError(f"{self.name} has changed since it was opened. Load it again.")
             if self.trust == "signed" and not (signer and signer.is_known()):
                 raise ArchiveError(f"{self.name} has changed since it was opened. Load it again.")
             if self.trust == "to keep" and signer:
                 note = signer.keep()
-            made = load(copy, name=self.name, known=self.record)
+            made = load(copy, known=known)
         if self.trust != "to keep" or not note:
             return made
         return replace(made, warnings=[*made.warnings, note])
 
 
-def opened_file(path: str | Path, *, trusted: bool) -> OpenedFile:
+def opened_file(path: str | Path, *, trusted: bool, model: str | None = None) -> OpenedFile:
     """Opens a file as data. Nothing in it is run.
 
     Args:
         path: the file.
         trusted: whether the caller trusts it.
+        model: which of its programs; the first by default.
 
     Raises:
-        ArchiveError: there is no such file, or it is not an archive of a program.
+        ArchiveError: there is no such file or program, or it is not an archive of a program.
     """
     file = Path(path)
+    found = read(file, model)
     try:
-        before = Identity.of(file)
-    except OSError:
-        before = None
-    record = read(file).record
-    try:
-        known = Identity.of(file)
+        content = Content.of(file)
     except OSError as error:
         raise ArchiveError(f"{file} cannot be opened: {error}") from error
-    if known != before:
-        raise ArchiveError(f"{file.name} changed while it was opened. Load it again.")
     trust: Literal["", "signed", "said"] = "said" if trusted else ""
     if not trusted and is_signed(file):
         trust = "signed"
-    return OpenedFile(file, known, record, trust)
+    return OpenedFile(file, content, found.model, found.record, trust)
 
 
 def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:

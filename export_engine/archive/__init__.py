@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from export_engine.archive.copying import Identity as Identity
+    from export_engine.archive.copying import Content as Content
     from export_engine.archive.copying import private_copy as private_copy
     from export_engine.archive.errors import ArchiveError as ArchiveError
     from export_engine.archive.reading import ReadArchive as ReadArchive

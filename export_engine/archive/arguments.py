@@ -12,6 +12,7 @@ import msgspec
 
 from export_engine.archive import bounds, schema
 from export_engine.archive.errors import ArchiveError
+from export_engine.archive.strict_decoding import StrictDecoder
 from export_engine.archive.values import device_text
 
 _LONGEST_STRING = 200
@@ -33,41 +34,49 @@ def read(union: schema.Union, kind: str) -> Any:
     return _DECODERS[kind].decode(union[kind])
 
 
-_DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
-    name: msgspec.json.Decoder(kind)
-    for name, kind in {
-        "as_none": bool,
-        "as_tensor": schema.Named,
-        "as_tensors": list[schema.Named],
-        "as_int": schema.Int,
-        "as_ints": list[schema.Int],
-        "as_float": schema.Float,
-        "as_floats": list[schema.Float],
-        "as_string": str,
-        "as_strings": list[str],
-        "as_sym_int": schema.SymArgument,
-        "as_sym_ints": list[schema.SymArgument],
-        "as_sym_bool": schema.SymArgument,
-        "as_sym_bools": list[schema.SymArgument],
-        "as_sym_float": schema.SymArgument,
-        "as_sym_floats": list[schema.SymArgument],
-        "as_scalar_type": schema.Int,
-        "as_memory_format": schema.Int,
-        "as_layout": schema.Int,
-        "as_device": schema.Device,
-        "as_bool": bool,
-        "as_bools": list[bool],
-        "as_graph": schema.Named,  # the graph is read where its node is
-        "as_optional_tensors": list[dict[str, msgspec.Raw]],
-        "as_optional_tensor": dict[str, msgspec.Raw],
-        "as_custom_obj": schema.Named,
-        "as_operator": str,
-        "as_complex": schema.Complex,
-        "as_nested_tensors": list[list[schema.Named]],
-        "as_int_lists": list[list[schema.Int]],
-        "as_float_lists": list[list[schema.Float]],
-        "as_string_to_argument": dict[str, schema.Union],
-    }.items()
+class _GraphName(msgspec.Struct):
+    """Of a graph that an operator is given; the graph is read where its node is."""
+
+    name: str
+    graph: msgspec.Raw
+
+
+TYPES: Mapping[str, Any] = {
+    "as_none": bool,
+    "as_tensor": schema.Named,
+    "as_tensors": list[schema.Named],
+    "as_int": schema.Int,
+    "as_ints": list[schema.Int],
+    "as_float": schema.Float,
+    "as_floats": list[schema.Float],
+    "as_string": str,
+    "as_strings": list[str],
+    "as_sym_int": schema.SymArgument,
+    "as_sym_ints": list[schema.SymArgument],
+    "as_sym_bool": schema.SymArgument,
+    "as_sym_bools": list[schema.SymArgument],
+    "as_sym_float": schema.SymArgument,
+    "as_sym_floats": list[schema.SymArgument],
+    "as_scalar_type": schema.Int,
+    "as_memory_format": schema.Int,
+    "as_layout": schema.Int,
+    "as_device": schema.Device,
+    "as_bool": bool,
+    "as_bools": list[bool],
+    "as_graph": _GraphName,
+    "as_optional_tensors": list[dict[str, msgspec.Raw]],
+    "as_optional_tensor": dict[str, msgspec.Raw],
+    "as_custom_obj": schema.Named,
+    "as_operator": str,
+    "as_complex": schema.Complex,
+    "as_nested_tensors": list[list[schema.Named]],
+    "as_int_lists": list[list[schema.Int]],
+    "as_float_lists": list[list[schema.Float]],
+    "as_string_to_argument": dict[str, schema.Union],
+}
+"""The kinds of arguments that are known, and what they are made of."""
+_DECODERS: Mapping[str, StrictDecoder[Any]] = {
+    name: StrictDecoder(kind) for name, kind in TYPES.items()
 }
 
 

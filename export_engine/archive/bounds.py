@@ -75,4 +75,6 @@ SYMBOLS = 100_000
 GUARDS = 50_000
 """Guards that travel with a program."""
 UNKNOWN = 50
-"""Fields of later versions that are named."""
+"""Fields of later versions that are kept."""
+LOOKED_THROUGH = 1_000_000
+"""Values of a document that is looked through for them, of which torch writes 75 an op."""

@@ -1,7 +1,8 @@
-"""A private copy of a file, so that what is checked is what is loaded."""
+"""A copy of a file that no one else can write to: what was looked at is what is loaded."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,59 +13,68 @@ from typing import NamedTuple
 from export_engine.archive.errors import ArchiveError
 
 _CHUNK = 1 << 20
-"""Bytes that are copied at a time."""
+"""Bytes that are read at a time."""
+_WHOLE = 1 << 30
+"""Bytes of a file that is digested whole, which takes a second; of a larger one its ends are, where
+torch puts all but weights."""
 
 
-class Identity(NamedTuple):
-    """The identity of a file, which changes when it is written or replaced."""
+class Content(NamedTuple):
+    """What tells the content of a file from any other."""
 
-    device: int
-    inode: int
     size: int
-    modified: int
-    """Nanoseconds."""
+    digest: bytes
+    """SHA-256."""
+    changed: tuple[int, ...]
+    """Of a file that is not digested whole: which it is, and when it was written to, in ns."""
 
     @classmethod
-    def of(cls, path: Path) -> Identity:
+    def of(cls, path: Path) -> Content:
         """That of a file. Raises OSError."""
-        return cls.from_stat(path.stat())
+        state = hashlib.sha256()
+        with path.open("rb") as file:
+            known = os.fstat(file.fileno())
+            whole = known.st_size <= _WHOLE
+            for start in (0,) if whole else (0, known.st_size - _WHOLE // 2):
+                file.seek(start)
+                left = known.st_size if whole else _WHOLE // 2
+                while left > 0 and (piece := file.read(min(_CHUNK, left))):
+                    state.update(piece)
+                    left -= len(piece)
+        return cls(known.st_size, state.digest(), () if whole else _when(known))
 
-    @classmethod
-    def from_stat(cls, known: os.stat_result) -> Identity:
-        """The identity of the original file."""
-        return cls(known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
+
+def _when(known: os.stat_result) -> tuple[int, ...]:
+    return known.st_ino, known.st_mtime_ns, known.st_ctime_ns
 
 
 @contextmanager
 def private_copy(
-    path: Path, expected: Identity, passing: Callable[[bytes], object]
+    path: Path, expected: Content, passing: Callable[[bytes], object]
 ) -> Iterator[Path]:
-    """A copy in a private temporary folder, deleted when the block ends.
+    """A copy in a folder of this user's alone, of the same name, which goes when the block ends.
 
     Args:
         path: the file.
-        expected: its identity when it was read.
-        passing: called with each piece of the content, in order.
+        expected: its content when it was looked at.
+        passing: called with each piece of the copy's content, in order.
 
     Raises:
-        ArchiveError: the file has changed, or it cannot be copied.
+        ArchiveError: its content is another now, or it cannot be copied.
     """
     with tempfile.TemporaryDirectory(
         prefix="export-explorer-", ignore_cleanup_errors=True
     ) as folder:
-        copy = Path(folder) / "program.pt2"
+        copy = Path(folder) / path.name
         try:
             with path.open("rb") as source, copy.open("wb") as target:
-                _check_same(path, source.fileno(), expected)
                 while piece := source.read(_CHUNK):
                     passing(piece)
                     target.write(piece)
-                _check_same(path, source.fileno(), expected)
+                changed = _when(os.fstat(source.fileno())) if expected.changed else ()
+            same = Content.of(copy)._replace(changed=changed) == expected
         except OSError as error:
             raise ArchiveError(f"{path} cannot be copied to be loaded: {error}") from error
+        if not same:
+            raise ArchiveError(f"{path.name} has changed since it was opened. Load it again.")
         yield copy
-
-
-def _check_same(path: Path, handle: int, expected: Identity) -> None:
-    if Identity.from_stat(os.fstat(handle)) != expected:
-        raise ArchiveError(f"{path.name} has changed since it was opened. Load it again.")

@@ -96,6 +96,7 @@ _BINARY = {
     "%": (5, "Mod"),
     "**": (7, "Pow"),
 }
+_POWERS = ("Pow", "PowByNatural", "FloatPow")
 _SIGNED = 6
 """Precedence of a minus sign: above `*`, below `**`."""
 _ALIASES = {"Eq": "Equality", "Ne": "Unequality", "Lt": "StrictLessThan", "Le": "LessThan"} | {
@@ -202,6 +203,9 @@ class _Parser:
             return _made("Not", (self._expression(_SIGNED),))
         if text == "(":
             inner = self._expression(0)
+            if self._peek("sign") == ",":  # a case of a Piecewise, as Python prints it
+                self._at += 1
+                inner = _made("ExprCondPair", (inner, self._expression(0)))
             self._expect(")")
             return inner
         raise UnreadableError(f"{text!r} stands where a size should be")
@@ -350,6 +354,17 @@ def value_of(expression: Expression, symbols: Mapping[str, int]) -> Number | Non
     except (ArithmeticError, ValueError):
         return None
     return found if found is None or abs(found) <= bounds.INTEGER else None
+
+
+def has_tower(expression: Expression) -> bool:
+    """Whether there is a power in the base or the exponent of another: `9**9**9`."""
+    if expression.kind in _POWERS:
+        return any(_has_power(each) for each in expression.args)
+    return any(has_tower(each) for each in expression.args)
+
+
+def _has_power(expression: Expression) -> bool:
+    return expression.kind in _POWERS or any(_has_power(each) for each in expression.args)
 
 
 def _power(values: list[Number]) -> Number:

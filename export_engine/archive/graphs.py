@@ -6,14 +6,13 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from export_engine.archive import bounds, schema
 from export_engine.archive.arguments import Arguments, kind_of, read, value_of
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.names import Names
 from export_engine.archive.operators import has_default, is_named, parameters, target_of
 from export_engine.archive.origins import Origins, Within
+from export_engine.archive.strict_decoding import StrictDecoder
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.values import CustomObject, Symbolic, Value, Values
 from export_engine.describe import Strings, Table, ragged
@@ -21,7 +20,7 @@ from export_engine.record import HOUSEKEEPING, OPS, Graph, NestedGraph, Target
 
 _OP = {op: number for number, op in enumerate(OPS)}
 _GETITEM = "_operator.getitem"
-_GRAPH = msgspec.json.Decoder(schema.GraphArgument)
+_GRAPH: StrictDecoder[schema.GraphArgument] = StrictDecoder(schema.GraphArgument)
 _KEYWORD = 2
 """The kind of an argument that is passed by its name."""
 _TUPLES = (["operands"], ["additional_inputs"])

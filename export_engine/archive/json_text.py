@@ -13,13 +13,14 @@ import msgspec
 
 from export_engine.archive import bounds
 from export_engine.archive.errors import ArchiveError
+from export_engine.archive.strict_decoding import StrictDecoder
 
 _T = TypeVar("_T")
 _BUT_BRACKETS = bytes(set(range(256)) - set(b'{}[]"'))
 _TEXT = re.compile(rb'"[^"]*"')
 
 
-def decoded(data: bytes, decoder: msgspec.json.Decoder[_T], what: str) -> _T:
+def decoded(data: bytes, decoder: msgspec.json.Decoder[_T] | StrictDecoder[_T], what: str) -> _T:
     """A decoded document.
 
     Args:

@@ -28,6 +28,10 @@ class Parts:
     others: tuple[str, ...]
     """Members that identify other kinds of files."""
 
+    def names(self) -> str:
+        """The programs, to be listed in a sentence."""
+        return _listed(repr(cut(name)) for name in self.programs)
+
     def notes(self, shown: str) -> list[str]:
         """Sentences about parts other than the program that is shown."""
         others = [each for each in self.programs if each != shown]
@@ -35,7 +39,7 @@ class Parts:
         if others:
             found.append(
                 f"The file holds {len(self.programs)} programs; {shown} is shown. The others: "
-                f"{_listed(others)}."
+                f"{_listed(others)}; explorer.load(path, model=…) and --model show one of them."
             )
         if self.compiled:
             found.append(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from export_engine.archive.json_text import decoded
 from export_engine.archive.kept import joined, kept_in, names_of
 from export_engine.archive.names import Names, cut
 from export_engine.archive.origins import Origins
-from export_engine.archive.parts import parts_of
+from export_engine.archive.parts import Parts, parts_of
 from export_engine.archive.signature import (
     constant_names,
     input_paths,
@@ -33,7 +33,9 @@ from export_engine.archive.signature import (
     user_inputs,
 )
 from export_engine.archive.size_rules import read_probe, read_sizes
+from export_engine.archive.strict_decoding import StrictDecoder, noting_unknown
 from export_engine.archive.symbols import Symbols
+from export_engine.archive.unknown_fields import unknown_fields
 from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
 from export_engine.describe import FileNames, Scopes, Stacks, Strings, with_findings
@@ -42,7 +44,7 @@ from export_engine.record import Record, Symbol, count_ops, with_groups
 _SHOWN = 5
 """Texts that one note names."""
 _LOG = logging.getLogger("export_explorer")
-_PROGRAM = msgspec.json.Decoder(schema.ExportedProgram)
+_PROGRAM: StrictDecoder[schema.ExportedProgram] = StrictDecoder(schema.ExportedProgram)
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class ReadArchive:
     """Every program in the file, by name."""
     notes: tuple[str, ...]
     """Sentences about other parts, and about what could not be read."""
+    kept: bool
+    """Whether the Record is one that `save` put into the file."""
+    unknown: Mapping[str, str]
+    """Per field that the schema does not know its path, `graph_module.graph.nodes[].cost`, and what
+    the first one says, as JSON; both are cut."""
 
 
 def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
@@ -96,8 +103,18 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
         raise ArchiveError(f"{title} holds no program that can be shown. {parts.instead()}")
     name = next(iter(parts.programs)) if model is None else model
     if name not in parts.programs:
-        known = ", ".join(map(repr, parts.programs))
-        raise ArchiveError(f"{title} has no program {name!r}. It has {known}.")
+        raise ArchiveError(f"{title} has no program {name!r}. It has {parts.names()}.")
+    with noting_unknown() as strange:
+        found = _read_program(members, parts, title, name)
+    if not strange:
+        return found
+    unknown = unknown_fields(members.read(parts.programs[name], bounds.JSON_BYTES))
+    note = _unknown_note(unknown, strange[0])
+    record = msgspec.structs.replace(found.record, warnings=[*found.record.warnings, note])
+    return replace(found, record=record, notes=(*found.notes, note), unknown=unknown)
+
+
+def _read_program(members: Members, parts: Parts, title: str, name: str) -> ReadArchive:
     member = parts.programs[name]
     data = members.read(member, bounds.JSON_BYTES)
     program = decoded(data, _PROGRAM, f"{title}, {member}")
@@ -105,13 +122,15 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     held = held_bytes(members, name, f"{title}, ")
     checked = not members.is_empty(f"data/sample_inputs/{name}.pt")
     kept = kept_in(members, title)
+    shown = title if len(parts.programs) == 1 else f"{title}: {cut(name)}"
+    both = None
     try:
-        made, notes = _record(program, title, held, checked, names_of(kept.record))
+        made, notes = _record(program, shown, held, checked, names_of(kept.record))
         record, note = made.with_findings(), kept.note
         if kept.record is not None:
             both, note = joined(made.record, kept.record, record.findings)
             if both is None:
-                made, notes = _record(program, title, held, checked, {})
+                made, notes = _record(program, shown, held, checked, {})
             record = both or made.with_findings()
     except ArchiveError as error:
         raise ArchiveError(f"{title} is not opened: {error}") from error
@@ -120,7 +139,20 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     record = msgspec.structs.replace(
         with_groups(record), warnings=list(warnings), sources_inside=True
     )
-    return ReadArchive(record, name, tuple(parts.programs), tuple(notes))
+    return ReadArchive(record, name, tuple(parts.programs), tuple(notes), both is not None, {})
+
+
+def _unknown_note(unknown: Mapping[str, str], first: str) -> str:
+    """That there are fields that this version does not know, in a sentence."""
+    if not unknown:
+        return f"The file has fields that this version does not know: {cut(first)}."
+    listed = list(unknown)[:_SHOWN]
+    more = len(unknown) - len(listed)
+    rest = f" and {'at least ' * (len(unknown) >= bounds.UNKNOWN)}{more} more" if more else ""
+    return (
+        "The file has fields that this version does not know, and what they say is not shown: "
+        f"{', '.join(listed)}{rest}."
+    )
 
 
 class _Made(NamedTuple):

@@ -1,8 +1,8 @@
 """torch's serialisation schema, as far as a Record needs it: `models/*.json` and what is beside it.
 
-After `torch/_export/serde/schema.py`, by which torch writes them. A field that is not here is left
-out. A union is a dict with one key, its kind, and a value that is decoded once the kind is known,
-so a kind of a later torch is kept as text.
+After `torch/_export/serde/schema.py`, by which torch writes them. A field that is not here is named
+as unknown. A union is a dict with one key, its kind, and a value that is decoded once the kind is
+known, so a kind of a later torch is kept as text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from export_engine.archive import bounds
+from export_engine.archive.strict_decoding import OpenStruct
 
 SCHEMA_VERSION = (8, 20)
 """The newest version known here, of torch 2.13 to 2.15."""
@@ -20,6 +21,8 @@ Int = Annotated[int, msgspec.Meta(ge=-bounds.INTEGER - 1, le=bounds.INTEGER)]
 """A number of 64 bits."""
 Float = float | Literal["Infinity", "-Infinity", "NaN"]
 """torch writes numbers that JSON lacks as text."""
+UNUSED = msgspec.Raw(b"null")
+"""Of a field that torch writes and a Record does not need."""
 Union = dict[str, msgspec.Raw]
 """`{"as_tensor": {"name": "x"}}`."""
 
@@ -63,6 +66,7 @@ class TensorMeta(msgspec.Struct):
     device: Device
     strides: list[Size]
     layout: Int
+    storage_offset: msgspec.Raw = UNUSED
 
 
 class SymArgument(msgspec.Struct):
@@ -102,7 +106,7 @@ class NamedArgument(msgspec.Struct):
     kind: Int | None = None
 
 
-class Metadata(msgspec.Struct):
+class Metadata(OpenStruct):
     """The metadata of a node: where it comes from."""
 
     stack_trace: str | None = None
@@ -163,6 +167,8 @@ class CallSignature(msgspec.Struct):
     in_spec: str = ""
     out_spec: str = ""
     forward_arg_names: list[str] | None = None
+    inputs: msgspec.Raw = UNUSED
+    outputs: msgspec.Raw = UNUSED
 
 
 class ModuleCall(msgspec.Struct):
@@ -178,6 +184,8 @@ class GraphModule(msgspec.Struct):
     graph: Graph
     signature: Signature
     module_call_graph: list[ModuleCall] = []
+    metadata: msgspec.Raw = UNUSED
+    treespec_namedtuple_fields: msgspec.Raw = UNUSED
 
 
 class Range(msgspec.Struct):
@@ -202,6 +210,8 @@ class ExportedProgram(msgspec.Struct):
     range_constraints: dict[str, Range] = {}
     torch_version: str = ""
     guards_code: list[str] = []
+    opset_version: msgspec.Raw = UNUSED
+    verifiers: msgspec.Raw = UNUSED
 
 
 class Payload(msgspec.Struct):

@@ -371,7 +371,13 @@ ARTIFACT = Capability(
     takes="artifact",
 )
 SIZE_FUNCTIONS = Capability(
-    "torch.utils._sympy.functions", "Files with rounded sizes are not opened.", "load"
+    "torch.utils._sympy.functions", "Relations of a ShapesSpec that round sizes are not read."
+)
+LOAD_ARCHIVE = Capability(
+    "torch.export.pt2_archive._package.load_pt2",
+    "Of a file with several programs, only the one called `model` is made.",
+    "load",
+    takes="f",
 )
 
 # What torch ships that explains failures

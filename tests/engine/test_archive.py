@@ -65,7 +65,7 @@ def test_other_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
     expected = {
         "empty.pt2": "is empty",
         "text.pt2": "not a .pt2 archive",
-        "other.pt2": "cannot read a program",
+        "other.pt2": "holds no program",
         "missing.pt2": "does not exist",
         "": "is a folder",
     }

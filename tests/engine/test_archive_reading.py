@@ -266,6 +266,58 @@ def test_a_program_of_a_later_torch_is_shown_and_says_so(plain: Path) -> None:
     assert any("as_something" in note for note in found.notes)
     assert any('new=<as_something {{"a": 1}}>' in text for text in record.strings)
     assert set(found.notes) <= set(record.warnings)
+    assert found.unknown == {
+        "something_new": '{"a":[1]}',
+        "graph_module.graph.nodes[].also_new": "7",
+    }
+    assert any("does not know" in note and "nodes[].also_new" in note for note in found.notes)
+
+
+UNKNOWN_PLACES = {
+    "graph_module.graph.tensor_values.*.device.new": lambda program: next(
+        iter(program["graph_module"]["graph"]["tensor_values"].values())
+    )["device"],
+    "graph_module.graph.nodes[].inputs[].arg.as_tensor.new": lambda program: program[
+        "graph_module"
+    ]["graph"]["nodes"][0]["inputs"][0]["arg"]["as_tensor"],
+    "graph_module.graph.outputs[].as_tensor.new": lambda program: program["graph_module"]["graph"][
+        "outputs"
+    ][0]["as_tensor"],
+    "graph_module.signature.input_specs[].*.arg.as_tensor.new": lambda program: program[
+        "graph_module"
+    ]["signature"]["input_specs"][-1]["user_input"]["arg"]["as_tensor"],
+    "graph_module.graph.nodes[].inputs[].arg.as_graph.graph.new": lambda program: next(
+        each["arg"]["as_graph"]["graph"]
+        for node in program["graph_module"]["graph"]["nodes"]
+        for each in node["inputs"]
+        if "as_graph" in each["arg"]
+    ),
+    "schema_version.new": lambda program: program["schema_version"],
+}
+
+
+@pytest.mark.parametrize("path", UNKNOWN_PLACES)
+def test_an_unknown_field_is_kept_and_named_at_any_depth(plain: Path, path: str) -> None:
+    def later(program: Any) -> Any:
+        UNKNOWN_PLACES[path](program)["new"] = [None, "x" * 1000]
+        return program
+
+    known, found = read(plain), read(changed(plain, "model.json", later))
+    assert known.unknown == {}
+    assert list(found.unknown) == [path]
+    assert found.unknown[path].startswith('[null,"xxx')
+    assert len(found.unknown[path]) <= 80
+    assert found.record.graphs == known.record.graphs
+    assert found.record.warnings[-1].endswith(f"not shown: {path}.")
+
+
+def test_a_thousand_unknown_fields_are_named_within_bounds(plain: Path) -> None:
+    def later(program: Any) -> Any:
+        return program | {f"new_{number}": number for number in range(1000)}
+
+    found = read(changed(plain, "model.json", later))
+    assert len(found.unknown) == 50
+    assert "and at least 45 more" in found.notes[-1]
 
 
 def test_names_that_are_none_are_shown_as_text(plain: Path) -> None:

@@ -64,7 +64,7 @@ def test_what_is_saved_is_what_is_loaded(make: Callable[[], Any], tmp_path: Path
     same = msgspec.structs.replace(
         again, title=record.title, mode=record.mode, verdict=record.verdict
     )
-    assert same == with_sources(record)
+    assert same == msgspec.structs.replace(with_sources(record), sources_inside=True)
     assert (again.title, again.mode) == ("model.pt2", "loaded")
     assert again.verdict.startswith("loaded, ")
 
@@ -153,9 +153,13 @@ def test_no_file_is_opened_for_a_path_that_an_archive_names(saved: Path, tmp_pat
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
     files = [{"path": str(secret), "name": "secret.txt", "origin": "user"}]
-    record = describe(load(rewritten(saved, changed(files=files * 9))))
-    with pytest.raises(SourceMissing, match="not a Python file"):
-        source_text(record, 0)
+    attempt = load(rewritten(saved, changed(files=files * 9)))
+    assert attempt.kept is None  # its lines are those of other files than the program's
+    assert not any(each.path == str(secret) for each in describe(attempt).files)
+    record = describe(load(saved))
+    emptied = [msgspec.structs.replace(each, text="") for each in record.files]
+    with pytest.raises(SourceMissing, match="Paths in an archive are never opened"):
+        source_text(msgspec.structs.replace(record, files=emptied), 0)
 
 
 def test_a_save_that_fails_leaves_the_file_that_was_there(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.export.pt2_archive._package import package_pt2
 
 import explorer
 from explorer.command_line import BAD, OK, USAGE, main
@@ -16,6 +17,7 @@ from explorer.data_folder import FOLDER
 from explorer.opened import OpenedFile
 from explorer.page_answers import Answers
 from explorer.testing import assert_same_export
+from export_engine.archive import Content
 from widgets import Refusal
 
 
@@ -158,6 +160,71 @@ def test_a_file_that_changes_between_opening_and_loading_is_not_loaded(
     swapped(own, bytes(data))
     with pytest.raises(explorer.FixError, match="has changed since it was opened"):
         _ = ex.program
+
+
+@pytest.mark.parametrize("way", ["click", "said"])
+def test_a_file_swapped_between_look_and_trust_is_not_run(stranger: Path, way: str) -> None:
+    """Whoever can write to the file gives it its old size and its old times."""
+    ex = explorer.load(stranger, trusted=way == "said")
+    data = bytearray(stranger.read_bytes())
+    at = data.index(b"weight_0") + 64  # in the weights or beside them: nothing that was shown
+    data[at] ^= 1
+    swapped(stranger, bytes(data))
+    with pytest.raises(explorer.FixError, match="has changed since it was opened"):
+        ex.trust() if way == "click" else ex.program
+    data[at] ^= 1
+    stranger.unlink()
+    stranger.write_bytes(data)  # another file, of the same content
+    assert ex.trust().program
+
+
+def test_a_file_that_was_another_while_it_was_read_is_not_run(
+    stranger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shown one content, digested another."""
+    other = stranger.with_name("other.pt2")
+    torch.export.save(torch.export.export(Small(), (torch.ones(3, 4),)), other)
+    of = Content.of.__func__  # type: ignore[attr-defined]
+
+    def swapping(cls: type[Content], path: Path) -> Content:
+        stranger.write_bytes(other.read_bytes())
+        return of(cls, path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Content, "of", classmethod(swapping))
+        ex = explorer.load(stranger)
+    with pytest.raises(explorer.FixError, match="has changed since it was opened"):
+        ex.trust()
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """A file of two programs."""
+    program = torch.export.export(Small(), (torch.ones(2, 4),))
+    other = torch.export.export(torch.nn.ReLU(), (torch.ones(3),))
+    package_pt2(tmp_path / "both.pt2", exported_programs={"prefill": program, "decode": other})
+    return tmp_path / "both.pt2"
+
+
+def test_a_program_of_several_is_named(
+    several: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(several.parent / "data"))
+    first = explorer.load(several)
+    assert (len(first.record.signature.inputs), first.record.title) == (3, "both.pt2: prefill")
+    assert any("decode; explorer.load(path, model=" in note for note in first.record.warnings)
+    ex = explorer.load(several, model="decode", trusted=True)
+    assert (len(ex.record.signature.inputs), ex.record.title) == (1, "both.pt2: decode")
+    assert [str(node.target) for node in ex.program.graph.nodes][1] == "aten.relu.default"
+    assert ex.record.title == "both.pt2: decode"
+    with pytest.raises(ValueError, match=r"no program 'other'\. It has 'prefill', 'dec"):
+        explorer.load(several, model="other")
+
+    assert main([str(several), "--model", "decode"]) == OK
+    assert "both.pt2: decode" in capsys.readouterr().out
+    assert main([str(several), "--model", "other"]) == USAGE
+    assert "'prefill', 'decode'" in capsys.readouterr().err
+    assert main(["module:function", "--model", "decode"]) == USAGE
 
 
 def test_a_signature_is_of_what_torch_wrote(
