@@ -27,7 +27,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-frontend test-torch \
-  test-matrix bench frontend \
+  test-newest test-matrix bench frontend \
   setup clean
 
 help: ## what there is
@@ -67,12 +67,15 @@ test-python: setup $(VENV)/.chromium
 
 # On another torch, in an environment of its own: TORCH is a version, or any requirement that pip
 # takes; INDEX where a nightly is; TESTS pytest's arguments; PYTHON the Python's version.
-test-torch: $(VENV)/.dev $(BUNDLE) ## the tests on another torch: make test-torch TORCH=2.15.0
+test-torch: $(VENV)/.python $(BUNDLE) ## the tests on another torch: make test-torch TORCH=2.15.0
 	@[ -n "$(TORCH)" ] || { echo "say which: make test-torch TORCH=2.15.0"; exit 1; }
 	@$(BIN)/python -m tests.matrix "$(TORCH)" $(MATRIX_OPTIONS)
 
-test-matrix: $(VENV)/.dev $(BUNDLE) ## the tests on every torch and Python that is supported, as a table
-	@$(BIN)/python -m tests.matrix --all --remove $(MATRIX_OPTIONS)
+test-newest: ## the fast tests of the engine on the newest torch
+	@$(MAKE) test-torch TORCH=newest TESTS='-m "not slow" tests/engine'
+
+test-matrix: $(VENV)/.python $(BUNDLE) ## the tests on every torch and Python that is supported: the README's table
+	@$(BIN)/python -m tests.matrix --all --write --remove $(MATRIX_OPTIONS)
 
 MATRIX_OPTIONS = $(if $(filter command environment,$(word 1,$(origin PYTHON))),--python "$(PYTHON)") \
   $(if $(INDEX),--index "$(INDEX)") $(if $(TESTS),-- $(TESTS))

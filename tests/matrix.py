@@ -1,17 +1,19 @@
 """Runs the tests on another torch, in an environment of its own: `make test-torch TORCH=2.15.0`.
 
     python -m tests.matrix 2.15.0             # one torch, one line of result
-    python -m tests.matrix --all              # all that are supported, and the README's table
+    python -m tests.matrix newest             # the newest that is supported
+    python -m tests.matrix --all --write      # all that are supported, into the README's table
     python -m tests.matrix "torch @ file:///torch-2.16.0.dev-cp311.whl" -- -m "not slow"
 
 What follows `--` goes to pytest; without it, all tests but the browser's run. An environment is
 made once, below `.venv-torch`, with the package's wheel in it; tests are run from a copy of
-`tests/`, so that what is tested is what is installed.
+`tests/`, so that what is tested is what is installed. The line names what the torch lacks.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import os
 import re
 import shutil
@@ -19,16 +21,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 HOMES = ROOT / ".venv-torch"
+README = ROOT / "README.md"
 SUPPORTED = ("2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BOUND_TO_TORCH = ("torch", "torchao", "executorch", "pytorch_tokenizers", "coremltools")
 """Packages of `constraints.txt` that come in a version for one torch alone."""
 TESTED_WITH = (
+    "hatchling",
     "hypothesis",
     "import-linter",
     "ipykernel",
@@ -69,34 +74,59 @@ class Result(NamedTuple):
     passed: int
     failed: int
     left_out: str
-    """How many tests were skipped, with the reasons; or why none ran."""
+    """What this torch lacks, and how many tests were skipped, with the reasons; or why none ran."""
+    date: str = ""
+    """When it ran: `2026-11-22`."""
+    lacks: int = 0
+    """How many private names of torch's are missing that something needs."""
 
     def row(self) -> str:
         """A row of the README's table."""
         tests = f"{self.passed:,} of {self.passed + self.failed:,}" if self.ran else "none"
-        cells = (self.torch, self.python, self.ran or "–", tests, self.left_out or "–")
-        return f"| {' | '.join(cells)} |"
+        ran = f"`{self.ran}`" if self.ran.startswith("-") else self.ran
+        cells = (self.torch, self.python, ran, tests, self.left_out, self.date)
+        return f"| {' | '.join(each.replace('|', '/') or '–' for each in cells)} |"
 
     @property
     def ok(self) -> bool:
-        """Whether tests ran, and none failed."""
-        return self.passed > 0 and self.failed == 0
+        """Whether tests ran, none failed, and this torch has all that we need of it."""
+        return self.passed > 0 and self.failed == 0 and not self.lacks
 
 
-HEAD = "| torch | Python | ran | passed | left out |\n|---|---|---|---|---|"
+HEAD = "| torch | Python | ran | passed | left out | on |\n|---|---|---|---|---|---|"
+
+
+def with_results(readme: str, results: Sequence[Result]) -> str:
+    """The README with rows of its table replaced, or added; only what is supported has one."""
+    start = readme.index(HEAD) + len(HEAD) + 1
+    end = readme.index("\n\n", start)
+    rows = {_key(row): row for row in readme[start:end].splitlines()}
+    rows |= {_key(each.row()): each.row() for each in results if each.torch in SUPPORTED}
+    order = sorted(rows, key=lambda key: [int(number) for number in re.findall(r"\d+", str(key))])
+    return readme[:start] + "\n".join(rows[key] for key in order) + readme[end:]
+
+
+def _key(row: str) -> tuple[str, str]:
+    """The torch and the Python of a row."""
+    _, torch, python, *_ = row.split("|")
+    return torch.strip(), python.strip()
 
 
 def main() -> int:
     """Runs the command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.matrix", description=__doc__)
-    parser.add_argument("torch", nargs="*", help="versions, or any requirement that pip takes")
+    parser.add_argument(
+        "torch", nargs="*", help="versions, `newest`, or any requirement that pip takes"
+    )
     parser.add_argument("--all", action="store_true", help=f"all of {', '.join(SUPPORTED)}")
     parser.add_argument("--python", action="append", default=[], help="3.12, or a path")
     parser.add_argument("--index", help="where pip finds it: the index of torch's nightly builds")
+    parser.add_argument("--write", action="store_true", help="put it into the README's table")
     parser.add_argument("--remove", action="store_true", help="delete each environment afterwards")
     ours, theirs = _split(sys.argv[1:])
     asked = parser.parse_args(ours)
-    wanted = [(each, asked.python or ["3.11"]) for each in asked.torch]
+    named = [SUPPORTED[-1] if each == "newest" else each for each in asked.torch]
+    wanted = [(each, asked.python or ["3.11"]) for each in named]
     if asked.all:
         wanted = [(each, ["3.11"]) for each in SUPPORTED[:-1]]
         wanted.append((SUPPORTED[-1], list(asked.python or PYTHONS)))
@@ -109,6 +139,9 @@ def main() -> int:
             sys.stdout.flush()
     if len(results) > 1:
         sys.stdout.write("\n".join(["", HEAD, *(each.row() for each in results), ""]))
+    if asked.write:
+        text = README.read_text(encoding="utf-8")
+        README.write_text(with_results(text, results), encoding="utf-8")
     wrong = [each for each in results if each.ran and not each.ok]
     return 1 if wrong or not any(each.ok for each in results) else 0
 
@@ -171,9 +204,20 @@ def _tested(
         f"torch {said.strip()}, Python {python}: "
         f"{'installed' if made else 'there'} after {time.monotonic() - started:.0f} s\n"
     )
-    passed, failed, left_out = run_tests(home, pytest)
+    missing = lacking(home)
+    passed, failed, skipped = run_tests(home, pytest)
     ran = " ".join(pytest) if pytest else "all but the page's"
-    return Result(said.strip().partition("+")[0], python, ran, passed, failed, left_out)
+    version = said.strip().partition("+")[0]
+    left_out = "; ".join(filter(None, [*(each.rstrip(".") for each in missing), skipped]))
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    return Result(version, python, ran, passed, failed, left_out, today, len(missing))
+
+
+def lacking(home: Path) -> list[str]:
+    """What goes without a private name that the torch of an environment lacks, in sentences."""
+    asked = "from export_engine.torch_internals import left_out; print(*left_out(), sep='\\n')"
+    said = _run(home / "bin" / "python", "-c", asked, cwd=home)
+    return [each for each in said.splitlines() if each]
 
 
 def install(home: Path, command: str, torch: str, index: str | None) -> None:
@@ -199,9 +243,10 @@ def _constraints() -> list[str]:
 def _install_wheel(home: Path) -> None:
     """The package as it is now; what it needs is there, so that pip leaves torch alone."""
     with tempfile.TemporaryDirectory() as folder:
-        _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
+        python = home / "bin" / "python"
+        _run(python, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
         (wheel,) = Path(folder).glob("*.whl")
-        pip = [home / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _run(*pip, "-c", "/dev/null", wheel)
         _run(*pip, "--no-deps", "--force-reinstall", wheel)
 
