@@ -125,7 +125,10 @@ def export(telling: Telling) -> Came:
 
 def export_strict(_: Telling) -> Came:
     call = (torch.ones(6, 3), torch.ones(6, 2))
-    return _export(explorer.explore(Small(), call, dynamic_shapes="x: rows, _", strict=True))
+    shapes = "x: rows, _; y: rows, _"
+    ex = explorer.explore(Small(), call, dynamic_shapes=shapes, strict=True)
+    assert ex.ok
+    return _export(ex)
 
 
 def export_keywords(_: Telling) -> Came:

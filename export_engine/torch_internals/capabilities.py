@@ -249,7 +249,11 @@ FX_NODES = Capability("torch.fx._pytree.SUPPORTED_NODES", "")
 FX_NODES_EXACT = Capability("torch.fx._pytree.SUPPORTED_NODES_EXACT_MATCH", "")
 WAITING_NODES = Capability(f"{_PYTREE}._cxx_pytree_pending_imports", "")
 
-TAKES_SPECS = Capability("torch.export._trace.ShapesSpec", "")
+TAKES_SPECS = Capability(
+    "torch.export._trace.ShapesSpec",
+    "Exports go by Dims alone: ShapesSpec is left out.",
+    since=(2, 14),
+)
 ATTACHED_SPECS = Capability("torch.fx.experimental.dynamic_spec._resolve_dynamic_shapes", "")
 
 # Operators

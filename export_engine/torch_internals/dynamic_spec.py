@@ -27,8 +27,10 @@ except ImportError:  # before 2.13
 
 def missing_shapes_spec() -> str:
     """Why this torch exports no ShapesSpec, as a sentence; empty where it does."""
-    if dynamic_spec is not None and torch_has.TAKES_SPECS:
+    if dynamic_spec is not None and torch_has.TAKES_SPECS.looked.value is not None:
         return ""
+    if torch_has.TAKES_SPECS.sentence:
+        return torch_has.TAKES_SPECS.sentence.removesuffix(".")
     return f"ShapesSpec needs torch 2.14 or newer; this is torch {torch.__version__}"
 
 
