@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, expect
 
 from .lab import Lab
@@ -76,6 +78,26 @@ def test_a_program_runs_from_the_page_and_its_ops_are_coloured_by_time(lab: Lab)
     expect(lit.filter(has_text="return x + self.down")).to_have_count(1)
     warm = root.locator(".tx-code [style*='color-mix']")
     expect(warm.first).to_be_visible()
+
+
+def test_what_was_asked_for_opens_first_and_a_machine_without_it_is_no_green_tick(lab: Lab) -> None:
+    asked = EXPORT.replace("%export", "%export --run cuda:7")
+    lab.open([LOAD, NET, asked])
+    lab.run_all(60)
+    root = explorer(lab)
+    expect(root.get_by_role("tab", name="Runs")).to_have_attribute("aria-selected", "true")
+    expect(root.get_by_test_id("runs")).to_contain_text("There is no cuda:7")
+    expect(root.get_by_test_id("standing")).to_have_text("did not run on cuda:7")
+    expect(root.get_by_test_id("verdict")).to_have_class(re.compile("tx-mark-warn"))
+
+    root.get_by_role("tab", name="Verify").click()
+    verify = root.get_by_test_id("verify")
+    verify.click()
+    working, pressed = root.get_by_test_id("working").bounding_box(), verify.bounding_box()
+    assert working is not None
+    assert pressed is not None
+    assert 0 < working["y"] - pressed["y"] < 60
+    expect(root.get_by_test_id("standing")).to_contain_text("verified", timeout=60_000)
 
 
 def bar(row: Locator) -> float:

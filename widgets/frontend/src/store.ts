@@ -12,6 +12,7 @@ import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine }
 import { Looking } from "./looking";
 import { Program } from "./program";
 import { type Lit, litBy } from "./selection";
+import { firstTab } from "./standing";
 import { decode } from "./wire";
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
@@ -268,7 +269,8 @@ export class Store extends Looking {
   /** Puts a program on screen. */
   private put(attempt: number, program: Program): void {
     // The same graph, of which more is known now: what is selected and open stays so.
-    const again = this.program.peek() !== null && attempt === this.current.peek();
+    const first = this.program.peek() === null;
+    const again = !first && attempt === this.current.peek();
     batch(() => {
       this.program.value = program;
       this.current.value = attempt;
@@ -276,6 +278,7 @@ export class Store extends Looking {
       if (!this.comparison.peek()) this.stopComparing();
       this.hovered.value = null;
       if (!again) this.clear();
+      if (first) this.open(firstTab(program.record));
       this.status.value = { kind: "ready" };
     });
   }

@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { Columns, GuardedGraph } from "./Columns";
+import { useClicked } from "./clicked";
 import { Detail } from "./Details";
 import { Failed } from "./Failed";
 import { useFullScreen } from "./fullscreen";
@@ -29,6 +30,7 @@ export function App({ store }: { store: Store }) {
   const box = useBox(main);
   const [sizes, change] = useSizes();
   const [full, toggleFull] = useFullScreen(element);
+  const clicked = useClicked(element);
   useTheme(element);
   const status = store.status.value;
   const program = store.program.value;
@@ -55,7 +57,7 @@ export function App({ store }: { store: Store }) {
       )}
       <Lost store={store} program={program} />
       {program && <Untrusted store={store} />}
-      <Working store={store} />
+      <Working store={store} place={clicked} />
       {program && (
         <Guarded name="Outcome" program={program}>
           <Outcome store={store} program={program} />

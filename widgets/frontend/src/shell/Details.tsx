@@ -11,6 +11,7 @@ import { Signature } from "../panes/signature/Signature";
 import { Code } from "../panes/source/Code";
 import { Source } from "../panes/source/Source";
 import type { Program } from "../program";
+import { standingOf } from "../standing";
 import type { Store } from "../store";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
@@ -63,6 +64,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
           tabs={store.comparison.value ? [DIFFERENCES, ...FACTS] : FACTS}
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
+          standing={(tab) => standingOf(tab, program.record, store.comparison.value)}
         />
         <Detail tab={store.facts.value} store={store} program={program} />
       </div>
@@ -98,6 +100,7 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
         tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
         open={tab}
         choose={(each) => store.open(each)}
+        standing={(each) => standingOf(each, program.record, store.comparison.value)}
       />
       <Detail tab={tab} store={store} program={program} />
     </>

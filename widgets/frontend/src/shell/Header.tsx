@@ -3,6 +3,7 @@
 import { capped, counted } from "../format";
 import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
+import { standingOf, worstOf } from "../standing";
 import type { Store } from "../store";
 import { History } from "./History";
 import { Popover } from "./Popover";
@@ -38,12 +39,13 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
       </span>
       <History store={store} />
       <span
-        class={`tx-verdict tx-mark-${record.outcome}`}
+        class={`tx-verdict tx-mark-${record.outcome === "failed" ? "failed" : worstOf(record)}`}
         title={capped(record.verdict)}
         data-testid="verdict"
       >
         {capped(record.verdict, 400)}
       </span>
+      <KnownSince store={store} program={program} />
       <Notes warnings={record.warnings} printed={record.printed} leftOut={record.left_out} />
       <Popover name="Keys" face="?">
         <h3>Keys</h3>
@@ -62,6 +64,32 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         <FullScreenIcon leave={full} />
       </button>
     </header>
+  );
+}
+
+const CHECKED = ["guarantees", "runs"] as const;
+
+/** What was found out since the export, each a way to its pane; findings are in the verdict. */
+function KnownSince({ store, program }: { store: Store; program: Program }) {
+  const known = CHECKED.flatMap((tab) => {
+    const standing = standingOf(tab, program.record, null);
+    return standing ? [{ tab, ...standing }] : [];
+  });
+  if (known.length === 0) return null;
+  return (
+    <span class="tx-standing" data-testid="standing">
+      {known.map(({ tab, tone, words }) => (
+        <button
+          key={tab}
+          type="button"
+          class={`tx-badge tx-standing-${tone}`}
+          title={`${capped(words, 200)}: open its pane`}
+          onClick={() => store.open(tab)}
+        >
+          {capped(words, 60)}
+        </button>
+      ))}
+    </span>
   );
 }
 

@@ -1,15 +1,19 @@
 /** A row of tabs, two where they need it, of which one is open: arrows move along, Tab leaves. */
 
 import { useRef } from "preact/hooks";
+import { capped } from "../format";
+import type { Standing } from "../standing";
 
 interface TabsProps<T extends string> {
   label: string;
   tabs: readonly (readonly [tab: T, name: string])[];
   open: T;
   choose: (tab: T) => void;
+  /** What is known of what a tab shows. */
+  standing?: (tab: T) => Standing | null;
 }
 
-export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<T>) {
+export function Tabs<T extends string>({ label, tabs, open, choose, standing }: TabsProps<T>) {
   const row = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = neighbour(
@@ -25,20 +29,27 @@ export function Tabs<T extends string>({ label, tabs, open, choose }: TabsProps<
   };
   return (
     <div ref={row} class="tx-tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
-      {tabs.map(([tab, name]) => (
-        <button
-          key={tab}
-          type="button"
-          class="tx-tab"
-          role="tab"
-          data-tab={tab}
-          aria-selected={tab === open}
-          tabIndex={tab === open ? 0 : -1}
-          onClick={() => choose(tab)}
-        >
-          {name}
-        </button>
-      ))}
+      {tabs.map(([tab, name]) => {
+        const known = standing?.(tab);
+        const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
+        return (
+          <button
+            key={tab}
+            type="button"
+            class="tx-tab"
+            role="tab"
+            data-tab={tab}
+            aria-selected={tab === open}
+            tabIndex={tab === open ? 0 : -1}
+            aria-label={words}
+            title={words}
+            onClick={() => choose(tab)}
+          >
+            {name}
+            {known && <span class={`tx-tab-count tx-standing-${known.tone}`}>{known.count}</span>}
+          </button>
+        );
+      })}
     </div>
   );
 }

@@ -1,13 +1,22 @@
 /** An action that the kernel is at: what, how far, for how long, and a way to stop it. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { capped } from "../format";
 import type { Store } from "../store";
+import type { Spot } from "./clicked";
 
 const TICK_MS = 500;
 
-export function Working({ store }: { store: Pick<Store, "working" | "host"> }) {
+interface WorkingProps {
+  store: Pick<Store, "working" | "host">;
+  /** Where it stands, given what is there to be said of; by default, below everything. */
+  place?: () => Spot | null;
+}
+
+export function Working({ store, place }: WorkingProps) {
   const working = store.working.value;
+  const since = working?.since;
+  const spot = useMemo(() => (since !== undefined && place?.()) || null, [since]);
   const seconds = useSeconds(working?.since ?? null);
   if (!working) return null;
   const { progress } = working;
@@ -15,7 +24,12 @@ export function Working({ store }: { store: Pick<Store, "working" | "host"> }) {
   const share = progress && progress.total > 0 ? { max: progress.total, value: progress.done } : {};
   const step = progress?.label ?? "";
   return (
-    <div class="tx-working" role="status" data-testid="working">
+    <div
+      class={`tx-working${spot ? " tx-working-here" : ""}`}
+      role="status"
+      data-testid="working"
+      style={spot ? { top: `${spot.top}px`, left: `${spot.left}px`, width: `${spot.width}px` } : {}}
+    >
       <progress {...share} aria-label={capped(working.what, 200)} />
       <span class="tx-clip" title={capped([working.what, step].filter(Boolean).join(": "))}>
         <b>{capped(working.what, 200)}</b>

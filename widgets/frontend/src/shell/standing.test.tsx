@@ -1,0 +1,157 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { describe, expect, test } from "vitest";
+import type { Record, RunRow, Verification } from "../record.gen";
+import { firstTab, standingOf, worstOf } from "../standing";
+import { Store } from "../store";
+import { FakeHost, storeOf } from "../testing/fake_host";
+import { smallProgram } from "../testing/models";
+import { freshPage, page } from "../testing/page";
+import { failureOf } from "../testing/records";
+import { App } from "./App";
+
+freshPage();
+
+const record = (known: Partial<Record> = {}): Record => ({ ...smallProgram().record, ...known });
+
+const run = (outcome: RunRow["outcome"], device = "cpu"): RunRow => ({
+  backend: "program",
+  title: "exported program",
+  device,
+  inputs: "the example",
+  outcome,
+  sentence: outcome === "unavailable" ? `There is no ${device} here.` : "",
+  detail: "",
+  error: null,
+  times: null,
+  memory: -1,
+  size: -1,
+  saved: "",
+  node: -1,
+  where: "",
+  torch_version: "",
+});
+
+const verified = (verdict: Verification["verdict"]): Verification => ({
+  verdict,
+  sentence: "",
+  seconds: 1,
+  rows: [
+    {
+      name: "flat",
+      claim: "Flat",
+      verdict,
+      sentence: "",
+      evidence: [],
+      node: -1,
+      lacking: "",
+      report: "",
+    },
+  ],
+});
+
+describe("what is known of a program", () => {
+  test("stands at each tab, and the worst of it is the header's sign", () => {
+    const told = (known: Partial<Record>) => {
+      const made = record(known);
+      const tabs = ["findings", "guarantees", "runs"] as const;
+      const all = tabs.map((tab) => standingOf(tab, made, null)?.words ?? "");
+      return [worstOf(made), ...all.filter(Boolean)];
+    };
+    expect(told({})).toEqual(["good"]);
+    expect(told({ verification: verified("holds"), runs: [run("agrees")] })).toEqual([
+      "good",
+      "verified",
+      "agrees on cpu",
+    ]);
+    expect(told({ verification: verified("broken") })).toEqual(["bad", "1 guarantee broken"]);
+    expect(told({ verification: verified("not checked") })).toEqual([
+      "warn",
+      "1 guarantee not checked",
+    ]);
+    expect(told({ runs: [run("agrees"), run("unavailable", "cuda:0")] })).toEqual([
+      "warn",
+      "did not run on cuda:0",
+    ]);
+    expect(told({ runs: [run("differs"), run("unavailable", "cuda:0")] })).toEqual([
+      "bad",
+      "differs on cpu",
+    ]);
+    expect(told({ failure: failureOf({}), outcome: "failed" })).toEqual(["bad"]);
+  });
+
+  test("is what opens first", () => {
+    expect(firstTab(record())).toBe("inspector");
+    expect(firstTab(record({ verification: verified("holds") }))).toBe("guarantees");
+    expect(firstTab(record({ runs: [run("agrees")] }))).toBe("runs");
+    const both = { runs: [run("agrees")], verification: verified("broken") };
+    expect(firstTab(record(both))).toBe("guarantees");
+  });
+
+  test("a run that a machine cannot do opens Runs, and no green tick", async () => {
+    const store = new Store(
+      new FakeHost({
+        record: record({ runs: [run("unavailable", "cuda:0")] }),
+        setups: { devices: ["cpu"], backends: [] },
+      }),
+    );
+    await store.show(0);
+    await act(() => render(<App store={store} />, page));
+    expect(store.tab.value).toBe("runs");
+    expect(page.querySelector("[data-testid=verdict]")?.className).toContain("tx-mark-warn");
+    const said = page.querySelector<HTMLElement>("[data-testid=standing]");
+    expect(said?.textContent).toBe("did not run on cuda:0");
+    store.open("inspector");
+    await act(() => said?.querySelector("button")?.click());
+    expect(store.tab.value).toBe("runs");
+    const tab = page.querySelector("[data-tab=runs]");
+    expect(tab?.getAttribute("aria-label")).toBe("Runs: did not run on cuda:0");
+  });
+
+  test("more that is known of a program on screen opens nothing: who looks decides", async () => {
+    const host = new FakeHost({ record: record() });
+    const store = new Store(host);
+    await store.show(0);
+    store.open("signature");
+    host.change({
+      record: record({ verification: verified("holds") }),
+      attempts: [{ ...HEAD, revision: 1 }],
+    });
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(store.program.value?.record.verification).not.toBeNull();
+    expect(store.tab.value).toBe("signature");
+  });
+
+  test("says where the click was that an action runs", async () => {
+    const { store } = storeOf(record(), { setups: { devices: ["cpu"], backends: [] } });
+    store.open("guarantees");
+    await act(() => render(<App store={store} />, page));
+    const button = page.querySelector<HTMLElement>("[data-testid=verify]");
+    const app = page.querySelector<HTMLElement>(".tx-app");
+    if (!button || !app) throw new Error("there is no button");
+    const rect = (top: number, left: number, width: number, height: number) =>
+      ({ top, left, width, height, bottom: top + height, right: left + width }) as DOMRect;
+    app.getBoundingClientRect = () => rect(100, 50, 1000, 600);
+    button.getBoundingClientRect = () => rect(300, 700, 60, 24);
+    const pane = button.closest("[data-pane]") as HTMLElement;
+    pane.getBoundingClientRect = () => rect(200, 650, 400, 300);
+    await act(() => button.click());
+    const bar = page.querySelector<HTMLElement>("[data-testid=working]");
+    expect(bar?.textContent).toContain("Verifying");
+    expect([bar?.style.top, bar?.style.left, bar?.style.width]).toEqual([
+      "228px",
+      "600px",
+      "400px",
+    ]);
+  });
+});
+
+const HEAD = {
+  label: "",
+  outcome: "exported",
+  verdict: "",
+  parent: -1,
+  step: "",
+  revision: 0,
+  untrusted: false,
+} as unknown as import("../host").AttemptHead;
