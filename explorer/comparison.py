@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.escape import escaped, harmless
+from explorer.rendering.attempt_text import counted, cut, width
+from explorer.rendering.escape import escaped, harmless
 from explorer.session import Session
 from explorer.session_entry import Entry
-from explorer.text import counted, cut, width
 
 if TYPE_CHECKING:
     from export_engine.record import GraphDiff, Pair, ProgramDiff, Record

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from explorer.escape import harmless
 from explorer.opened import OpenedFile
+from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
 from explorer.view import View
 
@@ -349,7 +349,7 @@ class Exploration:
         Raises:
             ExportFailed: the export failed.
         """
-        from explorer.dot import dot_graph
+        from explorer.rendering.dot import dot_graph
 
         self._need("graph")
         return dot_graph(self.record, full)
@@ -362,7 +362,7 @@ class Exploration:
             ExportFailed: the export failed.
             ValueError: the file has no extension, or one that Graphviz does not know.
         """
-        from explorer.dot import save_graph
+        from explorer.rendering.dot import save_graph
 
         self._need("graph")
         return save_graph(self.record, path, full)

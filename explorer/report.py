@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from explorer.escape import escaped
-from explorer.picture import static_html
+from explorer.rendering.escape import escaped
+from explorer.rendering.static_picture import static_html
 from explorer.session import Session
 from explorer.session_entry import Entry
 
@@ -163,7 +163,7 @@ def _sources(entry: Entry) -> list[list[list[Token]] | None]:
 
 
 def _codes(entry: Entry) -> list[Code]:
-    from explorer.page_answers import printed
+    from explorer.message_handlers import printed
 
     return [printed(entry.record, number) for number in range(len(entry.record.graphs))]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.run_text import profile_lines, run_lines
+from explorer.rendering.run_text import profile_lines, run_lines
 from explorer.session import FixError, Session
 
 if TYPE_CHECKING:

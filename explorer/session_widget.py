@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from explorer.page_answers import Answers
+from explorer.message_handlers import MessageHandlers
 from explorer.session import Session
 from widgets import Answer, ExplorerWidget, Refusal
 
@@ -72,7 +72,7 @@ class _Following:
     def __init__(self, session: Session) -> None:
         self.cell = _cell
         self._known = weakref.ref(session)
-        self._answers: Answers | None = None
+        self._answers: MessageHandlers | None = None
         self._stop: Callable[[], None] = lambda: None
 
     @property
@@ -85,7 +85,7 @@ class _Following:
         session = self._known()
         if session is None or self._answers is not None:
             return
-        self._answers = Answers(session)
+        self._answers = MessageHandlers(session)
         self._answers.progress = self.widget.progress
         self._stop = session.watch(self._show)
 
@@ -108,7 +108,7 @@ class _Following:
         session = self._known()
         if session is None:
             raise Refusal("This output was closed, and what it showed is gone. Run its cell again.")
-        return (self._answers or Answers(session))(ask, request)
+        return (self._answers or MessageHandlers(session))(ask, request)
 
     def _show(self) -> None:
         session = self._known()
@@ -136,7 +136,7 @@ def _close_the_gone() -> None:
 
 def _still(session: Session, fallback: Mapping[str, str]) -> dict[str, str]:
     """The still picture and text of the current attempt."""
-    from explorer.picture import picture_svg
+    from explorer.rendering.static_picture import picture_svg
 
     text = fallback.get("text/plain", "")
     picture = "" if session.entry.record.failure else picture_svg(session.entry.record)

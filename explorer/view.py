@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorer.escape import harmless
+from explorer.rendering.escape import harmless
 from explorer.session import Session
 
 
@@ -32,8 +32,8 @@ class View:
             return self._static(note=str(missing))
 
     def __repr__(self) -> str:
-        from explorer.pane_text import pane_text
-        from explorer.text import summary
+        from explorer.rendering.attempt_text import summary
+        from explorer.rendering.pane_text import pane_text
 
         record = self._session.entry.record
         if self._pane == "all" or record.failure:
@@ -43,7 +43,7 @@ class View:
 
     def _static(self, **options: str) -> dict[str, str]:
         """The fallback where no widget runs."""
-        from explorer.picture import static_html
+        from explorer.rendering.static_picture import static_html
 
         record, others = self._session.entry.record, self._session.other_verdicts
         page = static_html(record, self._pane, others, **options)

@@ -8,7 +8,7 @@ from typing import Any
 
 import explorer
 from explorer.checked_ahead import check_ahead
-from explorer.run_text import amount
+from explorer.rendering.run_text import amount
 from kernel_ext.call import Call
 from kernel_ext.command import Command
 from kernel_ext.evaluate import Evaluated, evaluate, line_file

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from explorer.escape import escaped, harmless
 from explorer.exploration import Exploration
+from explorer.rendering.escape import escaped, harmless
 
 if TYPE_CHECKING:
     from export_engine.record import ExportCase, GraphBreakPage
@@ -52,10 +52,10 @@ class Library:
 
     def widget(self) -> Any:
         """The browser. Raises FrontEndMissing."""
-        from explorer.exportdb.library_answers import LibraryAnswers
+        from explorer.exportdb.library_handlers import LibraryHandlers
         from widgets import LibraryWidget
 
-        answers = LibraryAnswers(self._tried)
+        answers = LibraryHandlers(self._tried)
         widget = LibraryWidget(
             section=self.section, query=self.query, answer=answers, fallback=self._static
         )

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.escape import escaped
 from explorer.exploration import Exploration
 from explorer.exporting import explore
-from explorer.feedback import Reply
 from explorer.guiding.steps import explained, exported, fixed, looked_over, varying, verified
 from explorer.own_defects import own_defect
+from explorer.rendering.escape import escaped
+from explorer.rendering.feedback import Reply
 from explorer.report import GENERATOR, write_report
 from export_engine.defects import passed_over
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
-from explorer.feedback import Line, Reply
 from explorer.guiding.free_sizes import free_sizes
-from explorer.text import failing_place
+from explorer.rendering.attempt_text import failing_place
+from explorer.rendering.feedback import Line, Reply
 
 if TYPE_CHECKING:
     from export_engine.fixes import Step

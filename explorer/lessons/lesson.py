@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from explorer.feedback import Line, Reply
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
 from explorer.lessons.saved_progress import forget, keep, kept
+from explorer.rendering.feedback import Line, Reply
 from export_engine.defects import passed_over
 
 Checker = Callable[[Answer], None]

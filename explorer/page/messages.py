@@ -2,7 +2,7 @@
 
 Python's types are these Structs; TypeScript's are generated from them (`make types`). A new message
 is an entry of `ASKS` (or of `LIBRARY_ASKS`, for the browser of ExportDB), a method of the same name
-in `page_answers.py`, and a function in the page that asks it, as those of `store.ts`.
+in `message_handlers.py`, and a function in the page that asks it, as those of `store.ts`.
 """
 
 from __future__ import annotations

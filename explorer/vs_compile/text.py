@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from explorer.escape import harmless
-from explorer.text import counted
+from explorer.rendering.attempt_text import counted
+from explorer.rendering.escape import harmless
 from export_engine.record import CodePlace, CompiledCall, CompiledGraph, CompileReport, Recompile
 
 WIDTH = 92

@@ -22,10 +22,10 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expressions import UnreadableError, parsed
 from export_engine.archive.graphs import Graphs
 from export_engine.archive.json_text import decoded
-from export_engine.archive.kept import joined, kept_in, names_of
 from export_engine.archive.names import Names, cut
 from export_engine.archive.origins import Origins
 from export_engine.archive.parts import Parts, parts_of
+from export_engine.archive.saved_record import joined, kept_in, names_of
 from export_engine.archive.signature import (
     constant_names,
     input_paths,

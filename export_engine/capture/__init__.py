@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from export_engine.capture.container_writes import given_leaves as given_leaves
     from export_engine.capture.container_writes import listed as listed
     from export_engine.capture.container_writes import refilled as refilled
-    from export_engine.capture.sandbox.model_kept import in_eval_mode as in_eval_mode
-    from export_engine.capture.sandbox.model_kept import model_kept as model_kept
+    from export_engine.capture.sandbox.model_snapshot import in_eval_mode as in_eval_mode
+    from export_engine.capture.sandbox.model_snapshot import model_kept as model_kept
     from export_engine.capture.sandbox.output import descriptors_quiet as descriptors_quiet
     from export_engine.capture.sandbox.output import quiet as quiet
     from export_engine.capture.tracing import capture as capture

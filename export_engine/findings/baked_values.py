@@ -14,9 +14,9 @@ from typing import TypeGuard
 
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.momentary import Momentary, SourceFile, source_files
 from export_engine.findings.program_ops import Op, ops_of
 from export_engine.findings.reached_code import reached_code
+from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, Stack, is_own
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from export_engine.attempt import Exported
 from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.momentary import Momentary, SourceFile, source_files
 from export_engine.findings.reached_code import reached_code
+from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, is_own
 

@@ -16,9 +16,9 @@ import torch
 
 from export_engine.archive import ArchiveError, read, save
 from export_engine.archive.agreement import differences
-from export_engine.archive.kept import PLAIN
 from export_engine.archive.operator_table import table
 from export_engine.archive.operators import target_of
+from export_engine.archive.saved_record import PLAIN
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe

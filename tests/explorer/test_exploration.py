@@ -16,9 +16,9 @@ import torch
 from nbclient import NotebookClient
 
 import explorer
-from explorer.dot import DotMissing
-from explorer.page_answers import Answers
-from explorer.picture import static_html
+from explorer.message_handlers import MessageHandlers
+from explorer.rendering.dot import DotMissing
+from explorer.rendering.static_picture import static_html
 from explorer.session import Session
 from explorer.session_entry import Entry
 from export_engine.attempt import Request
@@ -235,10 +235,10 @@ def test_a_bug_in_describing_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch
     assert isinstance(caught.value.__cause__, TypeError)
 
 
-def answers() -> Answers:
+def answers() -> MessageHandlers:
     case = branching()
     attempt = capture(Request(target=case.model, args=case.args, title="m"))
-    return Answers(Session([Entry("non-strict", attempt)]))
+    return MessageHandlers(Session([Entry("non-strict", attempt)]))
 
 
 def test_the_page_is_answered() -> None:

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.exportdb.library_answers import LONGEST_SOURCE, LibraryAnswers
-from explorer.page_answers import Answers
+from explorer.exportdb.library_handlers import LONGEST_SOURCE, LibraryHandlers
+from explorer.message_handlers import MessageHandlers
 from widgets import LibraryWidget, Refusal
 
 
-def browser() -> tuple[explorer.Library, LibraryWidget, LibraryAnswers]:
+def browser() -> tuple[explorer.Library, LibraryWidget, LibraryHandlers]:
     library = explorer.exportdb.browse("list_contains")
     widget = library.widget()
     answers = widget._answer
-    assert isinstance(answers, LibraryAnswers)
+    assert isinstance(answers, LibraryHandlers)
     return library, widget, answers
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_text_is_refused(source: Any) -> None:
 @pytest.mark.slow
 def test_any_view_can_show_what_a_diagnosis_links_to() -> None:
     ex = explorer.exportdb.try_case("dynamic_shape_round")
-    answers = Answers(ex.session)
+    answers = MessageHandlers(ex.session)
     value, _ = answers("case", {"name": "cond_predicate"})
     assert value["case"]["name"] == "cond_predicate"
     value, _ = answers("break", {"name": "GB0170"})

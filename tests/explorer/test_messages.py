@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from explorer.exportdb.library_answers import LibraryAnswers
+from explorer.exportdb.library_handlers import LibraryHandlers
+from explorer.message_handlers import MessageHandlers, answered
 from explorer.page.messages import ASKS, LIBRARY_ASKS, Message, OfAttempt
 from explorer.page.typescript import generate
-from explorer.page_answers import Answers, answered
 from widgets import Refusal
 
 FRONT_END = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
-KNOWN = [(Answers, *each) for each in ASKS.items()]
-KNOWN += [(LibraryAnswers, *each) for each in LIBRARY_ASKS.items()]  # type: ignore[list-item]
+KNOWN = [(MessageHandlers, *each) for each in ASKS.items()]
+KNOWN += [(LibraryHandlers, *each) for each in LIBRARY_ASKS.items()]  # type: ignore[list-item]
 
 
 def test_the_front_end_has_the_types_of_this_schema() -> None:
@@ -36,7 +36,7 @@ def test_a_message_is_answered_by_the_method_of_its_name(
 
 
 def test_nothing_is_answered_that_is_no_message() -> None:
-    said = {name[1:] for name, each in vars(Answers).items() if "asked" in _arguments(each)}
+    said = {name[1:] for name, each in vars(MessageHandlers).items() if "asked" in _arguments(each)}
 
     assert said <= {*ASKS}
     assert not {*ASKS} & {*LIBRARY_ASKS}

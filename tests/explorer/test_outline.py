@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from explorer.outline import top_blocks
-from explorer.pane_text import pane_text
+from explorer.rendering.outline import top_blocks
+from explorer.rendering.pane_text import pane_text
 from export_engine.attempt import Request
 from export_engine.capture import capture
 from export_engine.describe import describe

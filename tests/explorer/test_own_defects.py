@@ -10,7 +10,7 @@ import torch
 
 import explorer
 from explorer import command_line
-from explorer.page_answers import Answers
+from explorer.message_handlers import MessageHandlers
 from explorer.session import FixError, Session
 from widgets import Refusal
 
@@ -38,7 +38,7 @@ def test_the_page_is_told_and_can_copy_a_report(
 ) -> None:
     monkeypatch.setattr(Session, "verify", lambda *_: stumble())
     with pytest.raises(Refusal) as raised:
-        Answers(explored.session)("verify", {"attempt": 0, "sizes": 1})
+        MessageHandlers(explored.session)("verify", {"attempt": 0, "sizes": 1})
     assert "Export Explorer itself failed while answering `verify`" in str(raised.value)
     assert "in stumble" in raised.value.report
     assert torch.__version__ in raised.value.report

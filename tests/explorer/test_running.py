@@ -18,8 +18,8 @@ from torch import nn
 
 import explorer
 from explorer.command_line import BAD, OK, USAGE, main
-from explorer.page_answers import Answers
-from explorer.run_text import amount, duration, run_lines, speed
+from explorer.message_handlers import MessageHandlers
+from explorer.rendering.run_text import amount, duration, run_lines, speed
 from export_engine.record import RunRow, RunTimes
 from export_engine.run import backend_registry
 from export_engine.run.backend import Job, Ready
@@ -248,7 +248,7 @@ def test_what_can_run_here_is_said_in_a_line_each() -> None:
 
 
 def test_the_page_is_told_what_there_is(explored: explorer.Exploration) -> None:
-    value, _ = Answers(explored.session)("setups", {"attempt": 0})
+    value, _ = MessageHandlers(explored.session)("setups", {"attempt": 0})
 
     assert value["devices"][0] == "cpu"
     named = {each["name"]: each for each in value["backends"]}
@@ -258,7 +258,7 @@ def test_the_page_is_told_what_there_is(explored: explorer.Exploration) -> None:
 
 @pytest.mark.slow
 def test_the_page_runs_and_profiles(explored: explorer.Exploration) -> None:
-    answers = Answers(explored.session)
+    answers = MessageHandlers(explored.session)
     told: list[str] = []
     answers.progress = lambda done, total, label: told.append(label)
 
@@ -286,7 +286,7 @@ def test_the_page_is_refused_what_cannot_be(
     explored: explorer.Exploration, asked: dict[str, Any]
 ) -> None:
     with pytest.raises(Refusal):
-        Answers(explored.session)("run", {"attempt": 0, **asked})
+        MessageHandlers(explored.session)("run", {"attempt": 0, **asked})
 
 
 @pytest.mark.slow
@@ -296,12 +296,14 @@ def test_the_page_is_shown_what_had_ended_before_an_interrupt(
     monkeypatch.setattr(backend_registry, "BUILT_IN", (*backend_registry.BUILT_IN, Stopped))
     asked = {"attempt": 0, "device": "cpu"}
 
-    value, _ = Answers(explored.session)("run", {**asked, "backends": ["program", "stopped"]})
+    value, _ = MessageHandlers(explored.session)(
+        "run", {**asked, "backends": ["program", "stopped"]}
+    )
 
     assert value["sentence"].startswith("Interrupted. Finished runs are kept")
     assert len(explored.record.runs) == 1
     with pytest.raises(Refusal, match="Nothing has changed"):
-        Answers(explored.session)("run", {**asked, "backends": ["stopped"]})
+        MessageHandlers(explored.session)("run", {**asked, "backends": ["stopped"]})
 
 
 # Other machines

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.page_answers import Answers
+from explorer.message_handlers import MessageHandlers
 from explorer.session_widget import widget_of
 from export_engine.attempt import Exported, Failed
 from widgets import Refusal
@@ -149,7 +149,7 @@ def test_a_fix_that_fails_leaves_the_good_program_current() -> None:
 
 def test_the_page_applies_goes_back_and_is_refused_with_a_sentence() -> None:
     ex = failing()
-    answers = Answers(ex.session)
+    answers = MessageHandlers(ex.session)
     told: list[tuple[int, int, str]] = []
     answers.progress = lambda *each: told.append(each)
     assert answers("apply", {"attempt": 0, "fixes": [0]}) == ({"attempt": 1}, [])
@@ -168,7 +168,7 @@ def test_the_page_applies_goes_back_and_is_refused_with_a_sentence() -> None:
 
 def test_an_interrupt_is_told_to_the_page() -> None:
     ex = outside()
-    answers = Answers(ex.session)
+    answers = MessageHandlers(ex.session)
     answers.progress = Interrupts(at=1)
     with pytest.raises(Refusal, match=r"Interrupted\. Nothing has changed\."):
         answers("apply", {"attempt": 0, "fixes": [0]})

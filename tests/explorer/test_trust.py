@@ -14,8 +14,8 @@ from torch.export.pt2_archive._package import package_pt2
 import explorer
 from explorer.command_line import BAD, OK, USAGE, main
 from explorer.data_folder import FOLDER
+from explorer.message_handlers import MessageHandlers
 from explorer.opened import OpenedFile
-from explorer.page_answers import Answers
 from explorer.testing import assert_same_export
 from export_engine.archive import Content
 from widgets import Refusal
@@ -265,7 +265,7 @@ def test_the_page_trusts_with_a_click(stranger: Path) -> None:
     ex = explorer.load(stranger)
     changes: list[None] = []
     ex.session.watch(lambda: changes.append(None))
-    answers = Answers(ex.session)
+    answers = MessageHandlers(ex.session)
     with pytest.raises(Refusal, match="opened as data"):
         answers("verify", {"attempt": 0, "sizes": 1})
     assert answers("trust", {"attempt": 0}) == (None, [])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from export_engine.progress import Progress
 
 
-class Answers:
-    """Answers `messages.ASKS` for one session. The method of a message has its name."""
+class MessageHandlers:
+    """Handles `messages.ASKS` for one session. The handler of a message has its name."""
 
     def __init__(self, session: Session) -> None:
         """Make one.

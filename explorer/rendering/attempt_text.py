@@ -6,8 +6,8 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 
-from explorer.escape import harmless
-from explorer.run_text import profile_lines, run_lines
+from explorer.rendering.escape import harmless
+from explorer.rendering.run_text import profile_lines, run_lines
 from export_engine.record import Record
 from export_engine.source import innermost, source_line
 

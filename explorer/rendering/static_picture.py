@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.escape import escaped
-from explorer.layered import Point, Size, layered
-from explorer.outline import Block, few_blocks
-from explorer.pane_text import pane_text
-from explorer.text import (
+from explorer.rendering.attempt_text import (
     counted,
     failing_place,
     fix_lines,
@@ -19,6 +15,10 @@ from explorer.text import (
     output_rows,
     size_rows,
 )
+from explorer.rendering.escape import escaped
+from explorer.rendering.layered_layout import Point, Size, layered
+from explorer.rendering.outline import Block, few_blocks
+from explorer.rendering.pane_text import pane_text
 from export_engine.record import Record
 
 _SIZE = Size(width=210, height=40, gap=18, row=24)

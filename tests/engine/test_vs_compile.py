@@ -56,7 +56,7 @@ def test_the_slide_static_then_dynamic_then_a_new_path() -> None:
     assert third.recompiles[0].guard == "2 <= x.shape[0] <= 1024"
     assert third.recompiles[0].place is not None
     assert third.recompiles[0].place.text == "if x.shape[0] <= 1024:"
-    assert third.recompiles[0].place.file == "test_compiling.py"
+    assert third.recompiles[0].place.file == "test_vs_compile.py"
     assert [each.sizes for each in report.graphs] == [
         [],
         ["x.shape[0] in [2, 1024]"],

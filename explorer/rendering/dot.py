@@ -6,9 +6,9 @@ from pathlib import Path
 
 import graphviz
 
-from explorer.escape import harmless
-from explorer.outline import Block, full_blocks, top_blocks
-from explorer.text import counted
+from explorer.rendering.attempt_text import counted
+from explorer.rendering.escape import harmless
+from explorer.rendering.outline import Block, full_blocks, top_blocks
 from export_engine.record import Record
 
 _SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d"}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from explorer.escape import escaped, harmless, marked
+from explorer.rendering.escape import escaped, harmless, marked
 
 _WIDTH = 88
 _MOST = 2000

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from explorer.main_thread import in_main_thread
+from explorer.message_handlers import MessageHandlers, answered
 from explorer.page import messages as m
-from explorer.page_answers import Answers, answered
 from explorer.session import Session
 from widgets import Answer, LibraryWidget, Refusal
 
@@ -21,7 +21,7 @@ LONGEST_SOURCE = 100_000
 """Characters; a longer text of a case is refused."""
 
 
-class LibraryAnswers:
+class LibraryHandlers:
     """Answers for one browser; requests about a tried case go to its session."""
 
     def __init__(self, keep: Callable[[Exploration], None]) -> None:
@@ -33,7 +33,7 @@ class LibraryAnswers:
         self._keep = keep
         self._session: Session | None = None
         """The session of the last tried case."""
-        self._answers: Answers | None = None
+        self._answers: MessageHandlers | None = None
         self.show: LibraryWidget | None = None
         """The widget that shows the tried case."""
 
@@ -81,7 +81,7 @@ class LibraryAnswers:
             return m.CaseTried(str(error))
         self._keep(exploration)
         self._session = session = exploration.session
-        self._answers = Answers(session)
+        self._answers = MessageHandlers(session)
         self._put(session)
         session.watch(lambda: self._put(session))
         return m.CaseTried("", lookouts=lookouts(exploration.record))

@@ -144,7 +144,7 @@ def test_the_record_of_another_program_is_left_aside(saved: Path, tmp_path: Path
 
 def test_the_text_of_the_files_travels_along(saved: Path) -> None:
     record = describe(load(saved))
-    number = next(n for n, file in enumerate(record.files) if file.name == "test_saved.py")
+    number = next(n for n, file in enumerate(record.files) if file.name == "test_saved_record.py")
     assert "class Derived" in source_text(record, number)
     assert record.guards[0].stack >= 0
 

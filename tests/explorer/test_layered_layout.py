@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.layered import Placed, Size, layered
+from explorer.rendering.layered_layout import Placed, Size, layered
 
 SIZE = Size(width=100, height=40, gap=20, row=30, lane=16)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from export_engine.attempt import Request, as_module
-from export_engine.capture.sandbox.reachable_state import Surroundings
-from export_engine.capture.sandbox.reached import Reached
+from export_engine.capture.sandbox.namespace_snapshot import Surroundings
+from export_engine.capture.sandbox.object_snapshot import Reached
 from export_engine.process import undone
 from export_engine.trace import Change
 

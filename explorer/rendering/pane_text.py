@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from explorer.escape import harmless
-from explorer.outline import Block, few_blocks
-from explorer.text import counted, held_rows, input_rows, output_rows
+from explorer.rendering.attempt_text import counted, held_rows, input_rows, output_rows
+from explorer.rendering.escape import harmless
+from explorer.rendering.outline import Block, few_blocks
 from export_engine.record import OPS, Guard, Record
 from export_engine.source import innermost, printed_graph, source_line
 

@@ -1,0 +1,1 @@
+"""An attempt without a widget: text for a terminal, a static picture, DOT, and escaping."""
