@@ -37,7 +37,8 @@ def lazy_names(face: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
 def _homes(face: str) -> dict[str, str]:
     """Per name of a face, the module that it comes from."""
     spec = util.find_spec(face)
-    source = spec.loader.get_source(face)  # type: ignore[union-attr]
+    # not get_source, which pytest's loader of the packages of its plugins does not have
+    source = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]
     return {
         name.name: each.module
         for block in ast.parse(source).body

@@ -16,6 +16,7 @@ import argparse
 import datetime as dt
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -206,7 +207,7 @@ def _tested(
     )
     missing = lacking(home)
     passed, failed, skipped = run_tests(home, pytest)
-    ran = " ".join(pytest) if pytest else "all but the page's"
+    ran = shlex.join(pytest) if pytest else "all but the page's"
     version = said.strip().partition("+")[0]
     left_out = "; ".join(filter(None, [*(each.rstrip(".") for each in missing), skipped]))
     today = dt.datetime.now(dt.UTC).date().isoformat()
