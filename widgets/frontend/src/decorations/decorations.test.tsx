@@ -158,6 +158,24 @@ describe("decorations", () => {
   });
 });
 
+test("an op whose result nobody uses is marked, and none that is there for what it does", () => {
+  const build = new RecordBuilder();
+  const x = build.input("x", [4]);
+  const idle = build.call("sin", [x]);
+  build.call("add_", [x]);
+  build.call("check", [x]);
+  build.output([build.call("cos", [x])]);
+  const record = build.record();
+  const targets = record.targets.map((target) => ({
+    ...target,
+    schema: `aten::${target.label}(Tensor x) -> ${target.label === "check" ? "()" : "Tensor"}`,
+    mutates: target.label === "add_" ? ["x"] : [],
+  }));
+  const all = decorationsOf(new Program({ ...record, targets }));
+  expect(all.map(({ name }) => name)).toEqual(["unused"]);
+  expect([...(all[0]?.marks.keys() ?? [])]).toEqual([idle]);
+});
+
 describe("panes", () => {
   test("show a profile without being asked, each in its own way, and a legend tells the scale", async () => {
     const { store, program } = storeOf(decoratedRecord());

@@ -7,12 +7,14 @@ import type { Decoration } from "./decoration";
 import { differences } from "./differences";
 import { findings } from "./findings";
 import { memory, time } from "./profile";
+import { unused } from "./unused";
 
 /** Those of a program, the first before the others where a box has room for one colour. */
 const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
   findings,
   verification,
   runs,
+  unused,
   time,
   memory,
 ];

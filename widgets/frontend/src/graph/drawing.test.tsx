@@ -22,10 +22,10 @@ test("a forest is made once, for graph and outline, and drawing it leaves it as 
   const { store, program } = storeOf(layeredProgram(5).record);
   const forest = forestOf(program, PLAIN);
   const before = shapeOf(forest.root);
-  const asked = vi.spyOn(program, "op");
+  const asked = vi.spyOn(program, "scope");
   await act(() => render(<Outline store={store} program={program} />, page));
   expect(page.querySelectorAll("[role=treeitem]").length).toBeGreaterThan(3);
-  expect(asked.mock.calls).toEqual([]); // a forest is made by asking of every node what it is
+  expect(asked.mock.calls).toEqual([]); // a forest is made by asking of every node where it is
   // Not by toBe, which would go through trees that lead back to where they start.
   expect(drawingOf(program, PLAIN).forest === forest).toBe(true);
   expect(shapeOf(forest.root)).toEqual(before);

@@ -2,6 +2,7 @@
  * Short texts in which each symbol has its own colour: what stands on an edge and in a box. Pure.
  */
 
+import { settingsOf } from "../arguments";
 import type { Item } from "../forest/items";
 import { capped, counted } from "../format";
 import type { Program } from "../program";
@@ -19,6 +20,7 @@ const MOST_SIZE = 24;
 const MOST_HELD = 4;
 const MOST_NOTES = 3;
 const MOST_NOTE = 36;
+const MOST_SETTINGS = 36;
 
 const plain = (text: string): Piece => ({ text, symbol: -1 });
 
@@ -69,6 +71,8 @@ export function boxLines(
     const ops = item.children.length > 0 ? counted(item.ops, "op") : "";
     const text = [item.subtitle, ops].filter(Boolean).join(" · ");
     if (text) lines.push([plain(text)]);
+    const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
+    if (settings) lines.push([plain(capped(settings, MOST_SETTINGS))]);
   }
   for (const { node, name } of item.held.slice(0, MOST_HELD)) {
     lines.push([plain(`${name} `), ...joined(program, program.type(node)?.shape ?? [], "×")]);

@@ -1,5 +1,6 @@
 /** All that is known of one node. */
 
+import { argumentsOf } from "../../arguments";
 import { bytesText, capped, words } from "../../format";
 import { graphOf, indexOf, type NodeId, type Program } from "../../program";
 import type { ValueType } from "../../record.gen";
@@ -142,22 +143,28 @@ function Value({ program, type }: { program: Program; type: ValueType | undefine
 
 function Arguments({ store, program, node }: NodeProps) {
   return (
-    <span class="tx-mono">
-      {program
-        .argumentPieces(node)
-        .map((piece, index) =>
-          "text" in piece ? (
-            capped(piece.text, 1000)
-          ) : (
-            <NodeLink
-              key={index}
-              store={store}
-              program={program}
-              node={piece.node}
-              origin="inspector"
-            />
+    <span class="tx-mono tx-arguments">
+      {argumentsOf(program, node).map(
+        ({ name, pieces, isDefault }, at) =>
+          !isDefault && (
+            <span key={at}>
+              {name && <span class="tx-lead">{capped(name, 100)}=</span>}
+              {pieces.map((piece, index) =>
+                "text" in piece ? (
+                  capped(piece.text, 1000)
+                ) : (
+                  <NodeLink
+                    key={index}
+                    store={store}
+                    program={program}
+                    node={piece.node}
+                    origin="inspector"
+                  />
+                ),
+              )}
+            </span>
           ),
-        )}
+      )}
     </span>
   );
 }
