@@ -184,7 +184,7 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
             raise ValueError(f"{program} is already exported: -d, --strict and --fix do not apply.")
         return load(program, model=asked.model, trusted=asked.trusted)
     if asked.model:
-        raise ValueError(f"--model says which program of a .pt2 file: {program} is none.")
+        raise ValueError(f"--model names a program in a .pt2 file; {program} is not one.")
     sys.path.insert(0, str(Path.cwd()))
     made: Any = importlib.import_module(module)
     for name in function.split("."):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from explorer.signatures import Signer, may_be_known, not_kept
+from explorer.trusted_files import Signer, may_be_known, not_kept
 from export_engine.archive import ArchiveError, Content, private_copy, read
 
 if TYPE_CHECKING:

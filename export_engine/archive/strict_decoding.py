@@ -1,7 +1,7 @@
 """JSON decoded by a schema, and whether it has fields that the schema does not know.
 
-Those are no error: a later torch may write them. A document is decoded by a strict form of its
-types first, which costs nothing; only one that this refuses is decoded by the types themselves.
+Unknown fields are not an error: a later torch may write them. A document is decoded by a strict
+form of its types first, which costs nothing; only if that fails, by the types themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _seen: ContextVar[list[str] | None] = ContextVar("unknown fields", default=None)
 
 
 class OpenStruct(msgspec.Struct):
-    """Some keys of a dict that may have others: those are no unknown fields."""
+    """Some keys of a dict that may have others, which are not unknown fields."""
 
 
 class StrictDecoder(Generic[_T]):

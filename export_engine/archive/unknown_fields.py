@@ -73,7 +73,7 @@ def _look_at_values(
 
 
 def _chosen(value: Any, known: inspect.UnionType) -> inspect.Type:
-    """Which of several types a value is of; one that is no list and no dict has no fields."""
+    """The type of a value among several; only a list or a dict has fields."""
     wanted = (inspect.ListType,) if isinstance(value, list) else ()
     if isinstance(value, dict):
         wanted = (inspect.StructType, inspect.DictType)  # type: ignore[assignment]

@@ -71,6 +71,12 @@ def check_dims(leaf: Leaf, specs: Sequence[Any], bounds: Mapping[str, Bounds]) -
     )
 
 
+def no_dims(leaf: Leaf) -> Misfit:
+    """The error for a spec of a leaf that is neither a tensor nor an int."""
+    kind = "None" if leaf.value is None else f"a {type(leaf.value).__name__}"
+    return Misfit(f"{leaf.path} is {kind} and has no dims; leave it out of the spec", leaf.path)
+
+
 def count(dims: int) -> str:
     """A number of dims in words."""
     return "1 dim" if dims == 1 else f"{dims} dims"

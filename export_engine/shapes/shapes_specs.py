@@ -37,7 +37,7 @@ from export_engine.shapes.expressions import (
     Size,
     value_of,
 )
-from export_engine.shapes.leaves import Leaf, check_dims, check_paths, leaves_of
+from export_engine.shapes.leaves import Leaf, check_dims, check_paths, leaves_of, no_dims
 from export_engine.torch_internals import (
     Variable,
     assumed,
@@ -143,8 +143,7 @@ def _leaf_spec(shapes: Said, leaf: Leaf, variables: Mapping[str, Any]) -> Any:
             [_dim(spec, path, position, variables) for position, spec in enumerate(specs)]
         )
     if not isinstance(value, int) or isinstance(value, bool):
-        kind = "None" if value is None else f"a {type(value).__name__}"
-        raise Misfit(f"{path} is {kind} and has no dims; leave it out of the spec", path)
+        raise no_dims(leaf)
     if len(specs) != 1:
         raise Misfit(f"{path} is an int: write `{path}: int`", path)
     if isinstance(specs[0], Int | Dynamic):

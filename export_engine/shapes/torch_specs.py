@@ -24,7 +24,7 @@ from export_engine.shapes.dims import (
     Static,
 )
 from export_engine.shapes.errors import Misfit, ShapesError
-from export_engine.shapes.leaves import Leaf, check_dims, check_paths, count, leaves_of
+from export_engine.shapes.leaves import Leaf, check_dims, check_paths, count, leaves_of, no_dims
 from export_engine.shapes.printing import write_bounds, write_dim
 from export_engine.torch_internals import (
     derived_dim,
@@ -96,8 +96,7 @@ def _leaf_spec(
         return {position: _torch_dim(spec, dims) for position, spec in enumerate(specs)}
     if isinstance(value, int) and not isinstance(value, bool):
         return _int_spec(path, specs)
-    kind = "None" if value is None else f"a {type(value).__name__}"
-    raise Misfit(f"{path} is {kind} and has no dims; leave it out of the spec", path)
+    raise no_dims(leaf)
 
 
 def _int_spec(path: str, specs: tuple[Spec, ...]) -> Any:

@@ -1,4 +1,4 @@
-/** Where the last click was, so that what comes of it is said there. */
+/** Where the last click was, so that its result is shown there. */
 
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
