@@ -87,10 +87,15 @@ class Exploration:
     def attempts(self) -> tuple[Attempt, ...]:
         """Every attempt, oldest first; with `--both`, one per mode.
 
-        A file counts once its program is loaded.
+        A file counts once its program is loaded. Programs of older attempts that were released are
+        rebuilt, all of them; `ex.session.entries` has the Records without that.
+
+        Raises:
+            FixError: a program cannot be rebuilt.
         """
-        attempts = (entry.attempt for entry in self.session.entries)
-        return tuple(each for each in attempts if not isinstance(each, OpenedFile))
+        entries = list(enumerate(self.session.entries))
+        numbers = [n for n, each in entries if not isinstance(each.attempt, OpenedFile)]
+        return tuple(self.session.attempt(number, "list") for number in numbers)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
@@ -251,8 +256,7 @@ class Exploration:
 
         The files themselves are unchanged.
         """
-        attempt = self.session.entry.attempt
-        request = None if isinstance(attempt, OpenedFile) else attempt.request
+        request = self.session.entry.request
         return {edit.file: edit.after for edit in request.edits} if request else {}
 
     def dynamic_shapes(self, fix: Fix | int | None = None, form: FormName | None = None) -> str:
@@ -268,13 +272,11 @@ class Exploration:
         """
         from explorer.written_shapes import written
 
-        entry = self.session.entry
-        attempt = None if isinstance(entry.attempt, OpenedFile) else entry.attempt
         offered = list(self.fixes)
         if isinstance(fix, int) and not 0 <= fix < len(offered):
             raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: ex.fixes.")
         chosen = offered[fix] if isinstance(fix, int) else fix
-        return written(attempt, chosen, form)
+        return written(self.session.entry.request, chosen, form)
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

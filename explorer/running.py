@@ -82,7 +82,8 @@ def run(
 
     from export_engine.run import run as run_here
 
-    attempt, record = session.exported(number, "run"), session.entries[number].record
+    attempt = session.exported(number, "run", progress)
+    record = session.entries[number].record
     if plan.folder == Path():
         plan = replace(plan, folder=_folder())
     rows: list[RunRow] = []
@@ -120,7 +121,8 @@ def profile(
     from export_engine.run import ProgramFailed
     from export_engine.run import profile as profile_here
 
-    attempt, record = session.exported(number, "run"), session.entries[number].record
+    attempt = session.exported(number, "run", progress)
+    record = session.entries[number].record
     try:
         found = profile_here(attempt, record, device, inputs, sizes, progress)
     except (ValueError, ProgramFailed) as error:

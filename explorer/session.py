@@ -2,10 +2,15 @@
 
 An attempt is never changed and none is lost. The current one, whose program the user has, changes
 only to something better or by the user's choice.
+
+Every Record is kept, and the programs of the last few attempts. An older program is rebuilt when it
+is needed: its request is exported again, or its parent decomposed again.
 """
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +19,17 @@ from explorer.own_defects import own_defect
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
+    from explorer.released import Released
     from export_engine.attempt import Attempt, DecompositionTable, Exported
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
     from export_engine.verify import Verified
 
     Table = str | Mapping[Any, Callable[..., Any]]
+
+
+HELD = 3
+"""How many programs a session keeps: those of the attempts that were made or used last."""
 
 
 class FixError(RuntimeError):
@@ -48,6 +58,8 @@ class Session:
         exported = [n for n, each in enumerate(entries) if each.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""
+        self._last_used: list[int] = [*range(len(entries)), self.current]
+        """Numbers of attempts, the one whose program was used last at the end."""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -86,6 +98,7 @@ class Session:
     def use(self, number: int) -> None:
         """Makes an attempt the current one."""
         self.current = number
+        self._use(number)
         self._tell()
 
     def apply(self, number: int, fixes: Sequence[int], progress: Report | None = None) -> int:
@@ -106,7 +119,7 @@ class Session:
         from export_engine.attempt import Failed
         from export_engine.fixes import apply_fixes, explain
 
-        attempt = self._attempt(number, "fix")
+        attempt = self.attempt(number, "fix", progress)
         offered = self._entries[number].fixes
         if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
             raise FixError(f"This attempt offers {len(offered)} fixes; name some of them.")
@@ -131,7 +144,7 @@ class Session:
         """
         from export_engine.fixes import autofix
 
-        report = autofix(self._attempt(number, "fix"), progress)
+        report = autofix(self.attempt(number, "fix", progress), progress)
         if report.kept:
             self._add([(step.attempt, step.fix.title) for step in report.kept], number)
         return report
@@ -152,7 +165,7 @@ class Session:
             FixError: it has no program, the table is invalid, or torch cannot decompose it.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        attempt = self.exported(number, "decompose")
+        attempt = self.exported(number, "decompose", progress)
         from export_engine.attempt import DecompositionTable, TableError
         from export_engine.transform import DecomposeError, decompose
 
@@ -174,25 +187,27 @@ class Session:
             FixError: it has no program.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        attempt = self.exported(number, "verify")
+        attempt = self.exported(number, "verify", progress)
         from export_engine.verify import verify
 
         verified = verify(attempt, self._entries[number].record, sizes, progress)
         self.keep(number, verified=verified)
         return verified
 
-    def exported(self, number: int, wanted: str) -> Exported:
-        """An attempt with a program; that of a trusted file is loaded now.
+    def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:
+        """An attempt with a program; one that was released, or of a trusted file, is made now.
 
         Args:
             number: the attempt's.
             wanted: what the program is needed for: `verify`.
+            progress: called while it is made; without it, one line on stderr says so.
 
         Raises:
-            FixError: it has none.
+            FixError: it has none, or cannot be rebuilt.
             NotTrusted: it is of an untrusted file.
+            KeyboardInterrupt: interrupted; nothing has changed.
         """
-        attempt = self._attempt(number, wanted)
+        attempt = self.attempt(number, wanted, progress)
         from export_engine.attempt import Exported
 
         if not isinstance(attempt, Exported):
@@ -209,15 +224,21 @@ class Session:
         if isinstance(opened, OpenedFile):
             self._make(number, opened.trusted())
 
-    def _attempt(self, number: int, wanted: str) -> Attempt:
-        """An attempt; the program of a trusted file is loaded now.
+    def attempt(self, number: int, wanted: str, progress: Report | None = None) -> Attempt:
+        """An attempt, whether or not it has a program; see `exported`.
 
         Raises:
-            FixError: the program cannot be loaded from the file.
-            NotTrusted: the file is not trusted.
+            FixError: its program cannot be loaded or rebuilt.
+            NotTrusted: it is of an untrusted file.
+            KeyboardInterrupt: interrupted; nothing has changed.
         """
+        from explorer.released import Released
+
         attempt = self._entries[number].attempt
+        if isinstance(attempt, Released):
+            attempt = self._rebuild(number, attempt, progress)
         if not isinstance(attempt, OpenedFile):
+            self._use(number)
             return attempt
         if not attempt.trust:
             raise NotTrusted(
@@ -238,6 +259,42 @@ class Session:
         self._tell()
         return made
 
+    def _rebuild(self, number: int, old: Released, progress: Report | None) -> Exported:
+        """Rebuilds a released program, and says so while it does."""
+        from explorer.released import NotTheSame
+        from export_engine.progress import Progress
+
+        parent = self._entries[number].parent
+        said = f"Attempt {number + 1} is rebuilt: only the last {HELD} programs are kept"
+        if old.known() is None:
+            if progress is not None:
+                progress(Progress(0, 0, said))
+            else:
+                sys.stderr.write(f"{said}.\n")
+        try:
+            made = old.again(lambda: self.exported(parent, "decompose", progress), progress)
+        except NotTheSame as error:
+            raise FixError(
+                f"Attempt {number + 1} cannot be rebuilt: {error}. Its Record can "
+                "still be read; export the call again for a program."
+            ) from error
+        self._entries[number] = self._entries[number].held(made)
+        return made
+
+    def _use(self, number: int) -> None:
+        """Notes that an attempt was made or used, and releases programs used long before."""
+        self._last_used = [*(each for each in self._last_used if each != number), number]
+        held = {self.current, *self._last_used[-HELD:]}
+        released = [
+            (other, light)
+            for other, entry in enumerate(self._entries)
+            if other not in held and (light := entry.released()) is not entry
+        ]
+        for other, light in released:
+            self._entries[other] = light
+        if released:
+            gc.collect()  # programs refer to themselves, and Python counts objects, not megabytes
+
     def keep(self, number: int, **found: Any) -> None:
         """Adds results to an attempt and its Record."""
         self._entries[number] = self._entries[number].changed(**found)
@@ -254,6 +311,7 @@ class Session:
         self._entries.extend(new)
         if self._entries[parent].ok or not self.entry.ok:
             self.current = parent
+        self._use(parent)
         self._tell()
         return parent
 
@@ -264,5 +322,9 @@ class Session:
 
 def _table_of(entry: Entry) -> DecompositionTable | None:
     """The table that an attempt was decomposed with, if any."""
+    from explorer.released import Released
+
+    if isinstance(entry.attempt, Released):
+        return entry.attempt.table
     level = getattr(entry.attempt, "level", None)
     return None if level is None else level.table

@@ -10,7 +10,8 @@ from explorer.opened import OpenedFile
 
 if TYPE_CHECKING:
     from explorer.page.messages import AttemptHead
-    from export_engine.attempt import Attempt, Exported, Fix
+    from explorer.released import Released
+    from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Profile, Record, RunRow
     from export_engine.verify import Verified
@@ -22,7 +23,7 @@ class Entry:
 
     label: str
     """Its label: `strict`, `non-strict`."""
-    attempt: Attempt | OpenedFile
+    attempt: Attempt | OpenedFile | Released
     parent: int = -1
     """The entry that it came from; -1 for the first."""
     step: str = ""
@@ -41,9 +42,15 @@ class Entry:
         """Whether the attempt gave a program."""
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record.outcome == "exported"
+        from explorer.released import Released
         from export_engine.attempt import Exported
 
-        return isinstance(self.attempt, Exported)
+        return isinstance(self.attempt, Exported | Released)
+
+    @property
+    def request(self) -> Request | None:
+        """What was exported; None for a file."""
+        return None if isinstance(self.attempt, OpenedFile) else self.attempt.request
 
     def changed(self, **fields: Any) -> Entry:
         """A copy with other fields. What has been described is not described again."""
@@ -55,6 +62,22 @@ class Entry:
     def made(self, attempt: Exported) -> Entry:
         """The same file, with its program."""
         return replace(self, attempt=attempt, revision=self.revision + 1)
+
+    def released(self) -> Entry:
+        """The same entry, without its program if that can be rebuilt."""
+        from explorer.released import Released, released
+
+        if isinstance(self.attempt, OpenedFile | Released):
+            return self
+        self.record, self.findings  # noqa: B018 - read off the program, once
+        light = released(self.attempt)
+        return self if light is self.attempt else self.held(light)
+
+    def held(self, attempt: Attempt | Released) -> Entry:
+        """The same entry, with or without the program. Its Record stays."""
+        made = replace(self, attempt=attempt)
+        made.__dict__.update({n: self.__dict__[n] for n in _OF_RECORD if n in self.__dict__})
+        return made
 
     @cached_property
     def record(self) -> Record:
@@ -71,8 +94,10 @@ class Entry:
         """The attempt's Record without later results. A RuntimeError here is a bug, and says so."""
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record
+        from export_engine.attempt import Attempt
         from export_engine.describe import describe
 
+        assert isinstance(self.attempt, Attempt)  # one is described before it is released
         try:
             return describe(self.attempt)
         except Exception as error:
@@ -132,3 +157,5 @@ class Entry:
 
 _OF_ATTEMPT = ("_described", "findings")
 """What an Entry computes once from its attempt."""
+_OF_RECORD = (*_OF_ATTEMPT, "record")
+"""What it keeps when its program is released or rebuilt."""

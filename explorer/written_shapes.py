@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from explorer.session import FixError
-from export_engine.attempt import Attempt, Fix
+from export_engine.attempt import Fix, Request
 from export_engine.shapes import FormName, forms, shapes_of
 from export_engine.torch_internals import missing_shapes_spec
 
 
-def written(attempt: Attempt | None, fix: Fix | None, form: FormName | None) -> str:
-    """The statements that make the `dynamic_shapes` of an attempt, or of a fix of it.
+def written(request: Request | None, fix: Fix | None, form: FormName | None) -> str:
+    """The statements that make the `dynamic_shapes` of a request, or of a fix of it.
 
     Args:
-        attempt: whose; None for a file that was opened.
+        request: whose; None for a file that was opened.
         fix: to be in it.
-        form: `Dims` or `ShapesSpec`; None for the attempt's own.
+        form: `Dims` or `ShapesSpec`; None for the request's own.
 
     Raises:
         FixError: nothing is asked for, or the form cannot say it.
     """
-    request = attempt.request if attempt else None
     if request is None:
         raise FixError("A program from a file does not keep its call: export the model here.")
     changed = fix.change(request) if fix else request

@@ -48,7 +48,7 @@ def free_sizes(
     from export_engine.describe import describe
     from export_engine.shapes import Shapes
 
-    request = exploration.attempts[exploration.session.current].request
+    request = exploration.session.entry.request
     record = exploration.record
     if request is None or not record.probe.inputs:
         return None

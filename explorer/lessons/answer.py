@@ -192,11 +192,9 @@ class Answer:
         return any(name in (op, *op.split(".")) for op in self.ops())
 
     def _exported(self) -> Exported:
-        from export_engine.attempt import Exported
-
         self.exported()
-        attempt = self.exploration.session.entry.attempt
-        assert isinstance(attempt, Exported)
+        session = self.exploration.session
+        attempt = session.exported(session.current, "check")
         if attempt.request is None:
             raise Wrong("A program loaded from a file has no eager model. Export the model itself.")
         return attempt

@@ -32,9 +32,16 @@ class Fix:
     edits: tuple[Edit, ...] = ()
     """Of a code fix: the edits, whose diffs are the preview."""
     stack: Stack = ()
-    """The line that it concerns."""
-    leads_to: Exported | None = field(default=None, repr=False)
-    """The attempt that it leads to by itself, if already tried."""
+    """The line that it is about."""
+    leads_to: Exported | None = field(default=None, repr=False, compare=False)
+    """The attempt that applying it alone gives, where that has been tried already."""
+    tried: bool = field(default=False, repr=False, compare=False)
+    """Whether it was tried and led to a program that is held no longer."""
+
+    @property
+    def is_known_to_export(self) -> bool:
+        """Whether applying it alone has given a program."""
+        return self.tried or self.leads_to is not None
 
     def apply(self, request: Request) -> Request:
         """The changed Request. Fixes compose: apply one to another's result."""

@@ -29,7 +29,7 @@ def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
         after=fix.after,
         diffs=[edit.diff(stacks.files.name_of(edit.file)) for edit in fix.edits],
         stack=stacks.number(fix.stack),
-        tried=fix.leads_to is not None,
+        tried=fix.is_known_to_export,
         forms=_forms(fix, request) if fix.kind == "shapes" and request else [],
     )
 

@@ -143,7 +143,7 @@ def outcome(attempt: Attempt) -> str:
 def _next(attempt: Failed, tried: set[tuple[str, str, str]]) -> Fix | None:
     """The next lossless fix; those known to lead to a program come first."""
     left = [fix for fix in attempt.fixes if not fix.lossy and _key(fix) not in tried]
-    known = [fix for fix in left if fix.leads_to is not None]
+    known = [fix for fix in left if fix.is_known_to_export]
     return next(iter(known or left), None)
 
 

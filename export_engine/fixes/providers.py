@@ -106,7 +106,7 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
 
 def _leads_on(found: Fix | NoFix) -> bool:
     """Whether it is a lossless fix that is known to lead to a program."""
-    return isinstance(found, Fix) and found.leads_to is not None and not found.lossy
+    return isinstance(found, Fix) and found.is_known_to_export and not found.lossy
 
 
 def _ask(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import torch
 from export_engine.torch_internals import (
     OpOverload,
     expression_of,
+    is_fake,
     op_schema,
     returns_its_first,
     writes_to_arguments,
@@ -43,6 +45,37 @@ def difference(
         if [kind for kind, _ in one] != [kind for kind, _ in other]:
             return GraphDifference(f"signature: {_kinds(one, other)}", "")
     return _graphs(first.graph_module, second.graph_module)
+
+
+def fingerprint(program: torch.export.ExportedProgram) -> str:
+    """A short text that two programs share if they are the same, also in the names of their nodes.
+
+    Ops, arguments, shapes, signature, ranges, and the values of constants count; weights do not.
+    """
+    found = hashlib.sha256()
+    signature = program.graph_signature
+    for spec in (*signature.input_specs, *signature.output_specs):
+        found.update(f"{spec.kind.name} {spec.target}\n".encode())
+    ranges = sorted(f"{symbol} {bounds}" for symbol, bounds in program.range_constraints.items())
+    found.update("\n".join(ranges).encode())
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            side = _Side(module)
+            for node in _calls(module):
+                found.update(repr((node.name, *side.shown(node))).encode())
+    for name, value in sorted(program.constants.items()):
+        found.update(name.encode())
+        if isinstance(value, torch.Tensor) and not is_fake(value):
+            found.update(_bytes_of(value))
+    return found.hexdigest()
+
+
+def _bytes_of(value: torch.Tensor) -> bytes:
+    """The values of a tensor; nothing for one that has none to look at, such as a sparse one."""
+    if value.layout is not torch.strided or value.is_meta or value.is_quantized:
+        return b""
+    flat = value.detach().cpu().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().tobytes()
 
 
 def _kinds(specs: list[tuple[str, str]], others: list[tuple[str, str]]) -> str:
