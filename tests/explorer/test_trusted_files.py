@@ -46,7 +46,7 @@ def test_a_file_of_another_size_need_not_be_read() -> None:
 
 def test_a_signature_means_nothing_under_another_secret(folder: Path) -> None:
     signed(b"abc").keep()
-    (folder / "trusted_files.secret").unlink()
+    (folder / "signatures.secret").unlink()
     assert not signed(b"abc").is_known()
 
 
@@ -55,14 +55,14 @@ def test_secret_and_database_are_this_users_alone(folder: Path) -> None:
     signed(b"abc").keep()
     for file in folder.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
-    (folder / "trusted_files.secret").chmod(0o644)
+    (folder / "signatures.secret").chmod(0o644)
     with pytest.raises(PermissionError, match="open to others"):
         Signer()
 
 
 def test_a_broken_secret_is_not_used(folder: Path) -> None:
     signed(b"abc").keep()
-    (folder / "trusted_files.secret").write_bytes(b"")
+    (folder / "signatures.secret").write_bytes(b"")
     with pytest.raises(OSError, match="is broken"):
         Signer()
 
@@ -72,7 +72,7 @@ def test_the_database_is_bounded(monkeypatch: pytest.MonkeyPatch, folder: Path) 
     for number in range(20):
         signed(b"%d" % number).keep()
         signed(b"0").keep()  # one that is used stays
-    with sqlite3.connect(folder / "trusted_files.sqlite") as database:
+    with sqlite3.connect(folder / "signatures.sqlite") as database:
         assert database.execute("SELECT COUNT(*) FROM signed").fetchone()[0] <= 5
     assert signed(b"0").is_known()
     assert signed(b"19").is_known()
@@ -84,7 +84,7 @@ def test_the_database_is_bounded(monkeypatch: pytest.MonkeyPatch, folder: Path) 
 )
 def test_a_broken_database_is_begun_anew(folder: Path, content: bytes) -> None:
     folder.mkdir()
-    (folder / "trusted_files.sqlite").write_bytes(content)
+    (folder / "signatures.sqlite").write_bytes(content)
     assert not may_be_known(3)
     assert not signed(b"abc").is_known()
     assert signed(b"abc").keep() == ""
@@ -93,7 +93,7 @@ def test_a_broken_database_is_begun_anew(folder: Path, content: bytes) -> None:
 
 def test_a_database_that_is_broken_inside_is_put_aside(folder: Path) -> None:
     signed(b"0").keep()
-    file = folder / "trusted_files.sqlite"
+    file = folder / "signatures.sqlite"
     with closing(sqlite3.connect(file)) as database, database:
         rows = [(f"{number:064}", 3) for number in range(600)]
         database.executemany("INSERT INTO signed (signature, bytes) VALUES (?, ?)", rows)
@@ -107,7 +107,7 @@ def test_a_database_that_is_broken_inside_is_put_aside(folder: Path) -> None:
 
 def test_a_database_of_another_kind_is_put_aside(folder: Path) -> None:
     folder.mkdir()
-    with sqlite3.connect(folder / "trusted_files.sqlite") as database:
+    with sqlite3.connect(folder / "signatures.sqlite") as database:
         database.execute("CREATE TABLE signed (something TEXT)")
     assert not may_be_known(3)
     assert signed(b"abc").keep() == ""
@@ -116,7 +116,7 @@ def test_a_database_of_another_kind_is_put_aside(folder: Path) -> None:
 
 def test_a_folder_that_cannot_be_is_a_note(folder: Path) -> None:
     signer = signed(b"abc")
-    (folder / "trusted_files.sqlite").mkdir()
+    (folder / "signatures.sqlite").mkdir()
     assert "cannot be kept" in signer.keep()
     assert not signer.is_known()
     assert not may_be_known(3)
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_is_a_note(folder: Path) -> None:
 def test_a_locked_database_is_a_note(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trusted_files, "_WAIT", 0.05)
     signed(b"abc").keep()
-    holder = sqlite3.connect(folder / "trusted_files.sqlite")
+    holder = sqlite3.connect(folder / "signatures.sqlite")
     holder.execute("BEGIN EXCLUSIVE")
     assert "cannot be kept" in signed(b"other").keep()
     assert not signed(b"abc").is_known()
