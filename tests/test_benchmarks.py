@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks import fixing
 from tests.benchmarks.__main__ import BENCHMARKS, main
 from tests.benchmarks.measuring import measured
 from tests.benchmarks.table import Row, as_text
@@ -65,3 +66,26 @@ def test_every_benchmark_is_run_by_make_bench() -> None:
 def test_a_name_that_is_none_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["speed"]) == 2
     assert "no benchmark named speed; there are export_cost, growth" in capsys.readouterr().out
+
+
+def test_cure_rates_stand_side_by_side() -> None:
+    right, why = "dynamic and right", "reason given"
+    outcomes = [
+        fixing.Outcome("one", "transformers", "fails: UserError", right, 1, 2.0, "", "Dims"),
+        fixing.Outcome("one", "transformers", "fails: UserError", why, 1, 2.0, "why", "ShapesSpec"),
+        fixing.Outcome("two", "torch", right, right, 0, 1.0, "", "Dims"),
+        fixing.Outcome("two", "torch", right, "crashed", 0, 1.0, "oh", "ShapesSpec"),
+    ]
+    rows = fixing.rows_of(outcomes)
+    rates = [(row.name, row.value) for row in rows if row.subject == "cure rate"]
+    assert rates == [
+        ("plain export: dynamic and right, Dims (of 2)", 1),
+        ("plain export: dynamic and right, ShapesSpec (of 2)", 1),
+        ("--fix: dynamic and right, Dims (of 2)", 2),
+        ("--fix: dynamic and right, ShapesSpec (of 2)", 0),
+        ("--fix: the reason, at its line, Dims (of 2)", 0),
+        ("--fix: the reason, at its line, ShapesSpec (of 2)", 1),
+    ]
+    assert [row.name for row in rows if row.means == "oh"] == ["two, ShapesSpec: crashed"]
+    old = fixing.rows_of(outcomes[::2])
+    assert len([row for row in old if row.subject == "cure rate"]) == 3

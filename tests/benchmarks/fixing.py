@@ -12,7 +12,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -198,29 +198,22 @@ def _line(outcome: Outcome) -> str:
 
 
 def rows_of(outcomes: list[Outcome]) -> list[Row]:
-    """The summary; a model that ended in no way that is good has a row of its own."""
-    found = [outcome for outcome in outcomes if outcome.form == "Dims"]
-    right = "dynamic and right"
-    good = (right, "reason given")
-    rows = [
-        *_tried(found),
-        _count("plain export: dynamic and right", sum(o.plain == right for o in found),
-            means="what torch.export alone makes of the named dims: it takes other sizes, rightly"),
-        _count("--fix: dynamic and right", sum(o.fixed == right for o in found),
-            means="what `%export --fix` makes of the same calls"),
-        _count("--fix: the reason, at its line", sum(o.fixed == "reason given" for o in found),
-            means="no lossless fix helps; the failing line and why are shown"),
+    """The summary, Dims and ShapesSpec side by side; a model that ended badly has its own row."""
+    forms = {form: [o for o in outcomes if o.form == form] for form in ("Dims", "ShapesSpec")}
+    found = forms["Dims"]
+    rows = [*_tried(found), *_rates(forms)]
+    rows.append(
         Row("real models", "end as one of these two",
-            sum(o.fixed in good for o in found) / max(len(found), 1), "share", least=1,
-            means="no model ends unexplained, wrong, too slow, or in a crash"),
-    ]  # fmt: skip
+            sum(o.fixed in _GOOD for o in found) / max(len(found), 1), "share", least=1,
+            means="no model ends unexplained, wrong, too slow, or in a crash")
+    )  # fmt: skip
     rows += [
-        Row("real models", f"{o.name}: {o.fixed}", None, means=o.reason or "no reason was given")
-        for o in found
-        if o.fixed not in good
-    ]
-    mended = [o for o in found if o.plain != right and o.fixed == right]
-    rows += _under_spec([outcome for outcome in outcomes if outcome.form == "ShapesSpec"])
+        Row("real models", f"{o.name}, {o.form}: {o.fixed}", None,
+            means=o.reason or "no reason was given")
+        for o in outcomes
+        if o.fixed not in _GOOD
+    ]  # fmt: skip
+    mended = [o for o in found if o.plain != _RIGHT and o.fixed == _RIGHT]
     if mended:
         rows += [
             Row("mended models", "fixes tried, median",
@@ -235,25 +228,32 @@ def rows_of(outcomes: list[Outcome]) -> list[Row]:
     return rows
 
 
-def _under_spec(found: list[Outcome]) -> list[Row]:
-    """The same models with unbacked sizes; nothing where torch has no ShapesSpec."""
-    right = "dynamic and right"
-    if not found:
-        return []
+_RIGHT = "dynamic and right"
+_GOOD = (_RIGHT, "reason given")
+_MEASURES: dict[str, tuple[Callable[[Outcome], bool], str]] = {
+    "plain export: dynamic and right": (
+        lambda o: o.plain == _RIGHT,
+        "what torch.export alone makes of the named sizes: it takes other sizes, rightly",
+    ),
+    "--fix: dynamic and right": (
+        lambda o: o.fixed == _RIGHT,
+        "what `%export --fix` makes of the same calls",
+    ),
+    "--fix: the reason, at its line": (
+        lambda o: o.fixed == "reason given",
+        "no lossless fix helps; the failing line and why are shown",
+    ),
+}
+
+
+def _rates(forms: dict[str, list[Outcome]]) -> list[Row]:
+    """Each measure under Dims, and below it under ShapesSpec where torch has it."""
     return [
-        _count("ShapesSpec, plain export: dynamic and right", sum(o.plain == right for o in found),
-            means="what torch.export alone makes of the same sizes as ShapeVars"),
-        _count("ShapesSpec, --fix: dynamic and right", sum(o.fixed == right for o in found),
-            means="with the assumptions and rewrites that `--fix` finds"),
-        _count("ShapesSpec, --fix: the reason, at its line",
-            sum(o.fixed == "reason given" for o in found),
-            means="no lossless fix helps; the failing line and why are shown"),
-        *(
-            Row("real models", f"ShapesSpec, {o.name}: {o.fixed}", None,
-                means=o.reason or "no reason was given")
-            for o in found
-            if o.fixed not in (right, "reason given")
-        ),
+        Row("cure rate", f"{name}, {form} (of {len(found)})", sum(map(holds, found)), "models",
+            means=means)
+        for name, (holds, means) in _MEASURES.items()
+        for form, found in forms.items()
+        if found
     ]  # fmt: skip
 
 
@@ -266,10 +266,6 @@ def _tried(found: list[Outcome]) -> list[Row]:
         Row("real models", "of other packages", len(found) - ours, "models", least=20,
             means="vision, audio, graphs and diffusion"),
     ]  # fmt: skip
-
-
-def _count(name: str, value: int, means: str) -> Row:
-    return Row("real models", name, value, "models", means=means)
 
 
 def run() -> list[Row]:
