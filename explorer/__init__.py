@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from explorer import exportdb
     from explorer.bug_report import Doctor, doctor
-    from explorer.comparison import Comparison, diff
+    from explorer.comparison import Comparison
+    from explorer.diffing import diff
     from explorer.exploration import Exploration, ExportFailed
     from explorer.exportdb.library import Library
     from explorer.exporting import explore, load
@@ -68,7 +69,7 @@ _HOMES = {
     "View": "view",
     "backends": "running",
     "compare_with_compile": "vs_compile",
-    "diff": "comparison",
+    "diff": "diffing",
     "doctor": "bug_report",
     "explore": "exporting",
     "guide": "guiding",

@@ -12,7 +12,7 @@ from typing import Any
 
 from explorer.bug_report import doctor
 from explorer.checked_ahead import check_ahead
-from explorer.comparison import diff
+from explorer.diffing import diff
 from explorer.exploration import Exploration
 from explorer.exporting import explore, load
 from explorer.own_defects import OURS, own_defect
@@ -88,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
     parser.add_argument("--fix", action="store_true", help="apply lossless fixes if it fails")
     parser.add_argument("--spec", action="store_true", help="ShapesSpec in place of Dims")
+    parser.add_argument(
+        "--contracts", action="store_true", help="export with Dims and a ShapesSpec, and compare"
+    )
     parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
     parser.add_argument(
         "--trusted", action="store_true", help="you trust the .pt2 file: load its program"
@@ -130,6 +133,10 @@ def _run(asked: argparse.Namespace) -> int:
             _say(f"written: {comparison.to_html(asked.html)}")
         return OK if comparison.ok else BAD
     code = _exported(first)
+    if asked.contracts and first.ok:
+        contracts = first.compare_contracts()
+        _say(contracts)
+        code = _worse(code, OK if contracts.ok else BAD)
     if asked.decompose and first.ok:
         first.decompose(asked.decompose)
     if asked.verify and first.ok:
@@ -180,8 +187,10 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
     """A file, or what a function gives."""
     module, colon, function = program.partition(":")
     if not colon or Path(program).exists() or program.endswith(".pt2"):
-        if asked.dynamic or asked.strict or asked.fix:
-            raise ValueError(f"{program} is already exported: -d, --strict and --fix do not apply.")
+        if asked.dynamic or asked.strict or asked.fix or asked.contracts:
+            raise ValueError(
+                f"{program} is already exported: leave out -d, --strict, --fix and --contracts."
+            )
         return load(program, model=asked.model, trusted=asked.trusted)
     if asked.model:
         raise ValueError(f"--model names a program in a .pt2 file; {program} is not one.")

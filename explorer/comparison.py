@@ -156,44 +156,6 @@ class Comparison:
         return sum(count_ops(graph.op) for graph in self.before.graphs)
 
 
-def diff(before: Any, after: Any) -> Comparison:
-    """Compares two programs.
-
-    Args:
-        before: an Exploration, an ExportedProgram, or the path of a `.pt2` file.
-        after: another.
-
-    Raises:
-        ArchiveError: a file is not a program that this torch can read.
-        TypeError: something else was given.
-        ValueError: an export failed, so that there is no program.
-    """
-    return Comparison(_entry_of(before), _entry_of(after))
-
-
-def _entry_of(given: Any) -> Entry:
-    """An attempt from anything that holds a program."""
-    from explorer.exploration import Exploration
-    from explorer.exporting import load
-
-    if isinstance(given, str | Path):
-        return load(given).session.entry
-    if isinstance(given, Exploration):
-        return given.session.entry
-    import torch
-
-    if isinstance(given, torch.export.ExportedProgram):
-        from export_engine.attempt import Exported
-        from export_engine.trace import Recording
-
-        program = Exported(request=None, recording=Recording(), program=given, title="program")
-        return Entry("program", program)
-    raise TypeError(
-        f"A {type(given).__name__} is not a program. Give an Exploration, an ExportedProgram or "
-        "the path of a .pt2 file."
-    )
-
-
 def _is_changed(pair: Pair) -> bool:
     """Whether a node itself differs, and not only its inputs."""
     return any(not change.follows for change in pair.changes)

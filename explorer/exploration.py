@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import graphviz
     import torch
 
+    from explorer.contracts import ContractComparison
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
     from export_engine.attempt import Attempt, Diagnosis, Fix
@@ -277,6 +278,29 @@ class Exploration:
             raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: ex.fixes.")
         chosen = offered[fix] if isinstance(fix, int) else fix
         return written(self.session.entry.request, chosen, form)
+
+    def compare_contracts(
+        self, progress: Callable[[Progress], None] | None = None
+    ) -> ContractComparison:
+        """Exports the call in the other form, Dims or ShapesSpec, and compares both programs.
+
+        The other export joins `attempts`; this one stays the current one. `print` what it gives.
+
+        Args:
+            progress: called while it runs.
+
+        Raises:
+            ExportFailed: there is no program, since the export failed.
+            FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.contracts import ContractComparison
+
+        self._need("program")
+        own = self.session.current
+        other = self.session.convert(own, progress)
+        self.session.use(own)
+        return ContractComparison(self.session.entries[own], self.session.entries[other])
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

@@ -180,6 +180,38 @@ class Session:
             raise FixError(str(error)) from error
         return self._add([(found, f"Decomposed: {wanted}")], number)
 
+    def convert(self, number: int, progress: Report | None = None) -> int:
+        """Exports the call of an attempt with its shapes in the other form: Dims or a ShapesSpec.
+
+        Returns:
+            The new attempt's number; an equal earlier one is reused. It is current if it exported.
+
+        Raises:
+            FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.attempt import Failed
+        from export_engine.fixes import explain, try_request
+        from export_engine.shapes import forms, shapes_of
+        from export_engine.torch_internals import missing_shapes_spec
+
+        request = self._attempt(number, "convert").request
+        shapes = shapes_of(request) if request else None
+        if request is None or shapes is None:
+            raise FixError("This attempt has no dynamic shapes to convert.")
+        others = forms(shapes, request.target, request.args, request.kwargs)[1:]
+        if not others or others[0].shapes is None:
+            raise FixError(others[0].reason if others else missing_shapes_spec())
+        step = f"As {others[0].name}: {others[0].shapes}"
+        for known, entry in enumerate(self._entries):
+            if (entry.parent, entry.step) == (number, step):
+                self.use(known)
+                return known
+        found = try_request(request.with_changes(shapes=others[0].shapes), progress)
+        if isinstance(found, Failed):
+            found = explain(found, progress)
+        return self._add([(found, step)], number)
+
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program, and adds them to its Record.
 

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from explorer.comparison import diff
+from explorer.diffing import diff
 
 UPDATE = "EXPORT_EXPLORER_UPDATE"
 """The environment variable that `--update-exports` sets."""

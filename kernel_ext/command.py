@@ -18,6 +18,7 @@ OPTIONS = {
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes; click one to see it",
     "--spec": "with torch's ShapesSpec in place of Dims: sizes are unbacked (torch 2.14)",
+    "--contracts": "export it with Dims and with a ShapesSpec, and compare both (torch 2.14)",
     "--fix": "if it does not export, apply lossless fixes until it does",
     "--guide": "go step by step: export, explain, fix, verify, write a report",
     "--verify": "check torch.export's guarantees on this program",
@@ -59,6 +60,7 @@ FLAGS = {
     "--both",
     "--fix",
     "--spec",
+    "--contracts",
     "--guide",
     "--verify",
     "--profile",
@@ -100,6 +102,8 @@ class Command:
     fix: bool = False
     spec: bool = False
     """Whether the shapes are a ShapesSpec."""
+    contracts: bool = False
+    """Whether to export it in both forms, and compare."""
     guide: bool = False
     verify: bool = False
     vs_compile: bool = False
@@ -166,8 +170,13 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
             "--spec goes with a plain export; with --vs-compile and --guide write `; unbacked` "
             'at the end of the shapes: -d "x: batch, _; unbacked".'
         )
-    if "--spec" in flags and not {"dynamic", "expression"} & given.keys():
-        raise ExportUsageError('--spec needs to know what is dynamic: --spec -d "x: batch, _".')
+    if "--contracts" in flags and {"--vs-compile", "--guide", "--both"} & {*flags, *modes}:
+        raise ExportUsageError("--contracts goes with one plain export, in one mode.")
+    for flag in ("--spec", "--contracts"):
+        if flag in flags and not {"dynamic", "expression"} & given.keys():
+            raise ExportUsageError(
+                f'{flag} needs to know what is dynamic: {flag} -d "x: batch, _".'
+            )
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
         raise ExportUsageError(
@@ -190,6 +199,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         display="--no-display" not in flags,
         fix="--fix" in flags,
         spec="--spec" in flags,
+        contracts="--contracts" in flags,
         guide="--guide" in flags,
         trusted="--trusted" in flags,
         verify="--verify" in flags,

@@ -56,6 +56,8 @@ class ExportMagics(Magics):
         --both                   try both modes; click one to see it
         --spec                   with torch's ShapesSpec in place of Dims (torch 2.14): sizes are
                                  unbacked, and not specialized on 0 and 1
+        --contracts              export it with Dims and with a ShapesSpec, and say which ops,
+                                 ranges and rejected sizes differ (torch 2.14)
         --fix                    if it does not export, apply lossless fixes until it does
         --guide                  go through it step by step: export, explain a failure, fix what
                                  can be fixed, verify, and leave a report; says what to do next

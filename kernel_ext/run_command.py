@@ -92,10 +92,13 @@ def act(
         progress: told how far it is.
 
     Returns:
-        A line for each file that was written.
+        How the two forms of the contract compare, where that was asked for, and a line for each
+        file that was written.
     """
-    written = []
+    written, compared = [], ""
     if exploration.ok:
+        if command.contracts:
+            compared = str(exploration.compare_contracts(progress))
         if command.decompose:
             exploration.decompose(_table(command.decompose, names), progress=progress)
         if command.verify and not command.guide:
@@ -109,7 +112,8 @@ def act(
             written.append(exploration.save(command.save))
     if command.html and not command.guide:
         written.append(exploration.to_html(command.html))
-    return [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
+    saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
+    return [compared, *saved] if compared else saved
 
 
 def _table(word: str, names: Mapping[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from export_engine.diff.rejections import rejected_differently
 from export_engine.diff.side import Side
 from export_engine.record import Difference, InputEntry, OutputEntry
 
@@ -14,6 +15,8 @@ def other_differences(before: Side, after: Side) -> Iterator[Difference]:
     yield from _compared("output", _outputs(before), _outputs(after))
     yield from _compared("symbol", _ranges(before), _ranges(after))
     yield from _compared("guard", _guards(before), _guards(after))
+    for each in rejected_differently(before.record, after.record):
+        yield Difference("sizes", each.sizes, each.before, each.after)
 
 
 def _compared(kind: str, mine: dict[str, str], theirs: dict[str, str]) -> Iterator[Difference]:

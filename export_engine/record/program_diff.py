@@ -56,9 +56,9 @@ class GraphDiff(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A difference outside of the graphs: of the signature, a range, a guard."""
+    """A difference outside of the graphs: of the signature, a range, a guard, rejected sizes."""
 
-    kind: Literal["input", "output", "symbol", "guard", "graph"]
+    kind: Literal["input", "output", "symbol", "guard", "graph", "sizes"]
     name: str
     before: str
     """Empty: it is new."""

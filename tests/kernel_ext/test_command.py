@@ -82,3 +82,10 @@ def test_a_spec_is_asked_for_with_the_shapes() -> None:
     ):
         with pytest.raises(ExportUsageError, match="--spec"):
             parse_command(line)
+
+
+def test_contracts_are_compared_of_one_plain_export() -> None:
+    assert parse_command('--contracts -d "x: a" f(x)').contracts
+    for line in ("--contracts f(x)", '--contracts --both -d "x: a" f(x)'):
+        with pytest.raises(ExportUsageError, match="--contracts"):
+            parse_command(line)

@@ -428,7 +428,7 @@ export interface GraphDiff {
 }
 
 export interface Difference {
-  kind: "graph" | "guard" | "input" | "output" | "symbol";
+  kind: "graph" | "guard" | "input" | "output" | "sizes" | "symbol";
   name: string;
   before: string;
   after: string;

@@ -1,0 +1,102 @@
+"""One call under Dims and under a ShapesSpec: what differs, and where it says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer import command_line
+from explorer.contracts import ContractComparison
+from export_engine.diff import rejected_differently
+from export_engine.torch_internals import missing_shapes_spec
+
+needs_spec = pytest.mark.skipif(
+    bool(missing_shapes_spec()), reason="torch exports a ShapesSpec from 2.14 on"
+)
+
+
+class Summed(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.view(x.shape[0], 16, -1).sum(1)
+
+
+class Branch(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(0) if x.shape[0] * x.shape[1] > 6 else x.sum(0) + 1
+
+
+ARGS = (torch.randn(4, 32),)
+
+
+def compared(module: nn.Module, shapes: str) -> tuple[explorer.Exploration, ContractComparison]:
+    exploration = explorer.explore(module, ARGS, dynamic_shapes=shapes)
+    assert exploration.ok
+    return exploration, exploration.compare_contracts()
+
+
+@needs_spec
+def test_ranges_and_rejections_of_both_forms_are_compared() -> None:
+    exploration, found = compared(Summed(), "x: batch, 16*_seq")
+    assert exploration.record.shapes == "x: batch, 16*_seq"  # the current attempt is what it was
+    assert [each.request.shapes.unbacked for each in exploration.attempts if each.request] == [
+        False,
+        True,
+    ]
+    assert found.after.shapes == "x: batch, seq; seq % 16 == 0"
+    assert found.ops == {}
+    assert "x.shape[1]" in found.ranges
+    least = next(each for each in found.rejections if each.sizes == "x.shape[1] = 16")
+    assert least.before.startswith("rejected: ")  # torch specializes on a quotient of 1
+    assert least.after == "accepted"
+    assert not found.ok
+    assert "ShapesSpec: x: batch, seq; seq % 16 == 0" in str(found)
+    assert found.comparison is not None
+    others = {each.name: (each.before, each.after) for each in found.comparison.diff.others}
+    assert others["x.shape[1] = 16"] == (least.before, least.after)  # in the page, too
+    again = exploration.compare_contracts()
+    assert len(exploration.attempts) == 2
+    assert str(again) == str(found)
+
+
+@needs_spec
+def test_a_form_in_which_the_call_does_not_export_says_why() -> None:
+    exploration, found = compared(Branch(), "x: a, b")
+    assert found.comparison is None
+    assert not found.ok
+    assert "The second does not export: `x.shape[0] * x.shape[1] > 6`" in str(found)
+    assert exploration.ok
+
+
+@needs_spec
+def test_the_command_line_compares_the_contracts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "made_here.py").write_text(
+        "import torch\ndef make():\n    return torch.nn.Linear(4, 2), (torch.randn(3, 4),)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    command_line.main(["made_here:make", "--contracts", "-d", "input: batch, _"])
+    said = capsys.readouterr().out
+    assert "ShapesSpec: input: batch, _; unbacked" in said
+    assert "Same ops." in said
+
+
+def test_a_program_and_itself_reject_the_same() -> None:
+    record = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _").record
+    assert rejected_differently(record, record) == []
+    narrow = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch[..64], _").record
+    found = {each.sizes: (each.before, each.after) for each in rejected_differently(record, narrow)}
+    assert found["x.shape[0] = 65"] == ("accepted", "rejected: x.shape[0] <= 64")
+    assert "x.shape[0] = 64" not in found
+
+
+@pytest.mark.skipif(not missing_shapes_spec(), reason="this torch exports a ShapesSpec")
+def test_an_older_torch_says_what_is_missing() -> None:
+    exploration = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _")
+    with pytest.raises(explorer.FixError, match="ShapesSpec needs torch 2"):
+        exploration.compare_contracts()
