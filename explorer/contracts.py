@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from explorer.comparison import Comparison
-from explorer.escape import escaped
+from explorer.rendering.attempt_text import cut
+from explorer.rendering.escape import escaped
 from explorer.session_entry import Entry
-from explorer.text import cut
 
 if TYPE_CHECKING:
     from export_engine.diff import Rejection

@@ -195,7 +195,7 @@ class Session:
         from export_engine.shapes import forms, shapes_of
         from export_engine.torch_internals import missing_shapes_spec
 
-        request = self._attempt(number, "convert").request
+        request = self.attempt(number, "convert").request
         shapes = shapes_of(request) if request else None
         if request is None or shapes is None:
             raise FixError("This attempt has no dynamic shapes to convert.")
