@@ -83,9 +83,9 @@ describe("two programs as one", () => {
       ["sin", "removed"],
     ]);
     expect(marked?.inside.get(forest.root)).toBe(2);
-    const sides = links.inside
-      .get(forest.root)
-      ?.map(({ from, to, sides }) => `${from.title} ${to.title} ${sides}`);
+    const sides = links
+      .inside(forest.root)
+      .map(({ from, to, sides }) => `${from.title} ${to.title} ${sides}`);
     expect(sides).toContain("relu sin 1");
     expect(sides).toContain("cos output 2");
     expect(sides).toContain("x relu 3");

@@ -46,7 +46,7 @@ export const list = (ragged: Ragged, index: number): ArrayLike<number> =>
 export class Program {
   /** Per graph, the nodes that read each node. */
   private readonly users: number[][][];
-  private readonly linesIndex = new Map<number, Map<number, NodeId[]>>();
+  private linesIndex: Map<number, Map<number, NodeId[]>> | null = null;
   private readonly inputAt = new Map<number, InputEntry>();
   private readonly nestedIn = new Map<number, { node: NodeId; argument: string }>();
   /** Stacks that were asked for: many ops share one. */
@@ -66,7 +66,6 @@ export class Program {
         const node = nodeId(index, nested.node);
         this.nestedIn.set(nested.graph, { node, argument: nested.argument });
       }
-      this.indexLines(graph, index);
     });
   }
 
@@ -205,12 +204,12 @@ export class Program {
 
   /** Nodes whose stack goes through a line, in execution order. */
   nodesAt(file: number, line: number): readonly NodeId[] {
-    return this.linesIndex.get(file)?.get(line) ?? [];
+    return this.lines().get(file)?.get(line) ?? [];
   }
 
   /** Every line of a file that some node's stack goes through. */
   linesOf(file: number): ReadonlyMap<number, readonly NodeId[]> {
-    return this.linesIndex.get(file) ?? new Map();
+    return this.lines().get(file) ?? new Map();
   }
 
   /** Indices of the symbols in a size's text, in order of appearance. */
@@ -259,22 +258,30 @@ export class Program {
     return this.record.strings[index ?? -1] ?? "";
   }
 
-  private indexLines(graph: Graph, index: number): void {
-    for (let node = 0; node < graph.stack.length; node++) {
-      for (const { file, line } of this.stackAt(graph.stack[node] ?? -1)) {
-        const lines = ensure(this.linesIndex, file, () => new Map<number, NodeId[]>());
+  /** Per file and line, the nodes; made when it is first asked for. */
+  private lines(): Map<number, Map<number, NodeId[]>> {
+    if (this.linesIndex) return this.linesIndex;
+    const index = new Map<number, Map<number, NodeId[]>>();
+    for (const id of this.allNodes()) {
+      for (const { file, line } of this.stackAt(this.stackIndex(id))) {
+        const lines = ensure(index, file, () => new Map<number, NodeId[]>());
         const nodes = ensure(lines, line, (): NodeId[] => []);
-        const id = nodeId(index, node);
         if (nodes.at(-1) !== id) nodes.push(id);
       }
     }
+    this.linesIndex = index;
+    return index;
   }
 }
 
 function usersOf(graph: Graph): number[][] {
   const users: number[][] = Array.from(graph.name, () => []);
   for (let node = 0; node < graph.name.length; node++) {
-    for (const input of new Set(Array.from(list(graph.inputs, node)))) users[input]?.push(node);
+    const inputs = list(graph.inputs, node);
+    for (let at = 0; at < inputs.length; at++) {
+      const known = users[inputs[at] ?? -1];
+      if (known && known.at(-1) !== node) known.push(node); // the same one may be read twice
+    }
   }
   return users;
 }

@@ -28,21 +28,17 @@ export function cutLarge(program: Program, forest: Forest): void {
   const visit = (item: Item): void => {
     item.children.forEach(visit);
     while (item.children.length > MOST) {
-      const fewer = cut(item, stackOf, program, forest);
+      const fewer = cut(item, stackOf, program);
       if (fewer.length >= item.children.length) return;
       item.children = fewer;
     }
   };
   visit(forest.root);
+  forest.rearranged();
 }
 
 /** The children of a group, in chunks; what comes first or last of all stands for itself. */
-function cut(
-  parent: Item,
-  stackOf: (item: Item) => Frame[],
-  program: Program,
-  forest: Forest,
-): Item[] {
+function cut(parent: Item, stackOf: (item: Item) => Frame[], program: Program): Item[] {
   const before = parent.children.filter((item) => item.kind === "input");
   const after = parent.children.filter((item) => item.kind === "output");
   const rest = parent.children.filter((item) => item.kind !== "input" && item.kind !== "output");
@@ -55,7 +51,7 @@ function cut(
   const chunks: Item[] = [];
   for (let start = 0; start < rest.length; ) {
     const end = endOf(shared, start);
-    chunks.push(chunk(parent, rest.slice(start, end), stackOf, program, forest));
+    chunks.push(chunk(parent, rest.slice(start, end), stackOf, program));
     start = end;
   }
   return [...before, ...chunks, ...after];
@@ -86,7 +82,6 @@ function chunk(
   children: Item[],
   stackOf: (item: Item) => Frame[],
   program: Program,
-  forest: Forest,
 ): Item {
   const first = children[0] as Item;
   const item: Item = {
@@ -103,7 +98,6 @@ function chunk(
     ops: children.reduce((sum, each) => sum + each.ops, 0),
   };
   for (const each of children) each.parent = item;
-  forest.byKey.set(item.key, item);
   return item;
 }
 

@@ -4,6 +4,7 @@ import { branchingProgram, layeredProgram, smallProgram } from "../testing/model
 import { RecordBuilder } from "../testing/records";
 import { buildForest } from "./forest";
 import { type Item, nodesBelow, openAbove } from "./items";
+import { stackRepeats } from "./repeats";
 
 const PLAIN = { housekeeping: false, parameters: false };
 
@@ -137,6 +138,14 @@ describe("the tree of items", () => {
     build.output([build.call("neg", [x], { group })]);
     const { root } = buildForest(new Program(build.record()), PLAIN);
     expect(outline(root)).toBe("model(x)[x neg output]");
+  });
+
+  test("finds by its key what was put under others later", () => {
+    const forest = buildForest(layeredProgram(4), PLAIN);
+    const before = forest.byKey.size;
+    stackRepeats(layeredProgram(4), forest, () => false);
+    expect(forest.byKey.size).toBe(before + 1);
+    for (const [key, each] of forest.byKey) expect(each.key).toBe(key);
   });
 
   test("is empty for a program without ops", () => {

@@ -3,7 +3,7 @@
 import { ensure } from "../maps";
 import type { Program } from "../program";
 import { graphOf, type NodeId, nodeId } from "../program";
-import type { Forest, Held, Item, ItemKind } from "./items";
+import { Forest, type Held, type Item, type ItemKind } from "./items";
 
 export interface Options {
   /** Show ops that only check or compute sizes. */
@@ -27,6 +27,8 @@ class Builder {
   private readonly containers = new Map<string, Item>();
   /** Per scope of the main graph, its item. */
   private readonly homes = new Map<number, Item>();
+  /** Per function of the main graph, its item. */
+  private readonly functions = new Map<number, Item>();
   /** Per graph, the function that calls each scope. */
   private readonly callers: Map<number, number>[];
 
@@ -36,7 +38,7 @@ class Builder {
   ) {
     const root = item("scope", "root", program.record.title, "", null);
     root.scope = program.record.scopes.findIndex((scope) => scope.parent < 0);
-    this.forest = { root, itemOf: new Map(), byKey: new Map(), hidden: 0 };
+    this.forest = new Forest(root);
     this.callers = program.record.graphs.map(
       ({ groups }) =>
         new Map(groups.flatMap((group, at) => group.scopes.map((scope) => [scope, at]))),
@@ -46,13 +48,8 @@ class Builder {
   run(): void {
     const { root } = this.forest;
     if (this.program.record.graphs.length > 0) this.graph(0, root);
-    foldSingles(root, this.forest.itemOf);
+    foldSingles(root);
     count(root);
-    const index = (each: Item): void => {
-      this.forest.byKey.set(each.key, each);
-      each.children.forEach(index);
-    };
-    index(root);
   }
 
   private graph(graph: number, into: Item): void {
@@ -186,13 +183,17 @@ class Builder {
 
   /** The item of a group of ops, inside those of the groups that it is in. */
   private functionOf(graph: number, number: number, home: Item): Item {
+    const known = graph === 0 ? this.functions.get(number) : undefined;
+    if (known) return known;
     const group = this.program.graph(graph).groups[number];
     if (!group) return home;
     const above = group.parent < 0 ? home : this.functionOf(graph, group.parent, home);
-    return this.container(above, `f${number}`, () => ({
+    const made = this.container(above, `f${number}`, () => ({
       ...item("function", "", group.function, "", above),
       accent: group.plumbing ? "plumbing" : "function",
     }));
+    if (graph === 0) this.functions.set(number, made);
+    return made;
   }
 
   private container(above: Item, key: string, make: () => Item): Item {
@@ -222,11 +223,15 @@ class Builder {
     return entry && entry.node >= 0 ? nodeId(0, entry.node) : undefined;
   }
 
+  private isPlaceholder(id: NodeId): boolean {
+    return this.program.op(id) === "placeholder";
+  }
+
   private heldBy(id: NodeId): Held[] {
     if (this.options.parameters) return [];
     const held: Held[] = [];
-    for (const input of new Set(this.program.inputsOf(id))) {
-      if (this.program.op(input) !== "placeholder") continue;
+    const inputs = this.program.inputsOf(id).filter((each) => this.isPlaceholder(each));
+    for (const input of new Set(inputs)) {
       const placeholder = graphOf(input) === 0 ? input : this.origin(input);
       const entry = placeholder === undefined ? undefined : this.program.input(placeholder);
       if (placeholder === undefined || !entry || entry.kind === "user_input") continue;
@@ -269,8 +274,9 @@ function item(
  * A scope that holds one plain op is shown as that op, under the scope's name; a function that holds
  * one thing, as that.
  */
-function foldSingles(box: Item, itemOf: Map<NodeId, Item>): void {
-  for (const child of [...box.children]) foldSingles(child, itemOf);
+function foldSingles(box: Item): void {
+  if (box.children.length === 0) return;
+  box.children.forEach(foldSingles);
   box.children = box.children.map((child) => {
     const [only] = child.children;
     if (child.children.length !== 1 || !only) return child;
@@ -289,8 +295,8 @@ function foldSingles(box: Item, itemOf: Map<NodeId, Item>): void {
 }
 
 function count(box: Item): number {
-  const own = box.kind === "op" ? 1 : 0;
-  box.ops = box.children.reduce((sum, child) => sum + count(child), own);
+  box.ops = box.kind === "op" ? 1 : 0;
+  for (const child of box.children) box.ops += count(child);
   return box.ops;
 }
 

@@ -50,13 +50,35 @@ export interface Item {
   ops: number;
 }
 
-export interface Forest {
-  root: Item;
+export class Forest {
   /** The box that stands for a node; folded nodes share the box of their op. */
-  itemOf: Map<NodeId, Item>;
-  byKey: Map<string, Item>;
+  readonly itemOf = new Map<NodeId, Item>();
   /** How many nodes the options hide. */
-  hidden: number;
+  hidden = 0;
+  private keyed: Map<string, Item> | null = null;
+
+  constructor(readonly root: Item) {}
+
+  /** All items by key. Made when it is first asked for: what is painted first does without. */
+  get byKey(): ReadonlyMap<string, Item> {
+    this.keyed ??= keyed(this.root);
+    return this.keyed;
+  }
+
+  /** Items were put under others. */
+  rearranged(): void {
+    this.keyed = null;
+  }
+}
+
+function keyed(root: Item): Map<string, Item> {
+  const found = new Map<string, Item>();
+  const visit = (item: Item): void => {
+    found.set(item.key, item);
+    item.children.forEach(visit);
+  };
+  visit(root);
+  return found;
 }
 
 /** Whether an item only gathers neighbours to be drawn as one; a list of items goes through it. */

@@ -19,9 +19,10 @@ export function stackRepeats(
   const shape = shaper(program, forest);
   const visit = (item: Item): void => {
     item.children.forEach(visit);
-    item.children = grouped(item, shape, forest, apart);
+    item.children = grouped(item, shape, apart);
   };
   visit(forest.root);
+  forest.rearranged();
 }
 
 /** A function that gives items the same text exactly where they have the same structure. */
@@ -65,14 +66,13 @@ function wiring(program: Program, forest: Forest, scope: Item): string {
 function grouped(
   parent: Item,
   shape: (child: Item) => string,
-  forest: Forest,
   apart: (item: Item) => boolean,
 ): Item[] {
   const result: Item[] = [];
   let run: Item[] = [];
   const close = (): void => {
     const first = run[0];
-    if (first && run.length >= FEWEST) result.push(repeat(parent, run, first, forest));
+    if (first && run.length >= FEWEST) result.push(repeat(parent, run, first));
     else result.push(...run);
     run = [];
   };
@@ -87,7 +87,7 @@ function grouped(
   return result;
 }
 
-function repeat(parent: Item, run: Item[], first: Item, forest: Forest): Item {
+function repeat(parent: Item, run: Item[], first: Item): Item {
   const last = run.at(-1) ?? first;
   const item: Item = {
     ...first,
@@ -102,7 +102,6 @@ function repeat(parent: Item, run: Item[], first: Item, forest: Forest): Item {
     ops: run.reduce((sum, each) => sum + each.ops, 0),
   };
   for (const each of run) each.parent = item;
-  forest.byKey.set(item.key, item);
   return item;
 }
 

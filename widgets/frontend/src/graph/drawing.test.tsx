@@ -38,7 +38,7 @@ test("what is in a chunk is linked to what is outside of it", () => {
   for (let at = 0; at < 400; at++) value = build.call("sin", [value]);
   build.output([value]);
   const drawing = drawingOf(new Program(build.record()), PLAIN);
-  const inside = drawing.links.inside.get(drawing.forest.root) ?? [];
+  const inside = drawing.links.inside(drawing.forest.root);
   const chunks = drawing.forest.root.children.filter(({ kind }) => kind === "chunk");
   expect(chunks.length).toBeGreaterThan(5);
   expect(inside).toHaveLength(chunks.length + 1);

@@ -7,15 +7,13 @@ import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
 import type { Program } from "../program";
-import { findLinks, type Links } from "./links";
-import { type Neighbours, neighboursOf } from "./neighbours";
+import { Links } from "./links";
 import { commonDtype } from "./pieces";
 
 export interface Drawing {
   program: Program;
   forest: Forest;
   links: Links;
-  neighbours: Neighbours;
   /** The dtype that goes without saying. */
   dtype: string;
   /** Where two programs differ, of which this is both; null for one alone. */
@@ -39,13 +37,12 @@ export function drawingOfBoth(merged: Merged, options: Options): Drawing {
 
 function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing {
   const marked = merged && markItems(forest, merged);
-  const links = findLinks(program, forest, merged?.sidesOf);
+  const links = new Links(program, forest, merged?.sidesOf);
   const notes = (item: Item): readonly string[] => [
     ...(merged?.notes.get(item.node) ?? []),
     ...inWords(marked?.inside.get(item) ?? 0),
   ];
-  const neighbours = neighboursOf(links);
-  return { program, forest, links, neighbours, dtype: commonDtype(program), marked, notes };
+  return { program, forest, links, dtype: commonDtype(program), marked, notes };
 }
 
 const inWords = (differences: number): string[] =>

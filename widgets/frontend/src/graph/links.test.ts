@@ -4,18 +4,18 @@ import type { Forest } from "../forest/items";
 import { Program } from "../program";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
 import { RecordBuilder } from "../testing/records";
-import { findLinks, type Links } from "./links";
+import { Links } from "./links";
 
 function linked(program: Program): { forest: Forest; links: Links } {
   const forest = buildForest(program, { housekeeping: false, parameters: false });
-  return { forest, links: findLinks(program, forest) };
+  return { forest, links: new Links(program, forest) };
 }
 
 /** The edges inside a container, as `from>to`. */
 function edges({ forest, links }: ReturnType<typeof linked>, title: string): string[] {
   const all = [forest.root, ...forest.byKey.values()];
   const container = all.find((item) => item.title === title && item.children.length > 0);
-  const inside = container && links.inside.get(container);
+  const inside = container && links.inside(container);
   return (inside ?? []).map(({ from, to }) => `${from.title}>${to.title}`);
 }
 
@@ -54,13 +54,15 @@ describe("edges", () => {
     const b = build.call("cos", [x], { scope });
     build.output([a, b]);
     const { forest, links } = linked(new Program(build.record()));
-    const out = links.inside.get(forest.root)?.find(({ to }) => to.kind === "output");
+    const out = links.inside(forest.root).find(({ to }) => to.kind === "output");
     expect(out?.values).toEqual([a, b]);
   });
 
   test("of a value that many boxes read are named at each, where another edge holds it", () => {
-    const { links } = linked(layeredProgram(8));
-    const taps = [...links.taps].map(([to, from]) => `${to.title}<${from[0]?.title}`);
+    const { forest, links } = linked(layeredProgram(8));
+    const taps = [...forest.byKey.values()].flatMap((to) =>
+      links.taps(to).map((from) => `${to.title}<${from.title}`),
+    );
     expect(taps).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `layer.${index}<ones`));
   });
 
@@ -69,13 +71,14 @@ describe("edges", () => {
     const x = build.input("x", [4]);
     build.output(Array.from({ length: 9 }, () => build.call("sin", [x])));
     const { forest, links } = linked(new Program(build.record()));
-    expect(links.taps.size).toBe(0);
-    expect(links.inside.get(forest.root)).toHaveLength(18);
+    expect([...forest.byKey.values()].flatMap((item) => links.taps(item))).toEqual([]);
+    expect(links.inside(forest.root)).toHaveLength(18);
   });
 
   test("mark the boxes whose values leave their container", () => {
-    const { links } = linked(layeredProgram(1));
-    expect([...links.exits].map((item) => item.title).sort()).toEqual(["add", "layer.0", "linear"]);
+    const { forest, links } = linked(layeredProgram(1));
+    const exits = [...forest.byKey.values()].filter((item) => links.exits(item));
+    expect(exits.map((item) => item.title).sort()).toEqual(["add", "layer.0", "linear"]);
   });
 
   test("stay inside a branch of cond, and lead to the cond from outside", () => {
@@ -90,6 +93,23 @@ describe("edges", () => {
     ]);
   });
 
+  test("are worked out for what is shown alone", () => {
+    const program = layeredProgram(40);
+    let asked = 0;
+    const asking = Object.create(program, {
+      usersOf: { value: (id: number) => ++asked && program.usersOf(id) },
+    }) as Program;
+    const forest = buildForest(program, { housekeeping: false, parameters: false });
+    const links = new Links(asking, forest);
+    links.inside(forest.root);
+    const shown = asked;
+    links.inside(forest.root);
+    expect([shown, asked]).toEqual([0, 0]); // nothing leaves the root
+    const layer = [...forest.byKey.values()].find((item) => item.title === "layer.7");
+    expect(layer && links.inside(layer)).toHaveLength(3);
+    expect(asked).toBeLessThan(10);
+  });
+
   test("take the many values that enter a container through one port", () => {
     const build = new RecordBuilder();
     const inputs = Array.from({ length: 8 }, (_, index) => build.input(`x${index}`, [4]));
@@ -98,7 +118,7 @@ describe("edges", () => {
     build.output([build.call("sin", [joined], { scope })]);
     const { forest, links } = linked(new Program(build.record()));
     const cat = forest.root.children.find((item) => item.title === "cat");
-    expect(cat && links.ports.get(cat)?.map((port) => port.title)).toEqual(["8 inputs"]);
+    expect(cat && links.ports(cat).map((port) => port.title)).toEqual(["8 inputs"]);
     expect(cat?.children.map((item) => item.title)).toEqual(["cat", "sin"]);
   });
 });

@@ -22,76 +22,126 @@ export type SidesOf = (value: NodeId, user: NodeId) => number;
 
 const EVERYWHERE = -1;
 
-export interface Links {
-  /** Per container, the edges among its children. */
-  inside: Map<Item, Link[]>;
-  /** Per container, a port for each value that enters it. */
-  ports: Map<Item, Item[]>;
+/** What is drawn inside one container. */
+interface Inside {
+  links: Link[];
+  /** A port for each value that enters it. */
+  ports: Item[];
   /** Per box, what it reads that is fed to many boxes beside it: a mask, a rotary table. */
   taps: Map<Item, Item[]>;
-  /** Boxes with a value that goes on to something outside their container. */
+  /** Boxes with a value that goes on to something outside the container. */
   exits: Set<Item>;
+  before: Map<Item, Item[]>;
+  after: Map<Item, Item[]>;
 }
-
-type Inside = Map<Item, Map<string, Link>>;
-/** Per container and value from outside, the children that read it, and in which programs. */
-type Entering = Map<Item, Map<NodeId, Map<Item, number>>>;
 
 const MOST_PORTS = 5;
 
 /** More consumers than this under one container, and a value is named at each instead of drawn. */
 const MOST_DRAWN = 6;
 
-/** All edges of a program, lifted to the container that holds both ends. */
-export function findLinks(
-  program: Program,
-  forest: Forest,
-  sidesOf: SidesOf = () => EVERYWHERE,
-): Links {
-  const inside: Inside = new Map();
-  const entering: Entering = new Map();
-  const exits = new Set<Item>();
-  const lift = lifter(inside, entering, exits);
-  for (const id of program.allNodes()) {
-    const to = forest.itemOf.get(id);
-    if (!to || program.op(id) === "placeholder") continue;
-    for (const input of program.inputsOf(id)) {
+const NONE: readonly Item[] = [];
+
+/** The edges of a program, worked out for a container when it is first asked for. */
+export class Links {
+  private readonly known = new Map<Item, Inside>();
+
+  constructor(
+    private readonly program: Program,
+    private readonly forest: Forest,
+    private readonly sidesOf: SidesOf = () => EVERYWHERE,
+  ) {}
+
+  /** The edges among the children of a container, and from its ports. */
+  inside(container: Item): readonly Link[] {
+    return this.of(container).links;
+  }
+
+  ports(container: Item): readonly Item[] {
+    return this.of(container).ports;
+  }
+
+  /** What a box reads that has no edge to it. */
+  taps(item: Item): readonly Item[] {
+    return (item.parent && this.of(item.parent).taps.get(item)) ?? NONE;
+  }
+
+  /** Whether a value of a box goes on to something outside its container. */
+  exits(item: Item): boolean {
+    return item.parent !== null && this.of(item.parent).exits.has(item);
+  }
+
+  /** The items beside it that an item reads, by edges or by name. */
+  before(item: Item): readonly Item[] {
+    return (item.parent && this.of(item.parent).before.get(item)) ?? NONE;
+  }
+
+  /** The items beside it that read an item. */
+  after(item: Item): readonly Item[] {
+    return (item.parent && this.of(item.parent).after.get(item)) ?? NONE;
+  }
+
+  private of(container: Item): Inside {
+    return ensure(this.known, container, () => this.find(container));
+  }
+
+  private find(container: Item): Inside {
+    const found = new Map<string, Link>();
+    const entering = new Map<NodeId, Map<Item, number>>();
+    const exits = new Set<Item>();
+    const visit = (item: Item, child: Item): void => {
+      if (item.node >= 0) {
+        if (container.parent && !exits.has(child) && this.leaves(item, item.node, container)) {
+          exits.add(child);
+        }
+        this.read(item, (from, value) => {
+          const start = childOf(container, from);
+          if (start === child) return;
+          const sides = this.sidesOf(value, item.node);
+          if (start) addLink(found, { from: start, to: child, value, sides });
+          else {
+            const readers = ensure(entering, value, () => new Map<Item, number>());
+            readers.set(child, (readers.get(child) ?? 0) | sides);
+          }
+        });
+      }
+      for (const each of item.children) visit(each, child);
+    };
+    for (const child of container.children) visit(child, child);
+    const ports = portsOf(this.program, container, entering, found);
+    return { ...tapped([...found.values()]), ports, exits };
+  }
+
+  /** Hands over what an item's node reads: the item that it is in, and the value. */
+  private read(to: Item, take: (from: Item, value: NodeId) => void): void {
+    const { forest, program } = this;
+    if (program.op(to.node) === "placeholder") return;
+    for (const input of program.inputsOf(to.node)) {
       const from = forest.itemOf.get(input);
-      if (!from || from === to || isHeld(program, to, input)) continue;
-      lift(from, to, input, sidesOf(input, id));
+      if (from && from !== to && !isHeld(program, to, input)) take(from, input);
     }
   }
-  const ports = new Map<Item, Item[]>();
-  for (const [container, sources] of entering) {
-    ports.set(container, portsOf(program, container, sources, inside));
+
+  /** Whether something outside of a container reads a value of an item's node. */
+  private leaves(item: Item, node: NodeId, container: Item): boolean {
+    return this.program.usersOf(node).some((user) => {
+      const to = this.forest.itemOf.get(user);
+      if (to === item) return this.leaves(item, user, container); // picks one result of it
+      return to !== undefined && !childOf(container, to);
+    });
   }
-  return { ...tapped(inside), ports, exits };
+}
+
+/** The child of a container that an item is, or is inside of; null for what is outside. */
+function childOf(container: Item, item: Item): Item | null {
+  let at: Item | null = item;
+  while (at && at.parent !== container) at = at.parent;
+  return at;
 }
 
 function isHeld(program: Program, to: Item, input: NodeId): boolean {
   if (program.op(input) !== "placeholder") return false;
   return to.held.some((held) => held.node === input);
-}
-
-/** What lifts an edge to the container that holds both ends, into these collections. */
-function lifter(inside: Inside, entering: Entering, exits: Set<Item>) {
-  return (from: Item, to: Item, value: NodeId, sides: number): void => {
-    const above = new Map<Item, Item>();
-    for (let item: Item | null = from; item?.parent; item = item.parent) {
-      above.set(item.parent, item);
-    }
-    for (let item: Item = to; item.parent; item = item.parent) {
-      const start = above.get(item.parent);
-      if (start) {
-        if (start !== item) addLink(inside, item.parent, { from: start, to: item, value, sides });
-        for (let each = from; each !== start && each.parent; each = each.parent) exits.add(each);
-        return;
-      }
-      const sources = ensure(entering, item.parent, () => new Map<NodeId, Map<Item, number>>());
-      const readers = ensure(sources, value, () => new Map<Item, number>());
-      readers.set(item, (readers.get(item) ?? 0) | sides);
-    }
-  };
 }
 
 interface Edge {
@@ -101,8 +151,7 @@ interface Edge {
   sides: number;
 }
 
-function addLink(inside: Inside, container: Item, { from, to, value, sides }: Edge): void {
-  const links = ensure(inside, container, () => new Map<string, Link>());
+function addLink(links: Map<string, Link>, { from, to, value, sides }: Edge): void {
   const link = ensure(links, `${from.key}>${to.key}`, () => ({ from, to, values: [], sides: 0 }));
   link.sides |= sides;
   if (!link.values.includes(value)) link.values.push(value);
@@ -113,7 +162,7 @@ function portsOf(
   program: Program,
   container: Item,
   sources: Map<NodeId, Map<Item, number>>,
-  inside: Inside,
+  links: Map<string, Link>,
 ): Item[] {
   const groups: NodeId[][] =
     sources.size <= MOST_PORTS ? [...sources.keys()].map((each) => [each]) : [[...sources.keys()]];
@@ -135,7 +184,7 @@ function portsOf(
     };
     for (const value of values) {
       for (const [to, sides] of sources.get(value) ?? []) {
-        addLink(inside, container, { from: port, to, value, sides });
+        addLink(links, { from: port, to, value, sides });
       }
     }
     return port;
@@ -146,21 +195,25 @@ function portsOf(
  * Sorts edges into drawn ones and names: a value that many boxes of a container read is named at
  * each that has another edge to hold it in place.
  */
-function tapped(inside: Inside): Pick<Links, "inside" | "taps"> {
-  const result: Pick<Links, "inside" | "taps"> = { inside: new Map(), taps: new Map() };
-  for (const [container, byKey] of inside) {
-    const links = [...byKey.values()];
-    const fans = countBy(links, (link) => link.from);
-    const isTap = (link: Link): boolean => (fans.get(link.from) ?? 0) > MOST_DRAWN;
-    const held = new Set(links.filter((link) => !isTap(link)).map((link) => link.to));
-    const drawn: Link[] = [];
-    for (const link of links) {
-      if (!isTap(link) || !held.has(link.to)) drawn.push(link);
-      else ensure(result.taps, link.to, (): Item[] => []).push(link.from);
-    }
-    result.inside.set(container, drawn);
+function tapped(all: readonly Link[]): Pick<Inside, "links" | "taps" | "before" | "after"> {
+  const fans = countBy(all, (link) => link.from);
+  const isTap = (link: Link): boolean => (fans.get(link.from) ?? 0) > MOST_DRAWN;
+  const held = new Set(all.filter((link) => !isTap(link)).map((link) => link.to));
+  const taps = new Map<Item, Item[]>();
+  const before = new Map<Item, Item[]>();
+  const after = new Map<Item, Item[]>();
+  const add = (map: Map<Item, Item[]>, key: Item, value: Item): void => {
+    ensure(map, key, (): Item[] => []).push(value);
+  };
+  const isNamed = (link: Link): boolean => isTap(link) && held.has(link.to);
+  const links = all.filter((link) => !isNamed(link));
+  const named = all.filter(isNamed);
+  for (const { from, to } of named) add(taps, to, from);
+  for (const { from, to } of [...links, ...named]) {
+    add(after, from, to);
+    add(before, to, from);
   }
-  return result;
+  return { links, taps, before, after };
 }
 
 function countBy<T, K>(values: readonly T[], key: (value: T) => K): Map<K, number> {

@@ -48,7 +48,7 @@ interface Pointed {
 }
 
 export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks {
-  const { program, forest, neighbours, marked } = drawing;
+  const { program, forest, links, marked } = drawing;
   const {
     colouring = null,
     decorations = NO_DECORATIONS,
@@ -59,9 +59,7 @@ export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks
     sides,
   } = pointed;
   const lit = litOnce(drawing, scene, selection, nodes);
-  const near = hovered
-    ? [...(neighbours.before.get(hovered) ?? []), ...(neighbours.after.get(hovered) ?? [])]
-    : [];
+  const near = hovered ? [...links.before(hovered), ...links.after(hovered)] : [];
   const path = showPath && nodes.size > 0 ? pathThrough(program, forest, nodes) : null;
   const decorated = decoratedOnce(drawing, scene, decorations, colouring);
   return { lit, hovered, near: new Set(near), decorations: decorated, path, marked, sides };

@@ -104,8 +104,8 @@ test("colours are mixed channel by channel, and kept where they cannot be read",
 
 describe("the label of an edge", () => {
   const program = smallProgram();
-  const { links } = drawingOf(program, PLAIN);
-  const link = [...links.inside.values()].flat()[0];
+  const { forest, links } = drawingOf(program, PLAIN);
+  const [link] = links.inside(forest.root);
   const label = (common: string): string =>
     link
       ? edgePieces(program, link, common)
@@ -180,7 +180,7 @@ describe("names of a scene seen from afar", () => {
 describe("the arrow keys", () => {
   const { drawing, scene } = column(smallProgram());
   const step = (from: string, direction: "up" | "down" | "left" | "right") =>
-    stepFrom(scene, drawing.neighbours, titled(scene, from), direction)?.title;
+    stepFrom(scene, drawing.links, titled(scene, from), direction)?.title;
 
   test("follow the edges up and down", () => {
     expect([step("linear", "down"), step("linear", "up")]).toEqual(["relu", "x"]);

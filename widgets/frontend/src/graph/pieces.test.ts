@@ -24,7 +24,7 @@ test("the sizes along an edge multiply as they are written", () => {
   build.output([build.call("relu", [x])]);
   const program = new Program(build.record());
   const { forest, links } = drawingOf(program, { housekeeping: false, parameters: false });
-  const link = links.inside.get(forest.root)?.[0];
+  const link = links.inside(forest.root)[0];
   if (!link) throw new Error("there is no edge");
   const text = edgePieces(program, link, "f32").map((piece) => piece.text);
   expect(text.join("")).toBe("batch×32×(((h - 1)//2) + 1)");

@@ -93,7 +93,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
   const { forest, links } = drawing;
   const edgesOf = (item: Item): SceneEdge[] => {
     const named = new Set<string>();
-    return (links.inside.get(item) ?? []).map((link) => {
+    return links.inside(item).map((link) => {
       const name = `${link.from.key} ${link.values.join()}`;
       const entersOpen = link.from.kind === "port" && open.has(link.to.key);
       const isNamed = named.has(name) || entersOpen || link.from.kind === "parameter";
@@ -102,7 +102,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       return { link, text, points: [], bounds: NOWHERE, label: null };
     });
   };
-  const within = (item: Item): Item[] => [...(links.ports.get(item) ?? []), ...item.children];
+  const within = (item: Item): Item[] => [...links.ports(item), ...item.children];
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
     return {
@@ -111,7 +111,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
       item,
       open: isOpen,
       depth,
-      exits: links.exits.has(item),
+      exits: links.exits(item),
       children: isOpen ? within(item).map((child) => visit(child, depth + 1)) : [],
       edges: isOpen ? edgesOf(item) : [],
     };
@@ -148,7 +148,7 @@ function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure)
   const boxes = new Map<Item, Written>();
   const edges = new Map<string, Line>();
   const write = (item: Item): Written => {
-    const taps = links.taps.get(item) ?? [];
+    const taps = links.taps(item);
     const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
     return {
       titleWidth: measure(item.title, item.kind === "port" ? FONT.label : FONT.title),

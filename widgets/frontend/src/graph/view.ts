@@ -179,7 +179,7 @@ export class GraphView {
     if (!scene || !this.drawing) return;
     const current = this.selected();
     const first = scene.root.children.find((box) => box.item.kind !== "port")?.item ?? null;
-    const next = current ? stepFrom(scene, this.drawing.neighbours, current, direction) : first;
+    const next = current ? stepFrom(scene, this.drawing.links, current, direction) : first;
     if (!next) return;
     this.select(next);
     this.folding.goTo(next);

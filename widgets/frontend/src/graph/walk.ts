@@ -1,7 +1,7 @@
 /** Where the arrow keys lead from a box of the scene. Pure. */
 
 import type { Item } from "../forest/items";
-import type { Neighbours } from "./neighbours";
+import type { Links } from "./links";
 import type { Scene, SceneBox } from "./scene";
 
 export type Direction = "up" | "down" | "left" | "right";
@@ -9,14 +9,15 @@ export type Direction = "up" | "down" | "left" | "right";
 /** Up and down follow an edge where there is one; else it is the nearest box that way. */
 export function stepFrom(
   scene: Scene,
-  { before, after }: Neighbours,
+  links: Links,
   item: Item,
   direction: Direction,
 ): Item | null {
   const from = scene.boxOf.get(item);
   if (!from) return null;
-  const linked = direction === "up" ? before : direction === "down" ? after : undefined;
-  const next = linked?.get(item)?.find((each) => each.kind !== "port" && scene.boxOf.has(each));
+  const beside = direction === "up" ? links.before(item) : links.after(item);
+  const linked = direction === "up" || direction === "down" ? beside : [];
+  const next = linked.find((each) => each.kind !== "port" && scene.boxOf.has(each));
   return next ?? nearest(scene, from, direction);
 }
 
