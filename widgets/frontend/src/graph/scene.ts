@@ -105,9 +105,16 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
   const within = (item: Item): Item[] => [...links.ports(item), ...item.children];
   const visit = (item: Item, depth: number): SceneBox => {
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
+    const { titleWidth, sign, lines } = writer.box(item);
     return {
-      ...NOWHERE,
-      ...writer.box(item),
+      // Spelled out: there may be a hundred thousand, and a spread of two objects takes much longer.
+      x: 0,
+      y: 0,
+      width: 0,
+      height: 0,
+      titleWidth,
+      sign,
+      lines,
       item,
       open: isOpen,
       depth,
