@@ -197,7 +197,7 @@ def test_the_graph_is_written_as_dot_and_drawn_where_dot_is(
     else:
         with pytest.raises(DotMissing, match="apt install graphviz"):
             explored.save_graph(tmp_path / "g.svg")
-    with pytest.raises(ValueError, match="no ending"):
+    with pytest.raises(ValueError, match="no file extension"):
         explored.save_graph(tmp_path / "g")
     with pytest.raises(ValueError, match=r"cannot write \.docx files"):
         explored.save_graph(tmp_path / "g.docx")

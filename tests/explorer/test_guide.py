@@ -133,7 +133,7 @@ def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
 
     fix = guided.steps[2]
     assert not guided.ok
-    assert "Yours to decide" in fix.reason
+    assert "Your decision" in fix.reason
     assert any(line.text.startswith("`mine.apply(0)`: ") for line in fix.lines)
     assert any("Gives up:" in line.text for line in fix.lines)
     assert "so you decide" in fix.after

@@ -318,5 +318,5 @@ def test_a_rehearsal_needs_three_wrong_answers_and_every_exercise(tmp_path: Path
     assert "exercise 2 is not in the notebook" in problems
     assert "ZeroDivisionError" in problems
     (tmp_path / "text.ipynb").write_text("no notebook")
-    with pytest.raises(ValueError, match="is no notebook"):
+    with pytest.raises(ValueError, match="is not a notebook"):
         rehearse(tmp_path / "text.ipynb")

@@ -38,8 +38,8 @@ def test_graph_breaks_are_looked_up_by_id_and_by_words(shell: InteractiveShell) 
 
 
 def test_an_option_that_is_none_is_answered(shell: InteractiveShell) -> None:
-    assert "It has --check, alone" in shown(shell, "%exportdb --chek")
-    assert "It has none" in shown(shell, "%graph_breaks --check")
+    assert "It takes only --check" in shown(shell, "%exportdb --chek")
+    assert "It takes no options" in shown(shell, "%graph_breaks --check")
 
 
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="counts are of torch 2.13")
