@@ -344,6 +344,28 @@ class Exploration:
         self.session.use(parent)
         return self
 
+    def view(
+        self,
+        select: str | Sequence[str] = (),
+        open: str | Sequence[str] = (),  # noqa: A002 - as the page calls it
+        tab: str = "",
+    ) -> View:
+        """All panes, with something shown first; the page's `ex.view` button copies such a line.
+
+        Args:
+            select: names of ops (`linear_3`), or a module (`layers.0`), a symbol (`batch`) or a
+                line (`net.py:12`).
+            open: modules that the graph opens, with what they are in.
+            tab: the pane to open: inspector, source, signature, shapes, findings, guarantees (or
+                verify), runs or code.
+
+        Raises:
+            ValueError: there is no such name; the nearest are named.
+        """
+        from explorer.first_look import first_look
+
+        return View(self.session, "all", first_look(self.record, select, open, tab))
+
     @property
     def graph(self) -> View:
         """Only the graph."""

@@ -21,7 +21,11 @@ _MOST_TEXT = 20_000
 
 
 def widget_of(
-    session: Session, fallback: Mapping[str, str], pane: str = "all", compared: int = -1
+    session: Session,
+    fallback: Mapping[str, str],
+    pane: str = "all",
+    compared: int = -1,
+    first: Mapping[str, list[str]] | None = None,
 ) -> ExplorerWidget:
     """A widget of the current attempt, which follows the session.
 
@@ -30,6 +34,7 @@ def widget_of(
         fallback: what is shown where no widget runs, by MIME type.
         pane: the one pane to show, or `all`.
         compared: the attempt to compare the current one with from the start; -1 for none.
+        first: what is to be seen first, as `widgets.ExplorerWidget.first` says.
 
     Raises:
         FrontEndMissing: the front end was not built.
@@ -41,6 +46,7 @@ def widget_of(
         answer=following,
         view=pane,
         compared=compared,
+        first=first,
         still=_still(session, fallback),
         fallback=lambda: dict(fallback),
         seen=following.seen,

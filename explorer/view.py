@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from explorer.rendering.escape import harmless
@@ -11,22 +12,26 @@ from explorer.session import Session
 class View:
     """One pane of the current attempt, shown in its own cell."""
 
-    def __init__(self, session: Session, pane: str) -> None:
+    def __init__(
+        self, session: Session, pane: str, first: Mapping[str, list[str]] | None = None
+    ) -> None:
         """Make one.
 
         Args:
             session: whose current attempt.
             pane: `all`, graph, signature, source, shapes or code.
+            first: what is to be seen first; see `explorer.first_look`.
         """
         self._session = session
         self._pane = pane
+        self._first = first
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         from explorer.session_widget import widget_of
         from widgets import FrontEndMissing
 
         try:
-            widget = widget_of(self._session, self._static(), self._pane)
+            widget = widget_of(self._session, self._static(), self._pane, first=self._first)
             return widget._repr_mimebundle_(**options)
         except FrontEndMissing as missing:
             return self._static(note=str(missing))

@@ -53,6 +53,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     """The attempt whose Record is in `record`."""
     compared = traitlets.Int(-1).tag(sync=True)
     """The attempt that the current one is compared with from the start; -1 for none."""
+    first = traitlets.Dict().tag(sync=True)
+    """What is to be seen first, lists of names: `select`, `open` (modules) and `tab`."""
     record = traitlets.Bytes(b"").tag(sync=True)
     """The current attempt's Record, encoded; empty where it is too large to be kept."""
     bundle = traitlets.Unicode("").tag(sync=True)
@@ -73,6 +75,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         answer: Callable[[str, dict[str, Any]], Answer],
         view: str = "all",
         compared: int = -1,
+        first: Mapping[str, list[str]] | None = None,
         still: Mapping[str, str] | None = None,
         fallback: Callable[[], dict[str, str]],
         seen: Callable[[bool], None] = lambda _: None,
@@ -86,6 +89,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             answer: called with what is asked and the message; returns the reply or raises Refusal.
             view: which pane to show alone, or `all`.
             compared: index of the attempt to compare it with from the start; -1 for none.
+            first: what is to be seen first, as the trait says.
             still: `text` and `picture`, to be seen while no kernel answers.
             fallback: makes the static `text/html` and `text/plain` for hosts without widgets.
             seen: told when a page shows it, and when none does any more: the output was cleared,
@@ -105,6 +109,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             still=dict(still or {}),
             view=view,
             compared=compared,
+            first=dict(first or {}),
         )
         self.own = self.model_id or ""
         self.on_msg(self._receive)

@@ -1,7 +1,7 @@
 /** The Host of a live notebook: traits and messages of an anywidget model. */
 
 import { Refused, reasonOf } from "./format";
-import type { Asks, AttemptHead, Host, Layout, Progress } from "./host";
+import type { Asks, AttemptHead, First, Host, Layout, Progress } from "./host";
 import { type Kernel, KernelWatch } from "./kernel_watch";
 import type { Notebook } from "./saved_state";
 
@@ -60,6 +60,10 @@ export class AnywidgetHost implements Host {
 
   get current(): number {
     return Number(this.model.get("current") ?? 0);
+  }
+
+  get first(): First {
+    return (this.model.get("first") as First) ?? {};
   }
 
   get compared(): number {

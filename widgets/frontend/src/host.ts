@@ -20,6 +20,13 @@ export interface Progress {
 /** Which panes to show: everything, or one alone in a cell of its own. */
 export type Layout = "all" | "graph" | "signature" | "source" | "shapes" | "code";
 
+/** What is to be seen first, by names: what is selected, which modules are open, which pane is. */
+export interface First {
+  readonly select?: readonly string[];
+  readonly open?: readonly string[];
+  readonly tab?: readonly string[];
+}
+
 export interface Host {
   readonly layout: Layout;
   readonly attempts: readonly AttemptHead[];
@@ -27,6 +34,8 @@ export interface Host {
   readonly current: number;
   /** Index of the attempt that it is compared with from the start; -1 for none. */
   readonly compared: number;
+  /** What is to be seen first, where a line of Python says so. */
+  readonly first?: First;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
   /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */

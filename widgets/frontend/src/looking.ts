@@ -31,10 +31,20 @@ export type Text = "source" | "code";
 export type Tab = Facts | Text;
 
 const NOTHING: Selection = { kind: "none" };
+const MOST_PAST = 100;
+
+const isSame = (one: Selection, other: Selection): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 export class Looking {
   readonly selection: Signal<Selection> = signal(NOTHING);
   readonly origin: Signal<Origin | null> = signal(null);
+  /** What was selected before, and what was gone back from; the newest last. */
+  readonly past: Signal<readonly Selection[]> = signal([]);
+  readonly future: Signal<readonly Selection[]> = signal([]);
+  /** Scopes that the graph has open; and the modules that it is to open, by their paths. */
+  readonly openScopes: Signal<readonly number[]> = signal([]);
+  readonly toOpen: Signal<readonly string[]> = signal([]);
   /** The node under the pointer, in any pane; never waits for the kernel. */
   readonly hovered: Signal<NodeId | null> = signal(null);
   /** Whether ops that only check or compute sizes are shown, in every pane. */
@@ -56,9 +66,42 @@ export class Looking {
 
   select(selection: Selection, origin: Origin): void {
     batch(() => {
+      this.remember(selection);
       this.selection.value = selection;
       this.origin.value = origin;
       if (origin !== "source") this.file.value = null;
+      this.place.value = null;
+    });
+  }
+
+  /** Selects again what was selected before. */
+  back(): void {
+    this.step(this.past, this.future);
+  }
+
+  /** Selects again what was gone back from. */
+  forward(): void {
+    this.step(this.future, this.past);
+  }
+
+  /** Keeps what is selected, where something else is to be. */
+  private remember(next: Selection): void {
+    const now = this.selection.peek();
+    if (now.kind === "none" || isSame(now, next)) return;
+    this.past.value = [...this.past.peek().slice(1 - MOST_PAST), now];
+    this.future.value = [];
+  }
+
+  private step(from: Signal<readonly Selection[]>, to: Signal<readonly Selection[]>): void {
+    const next = from.peek().at(-1);
+    const now = this.selection.peek();
+    if (!next) return;
+    batch(() => {
+      from.value = from.peek().slice(0, -1);
+      if (now.kind !== "none") to.value = [...to.peek(), now];
+      this.selection.value = next;
+      this.origin.value = null;
+      this.file.value = null;
       this.place.value = null;
     });
   }
@@ -89,6 +132,15 @@ export class Looking {
     });
   }
 
+  /** Forgets all selections: those of another program mean nothing. */
+  forget(): void {
+    batch(() => {
+      this.clear();
+      this.past.value = [];
+      this.future.value = [];
+    });
+  }
+
   /** Colours by a decoration, by its name; `none` for none. */
   colourBy(name: string): void {
     this.chosen.value = name;
@@ -96,6 +148,7 @@ export class Looking {
 
   clear(): void {
     batch(() => {
+      this.remember(NOTHING);
       this.selection.value = NOTHING;
       this.file.value = null;
       this.place.value = null;

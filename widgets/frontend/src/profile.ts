@@ -7,7 +7,7 @@ export type Costs = readonly number[];
 
 /** The background of a line that has so much of the most: 0 to 1. */
 export function heatColour(share: number): string {
-  return `color-mix(in srgb, var(--tx-heat) ${Math.round(55 * Math.sqrt(share))}%, transparent)`;
+  return `color-mix(in srgb, var(--tx-heat) ${Math.round(45 * Math.sqrt(share))}%, transparent)`;
 }
 
 /** Something that nodes belong to, and what they cost together. */

@@ -9,7 +9,8 @@ import type { Decoration } from "./decorations/decoration";
 import { colourings, decorationsOf } from "./decorations/registry";
 import { Refused, reasonOf } from "./format";
 import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
-import { Looking } from "./looking";
+import { selectionOf } from "./looked_at";
+import { Looking, type Tab } from "./looking";
 import { Program } from "./program";
 import { type Lit, litBy } from "./selection";
 import { firstTab } from "./standing";
@@ -277,10 +278,19 @@ export class Store extends Looking {
       this.comparison.value = (again && this.comparison.peek()?.with(program)) || null;
       if (!this.comparison.peek()) this.stopComparing();
       this.hovered.value = null;
-      if (!again) this.clear();
-      if (first) this.open(firstTab(program.record));
+      if (!again) this.forget();
+      if (first) this.lookFirst(program);
       this.status.value = { kind: "ready" };
     });
+  }
+
+  /** Shows what a line of Python asks for, or else what the command did. */
+  private lookFirst(program: Program): void {
+    const { select = [], open = [], tab = [] } = this.host.first ?? {};
+    const [asked = firstTab(program.record)] = tab as Tab[];
+    this.open(asked);
+    this.toOpen.value = open;
+    this.selection.value = selectionOf(program, select);
   }
 
   /** Whether more is known of what is on screen, or on its way there, than was asked for. */

@@ -149,6 +149,17 @@ describe("the graph pane", () => {
     await expect(clickBox("matmul")).rejects.toThrow("no box");
   });
 
+  test("opens the modules that were asked for before it was there, and tells which are open", async () => {
+    const program = layeredProgram(5);
+    store.toOpen.value = ["encoder.layer.2"];
+    await show(program);
+    const scope = program.record.scopes.findIndex((each) => each.path === "encoder.layer.2");
+    await vi.waitFor(() => expect(store.openScopes.value).toContain(scope));
+    const encoder = program.record.scopes.findIndex((each) => each.path === "encoder");
+    expect(store.openScopes.value).toContain(encoder);
+    expect(store.openScopes.value).toHaveLength(2);
+  });
+
   test("opens the scopes around an op that is selected elsewhere", async () => {
     await show(layeredProgram(3));
     await expect(clickBox("matmul_1")).rejects.toThrow("no box");

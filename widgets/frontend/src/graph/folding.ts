@@ -85,6 +85,16 @@ export class Folding {
     await this.layOut(new Set(parents.map((each) => each.key)), null, true);
   }
 
+  /** Opens items, and what they are in. */
+  async openItems(items: readonly Item[]): Promise<void> {
+    const open = new Set(this.open);
+    for (const item of items) {
+      openAbove(item, open);
+      if (item.children.length > 0) open.add(item.key);
+    }
+    if (open.size > this.open.size) await this.layOut(open);
+  }
+
   async collapseAll(): Promise<void> {
     await this.layOut(new Set(), null, true);
   }

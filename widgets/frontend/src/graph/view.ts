@@ -17,6 +17,7 @@ import { surroundings } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import { type Item, nodesBelow } from "../forest/items";
 import { capped } from "../format";
+import { scopesOf } from "../looked_at";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { reveal } from "./camera";
@@ -79,6 +80,7 @@ export class GraphView {
         };
         this.rebuild(store.program.value, this.compared.value, options, store.onlyDifferent.value);
       }),
+      this.follows(() => this.tellOpen(this.folding.scene.value)),
       this.follows(() => {
         store.arrangement.value;
         this.remark();
@@ -238,6 +240,23 @@ export class GraphView {
     this.hidden.value = this.drawing.forest.hidden;
     this.pointed = null;
     this.folding.show(this.drawing, same, compared !== null && only);
+    this.openWanted(program, this.drawing);
+  }
+
+  /** Opens what was asked for before there was a graph. */
+  private openWanted(program: Program, { forest }: Drawing): void {
+    const wanted = new Set(scopesOf(program, this.store.toOpen.peek()));
+    this.store.toOpen.value = [];
+    if (wanted.size === 0) return;
+    const items = [...forest.byKey.values()].filter(({ scope }) => wanted.has(scope));
+    void this.folding.openItems(items);
+  }
+
+  private tellOpen(scene: Scene | null): void {
+    const boxes = [...(scene?.boxOf.values() ?? [])];
+    const open = boxes.filter((box) => box.open && box.depth > 0 && box.item.scope >= 0);
+    const scopes = open.map(({ item }) => item.scope);
+    this.store.openScopes.value = scopes.filter((scope) => scope < this.scopes());
   }
 
   /** Opens what hides a selection that was made elsewhere, and brings it into view. */

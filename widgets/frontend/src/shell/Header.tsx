@@ -1,6 +1,8 @@
 /** The first line: the call, how its export went, and what else there is to know. */
 
 import { capped, counted } from "../format";
+import { lineOfPython } from "../looked_at";
+import { CopyButton } from "../panes/parts/CopyButton";
 import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
 import { standingOf, worstOf } from "../standing";
@@ -14,6 +16,7 @@ const KEYS: [keys: string, does: string][] = [
   ["↑ ↓ ← →", "walk along the graph, the outline or a file's ops"],
   ["Enter", "open or close a scope; select a line's ops"],
   ["Esc", "clear the selection"],
+  ["[ ]", "back and forward through what was selected"],
   ["f", "show the whole graph"],
   ["z", "go to the selection"],
   ["+ −", "zoom; Ctrl and the wheel do too"],
@@ -47,6 +50,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
       </span>
       <KnownSince store={store} program={program} />
       <Notes warnings={record.warnings} printed={record.printed} leftOut={record.left_out} />
+      <Selections store={store} program={program} />
       <Popover name="Keys" face="?">
         <h3>Keys</h3>
         <dl class="tx-keys">
@@ -64,6 +68,38 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         <FullScreenIcon leave={full} />
       </button>
     </header>
+  );
+}
+
+/** Back and forward through what was selected, and the line of Python that shows it again. */
+function Selections({ store, program }: { store: Store; program: Program }) {
+  if (store.host.layout !== "all") return null;
+  const line = (): string =>
+    lineOfPython(program, store.selection.peek(), store.openScopes.peek(), store.tab.peek());
+  return (
+    <fieldset class="tx-choice" aria-label="What was selected">
+      <button
+        type="button"
+        class="tx-button"
+        title="Back to what was selected before ([)"
+        aria-label="Back to what was selected before"
+        disabled={store.past.value.length === 0}
+        onClick={() => store.back()}
+      >
+        ‹
+      </button>
+      <button
+        type="button"
+        class="tx-button"
+        title="Forward again (])"
+        aria-label="Forward again"
+        disabled={store.future.value.length === 0}
+        onClick={() => store.forward()}
+      >
+        ›
+      </button>
+      <CopyButton text={line} label="ex.view: copy line of Python" face="ex.view" />
+    </fieldset>
   );
 }
 

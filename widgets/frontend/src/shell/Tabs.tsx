@@ -41,11 +41,11 @@ export function Tabs<T extends string>({ label, tabs, open, choose, standing }: 
             data-tab={tab}
             aria-selected={tab === open}
             tabIndex={tab === open ? 0 : -1}
-            aria-label={words}
             title={words}
             onClick={() => choose(tab)}
           >
             {name}
+            {known && " "}
             {known && <span class={`tx-tab-count tx-standing-${known.tone}`}>{known.count}</span>}
           </button>
         );

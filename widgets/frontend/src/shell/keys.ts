@@ -3,7 +3,7 @@
 import { stepDifference } from "../compare/stepping";
 import type { Store } from "../store";
 
-/** `/` searches, Escape clears, F6 goes from pane to pane, N from difference to difference. */
+/** `/` searches, Escape clears, F6 goes from pane to pane, N from difference to difference; brackets go back and forward. */
 export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | null): void {
   if (!app || event.defaultPrevented) return;
   if (event.key === "Escape") store.clear();
@@ -14,7 +14,9 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
     search.select();
   } else if (event.key.toLowerCase() === "n" && store.comparison.peek() && !isTyping(event)) {
     stepDifference(store, event.shiftKey ? -1 : 1);
-  } else if (event.key === "F6") focusPane(app, event.shiftKey ? -1 : 1);
+  } else if (event.key === "[" && !isTyping(event)) store.back();
+  else if (event.key === "]" && !isTyping(event)) store.forward();
+  else if (event.key === "F6") focusPane(app, event.shiftKey ? -1 : 1);
   else return;
   event.preventDefault();
   event.stopPropagation(); // a notebook has keys of its own

@@ -105,7 +105,7 @@ describe("what is known of a program", () => {
     await act(() => said?.querySelector("button")?.click());
     expect(store.tab.value).toBe("runs");
     const tab = page.querySelector("[data-tab=runs]");
-    expect(tab?.getAttribute("aria-label")).toBe("Runs: did not run on cuda:0");
+    expect(tab?.getAttribute("title")).toBe("Runs: did not run on cuda:0");
   });
 
   test("more that is known of a program on screen opens nothing: who looks decides", async () => {

@@ -1,6 +1,6 @@
 /** A host whose answers are at hand, and a store on it. */
 
-import type { Asks, AttemptHead, Host, Layout, Progress, Setups, TokenLine } from "../host";
+import type { Asks, AttemptHead, First, Host, Layout, Progress, Setups, TokenLine } from "../host";
 import { Program } from "../program";
 import type { Record } from "../record.gen";
 import { Store } from "../store";
@@ -29,6 +29,7 @@ export interface Answers {
 export class FakeHost implements Host {
   current = 0;
   compared = -1;
+  first: First = {};
   readonly asked: string[] = [];
   readonly requests: object[] = [];
   interrupt?: () => void;

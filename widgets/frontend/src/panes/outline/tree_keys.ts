@@ -14,13 +14,15 @@ interface Tree {
 /** Letters typed within this many milliseconds of each other are one name. */
 const TOGETHER_MS = 700;
 const PAGE = 10;
+/** Search, back and forward: keys that work in every pane. */
+const OF_THE_VIEW = ["/", "[", "]"];
 
 /** A handler that remembers what is being typed. */
 export function treeKeys(now: () => number = () => performance.now()) {
   let typed = "";
   let at = Number.NEGATIVE_INFINITY;
   return (event: KeyboardEvent, tree: Tree): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.key === "/") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || OF_THE_VIEW.includes(event.key)) return;
     if (event.key.length === 1 && event.key !== " ") {
       typed = now() - at < TOGETHER_MS ? typed + event.key : event.key;
       at = now();

@@ -8,9 +8,11 @@ interface Props {
   text: () => string;
   /** What the button is called; beside other buttons it says what it copies. */
   label?: string;
+  /** What stands on it, where that is shorter. */
+  face?: string;
 }
 
-export function CopyButton({ text, label = "Copy" }: Props) {
+export function CopyButton({ text, label = "Copy", face = label }: Props) {
   const [said, say] = useState("");
   const copy = async (event: MouseEvent): Promise<void> => {
     const button = event.currentTarget as HTMLElement;
@@ -18,8 +20,14 @@ export function CopyButton({ text, label = "Copy" }: Props) {
     setTimeout(() => say(""), SAID_MS);
   };
   return (
-    <button type="button" class="tx-button tx-copy" onClick={(event) => void copy(event)}>
-      {said || label}
+    <button
+      type="button"
+      class="tx-button tx-copy"
+      title={face === label ? undefined : label}
+      aria-label={face === label ? undefined : said || label}
+      onClick={(event) => void copy(event)}
+    >
+      {said || face}
     </button>
   );
 }
