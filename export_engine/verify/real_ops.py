@@ -20,6 +20,7 @@ from export_engine.torch_internals import (
     OpOverload,
     aliased,
     fake_result,
+    is_fake,
     op_signature,
     pytree,
     written,
@@ -118,19 +119,29 @@ def _run(subject: Subject, request: Request, seed: int) -> _Watching:
 
 
 class _Watching(torch.fx.Interpreter):
-    """Runs a graph, and compares each custom op with its fake kernel and schema."""
+    """Runs a graph and those inside, and compares custom ops with fake kernels and schemas."""
 
-    def __init__(self, module: torch.fx.GraphModule) -> None:
+    def __init__(self, module: torch.fx.GraphModule, within: _Watching | None = None) -> None:
         super().__init__(module, garbage_collect_values=True)
-        self.seen: set[str] = set()
-        self.problems: list[_Problem] = []
+        self.seen: set[str] = within.seen if within else set()
+        self.problems: list[_Problem] = within.problems if within else []
+        self.caller = ""
+        """The node of the main graph that is being run."""
+        self._within = within
 
     def run_node(self, n: torch.fx.Node) -> Any:
         if n.op == "call_module" and n.target == "_guards_fn":
             return None  # whether a size is refused is for `refuses`
+        self.caller = self._within.caller if self._within else n.name
         return super().run_node(n)
 
+    def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
+        found = super().get_attr(target, args, kwargs)
+        return _Inner(found, self) if isinstance(found, torch.fx.GraphModule) else found
+
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if target is torch.ops.higher_order.cond:
+            self._try_branches(*args, **kwargs)
         if not (isinstance(target, OpOverload) and target.namespace not in _TORCHS_OWN):
             return super().call_function(target, args, kwargs)
         before = _copied(args, kwargs)
@@ -145,12 +156,40 @@ class _Watching(torch.fx.Interpreter):
             self.problems.append(self._placed(target, text))
         return result
 
+    def _try_branches(self, _: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> None:
+        """Runs both branches of a cond on copies: tracing trusts the one that is not taken, too."""
+        for branch in (true_fn, false_fn):
+            try:
+                if isinstance(branch, _Inner) and branch.has_custom:
+                    branch(*_copied(tuple(operands), {})[0])
+            except Exception as error:  # noqa: BLE001 - it may not be made for these values
+                passed_over(error, "running a branch of a cond")
+
     def _placed(self, target: OpOverload, text: str) -> _Problem:
-        """With the line and the node that it is at; nested graphs name the op alone."""
+        """With the line that it is at and the node; of a nested graph, the node that runs it."""
         node = next((each for each in self.graph.nodes if each.target is target), None)
         stack = parse_stack_trace((node.stack_trace if node is not None else "") or "")
         where = f" ({stack[-1].file.rpartition('/')[2]}:{stack[-1].line})" if stack else ""
-        return _Problem(node.name if node is not None else "", f"`{target}` {text}{where}")
+        return _Problem(self.caller, f"`{target}` {text}{where}")
+
+
+class _Inner:
+    """A graph that a higher-order operator is given, watched where it runs on real tensors."""
+
+    def __init__(self, module: torch.fx.GraphModule, outer: _Watching) -> None:
+        self._module = module
+        self._outer = outer
+        self.has_custom = any(
+            _is_custom(node)
+            for each in module.modules()
+            if isinstance(each, torch.fx.GraphModule)
+            for node in each.graph.nodes
+        )
+
+    def __call__(self, *args: Any) -> Any:
+        if not self.has_custom or any(map(is_fake, pytree.tree_leaves(args))):
+            return self._module(*args)  # autograd of a cond traces its branches on fake tensors
+        return _Watching(self._module, self._outer).run(*args)
 
 
 def _copied(args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -39,14 +41,52 @@ def test_torchs_own_ops_are_taken_at_their_word() -> None:
 
 
 class Branches(torch.nn.Module):
+    def __init__(self, op: object, least: float = 0.0) -> None:
+        super().__init__()
+        self.op = op
+        self.least = least
+        self.scale = torch.nn.Parameter(torch.ones(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x * self.scale
+
+        def one(x: torch.Tensor) -> torch.Tensor:
+            return self.op(x).sin()  # type: ignore[operator]
+
+        return torch.cond(x.sum() > self.least, one, lambda x: x.cos(), (x,))
+
+
+class Inside(torch.nn.Module):
+    """In a block without gradients, which becomes a graph of its own."""
+
     def __init__(self, op: object) -> None:
         super().__init__()
         self.op = op
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.cond(x.sum() > 0, self.op, lambda x: x.cos(), (x,))  # type: ignore[operator]
+        with torch.no_grad():
+            y = self.op(x * 2)  # type: ignore[operator]
+        return y * 3
+
+
+@pytest.mark.parametrize(
+    "model", [Branches, lambda op: Branches(op, 1e9), Inside], ids=["taken", "not taken", "block"]
+)
+@pytest.mark.parametrize("number", [0, 6])
+def test_an_op_in_a_graph_inside_is_checked_too(model: Any, number: int) -> None:
+    plant = planted.op_plants()[number]
+    found = checked(model(plant.make()))
+    assert found.verdict == "broken", found
+    assert plant.says in found.sentence
+    assert found.node
+    assert checked(model(plant.clean())).verdict == "holds"
 
 
 def test_an_op_that_did_not_run_is_not_checked() -> None:
-    clean = planted.op_plants()[0].clean()
-    assert checked(Branches(clean)).verdict == "not checked"
+    def refuses(x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("not for these values")
+
+    op = planted.custom(refuses, torch.empty_like)
+    found = checked(Branches(op, 1e9))
+    assert found.verdict == "not checked"
+    assert "Not run on real tensors" in found.sentence
