@@ -198,12 +198,18 @@ def answered(
     return (None, [value]) if isinstance(value, bytes) else (msgspec.to_builtins(value), [])
 
 
-def printed(record: Any, graph: int) -> m.Code:
-    """A graph of a Record, printed and highlighted."""
+def printed(record: Any, graph: int, most: float = 1.0) -> m.Code:
+    """A graph of a Record, printed and highlighted.
+
+    Args:
+        record: whose graph.
+        graph: its number.
+        most: CPU seconds for the highlighting, where the Record is of an archive.
+    """
     from export_engine.source import printed_graph, python_lines
 
     text = printed_graph(record, graph)
-    seconds = 1.0 if record.sources_inside else math.inf  # its texts come from whoever made it
+    seconds = most if record.sources_inside else math.inf  # its texts come from whoever made it
     return m.Code(python_lines("\n".join(text.lines), seconds), list(text.nodes))
 
 

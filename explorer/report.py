@@ -33,8 +33,10 @@ _POLICY = (
     "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
 """The browser itself keeps the page from the network."""
-_ALL_COLOURED = 2.0
+_ALL_COLOURED = 0.6
 """CPU seconds allowed for highlighting the files of an archive."""
+_CODE_COLOURED = 1.0
+"""The same for its graphs, printed."""
 _MOST_COMPARED = 4
 """Attempts: each is compared with each other one."""
 _START = """
@@ -155,7 +157,7 @@ def _sources(entry: Entry) -> list[list[list[Token]] | None]:
     until = time.thread_time() + (_ALL_COLOURED if inside else math.inf)
     for number in range(len(entry.record.files)):
         try:
-            left = min(max(until - time.thread_time(), 0.0), 1.0)
+            left = max(until - time.thread_time(), 0.0)
             found.append(source_lines(entry.record, number, left))
         except SourceMissing:
             found.append(None)
@@ -165,7 +167,11 @@ def _sources(entry: Entry) -> list[list[list[Token]] | None]:
 def _codes(entry: Entry) -> list[Code]:
     from explorer.message_handlers import printed
 
-    return [printed(entry.record, number) for number in range(len(entry.record.graphs))]
+    until = time.thread_time() + _CODE_COLOURED
+    return [
+        printed(entry.record, number, max(until - time.thread_time(), 0.0))
+        for number in range(len(entry.record.graphs))
+    ]
 
 
 def _packed(data: bytes) -> str:

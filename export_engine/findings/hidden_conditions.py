@@ -16,17 +16,13 @@ if TYPE_CHECKING:
 _SAMPLES = 200
 _FEW = 0.1
 """A condition that accepts less than this share of a range makes the range misleading."""
-_MOST_RULES = 500
-"""That are tried; those after them are of the same origin, as a rule."""
+_MOST_TOKENS = 5_000
+"""Of the formulas that are tried, together; those after them are of the same origin, as a rule."""
 
 
 def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """The first condition that is broken by nearly every choice of sizes within the ranges."""
-    rules = [
-        rule
-        for rule in record.probe.rules
-        if rule.kind == "guard" and rule.enforced and rule.formula
-    ][:_MOST_RULES]
+    rules = list(_tried(record))
     samples = list(_within(record)) if rules else []
     for rule in rules:
         broken = sum(not holds(rule.formula, sizes) for sizes in samples)
@@ -44,6 +40,16 @@ def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
                 fix=_fix(exported, record, rule),
             )
             return  # the others usually have the same cause
+
+
+def _tried(record: Record) -> Iterator[Rule]:
+    left = _MOST_TOKENS
+    for rule in record.probe.rules:
+        if rule.kind == "guard" and rule.enforced and rule.formula:
+            left -= len(rule.formula)
+            if left < 0:
+                return
+            yield rule
 
 
 def _within(record: Record) -> Iterator[list[int]]:

@@ -96,7 +96,7 @@ def holds(formula: Formula, sizes: Sequence[int]) -> bool:
     """Whether a condition is true of sizes; one that has no value for them is not."""
     try:
         return bool(evaluate(formula, sizes))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, TypeError):  # the root of a negative number is complex
         return False  # the program's own check fails as well
 
 
@@ -105,6 +105,6 @@ def _size(formula: Formula, sizes: Sequence[int]) -> int | None:
         return None
     try:
         value: Any = evaluate(formula, sizes)
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, TypeError):  # the root of a negative number is complex
         return None
     return int(value)

@@ -13,10 +13,14 @@ from pygments.token import STANDARD_TYPES, _TokenType
 
 LONG_TEXT = 30_000
 """Characters. Pygments takes about a second for 150,000, and library files are longer."""
-LONG_LINE = 2_000
+LONG_LINE = 500
 """Characters. On a longer line, one of Pygments' patterns may take minutes."""
+LONG_GAP = 50
+"""Blank lines in a row. At each, Pygments looks for what comes after the last."""
 LONGEST = 1.0
 """CPU seconds for one text: on some, Pygments takes hours."""
+LONGEST_INSIDE = 0.4
+"""The same for a text of an archive, which may be made to take long."""
 _DEF = re.compile(r"(\s*)(?:async )?def ")
 
 
@@ -36,7 +40,7 @@ def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
         seconds: CPU time; what is not highlighted by then stays plain.
     """
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    long = {number: row for number, row in enumerate(rows) if len(row) > LONG_LINE}
+    long = {number: rows[number] for number in _left_plain(rows)}
     text = "\n".join("#" if number in long else row for number, row in enumerate(rows))
     lines: list[list[Token]] = [[]]
     for cls, value in _pieces(text, time.thread_time() + seconds):
@@ -46,10 +50,19 @@ def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
         for other in others:
             lines.append([Token(cls, other)] if other else [])
     for number, row in long.items():
-        lines[number] = [Token("", row)]
+        lines[number] = [Token("", row)] if row else []
     if lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def _left_plain(rows: list[str]) -> Iterator[int]:
+    """The lines that Pygments would take too long for."""
+    gap = 0
+    for number, row in enumerate(rows):
+        gap = 0 if row.strip() else gap + 1
+        if len(row) > LONG_LINE or gap > LONG_GAP:
+            yield number
 
 
 def _pieces(text: str, until: float) -> Iterator[tuple[str, str]]:

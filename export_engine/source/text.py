@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import linecache
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
 from export_engine.record import Record, SourceFile
-from export_engine.source.highlighting import LONGEST, Token, python_lines_around
+from export_engine.source.highlighting import LONGEST, LONGEST_INSIDE, Token, python_lines_around
 from export_engine.source.notebook_cells import as_typed
 
 LONGEST_FILE = 5_000_000
@@ -41,13 +42,14 @@ def innermost(record: Record, stack: int) -> Frame | None:
     return Frame(file, record.files[file].name, record.frames.line[frame], function)
 
 
-def source_lines(record: Record, file: int, seconds: float = LONGEST) -> list[list[Token]]:
+def source_lines(record: Record, file: int, seconds: float = math.inf) -> list[list[Token]]:
     """A file of the Record, coloured, line by line; of a long one, the functions that were traced.
 
     Args:
         record: whose file.
         file: its number.
-        seconds: CPU time; what is not highlighted by then stays plain.
+        seconds: CPU time, of which a file never takes more than `LONGEST`; what is not highlighted
+            by then stays plain.
 
     Raises:
         SourceMissing: the text is not on this machine, or is not Python source.
@@ -56,7 +58,8 @@ def source_lines(record: Record, file: int, seconds: float = LONGEST) -> list[li
         raise SourceMissing(f"The record has no file {file}.")
     frames = record.frames
     traced = {line for line, each in zip(frames.line, frames.file, strict=True) if each == file}
-    return python_lines_around(source_text(record, file), traced, seconds)
+    most = LONGEST_INSIDE if record.sources_inside else LONGEST
+    return python_lines_around(source_text(record, file), traced, min(seconds, most))
 
 
 def source_text(record: Record, file: int) -> str:

@@ -70,3 +70,11 @@ def test_a_text_that_pygments_takes_minutes_for_is_plain_after_a_second(text: st
     # A second, and what else may fall into it: a collection of all that torch holds, a busy core
     assert time.thread_time() - started < 6
     assert joined(lines).rstrip("\n") == text.rstrip("\n")
+
+
+@pytest.mark.parametrize("text", [" \n" * 14_000, ("'%" + "0" * 1_900 + "\n") * 14])
+def test_what_takes_pygments_long_stays_plain_and_whole(text: str) -> None:
+    started = time.thread_time()
+    lines = python_lines(text)
+    assert time.thread_time() - started < 2.0  # it was a minute
+    assert ["".join(token.text for token in line) for line in lines] == text.split("\n")[:-1]

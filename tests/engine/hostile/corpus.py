@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import programs, texts
+from .lies import huge_programs, lying_programs
 from .programs import changed, dumped, mutated, put
 from .zips import DEFLATED, Entry, packed, parts_of, written
 
@@ -40,6 +41,10 @@ def corpus(plain: bytes, explored: bytes, here: str) -> Made:
         yield f"program: {what}", base.with_part(MODEL, dumped(document).replace(HERE, _json(here)))
     for what, document in mutated(program, 1, 1):
         yield f"program: {what}", base.with_part(MODEL, dumped(document))
+    for what, data in lying_programs(program):
+        yield f"lie: {what}", base.with_part(MODEL, data)
+    for what, document in huge_programs(program):
+        yield what, base.with_part(MODEL, dumped(document))
     weights = json.loads(base.parts[WEIGHTS])
     for what, document in programs.hostile_weights(weights):
         yield f"weights: {what}", base.with_part(WEIGHTS, dumped(document))
