@@ -169,6 +169,9 @@ class _Calls:
         """Per node its group; before `keep_readable`, its call."""
         self._open: dict[int, list[int]] = defaultdict(list)
         self._placed: set[int] = set()
+        self._last = (OUTERMOST, OUTERMOST)
+        """The module and the stack of the node before, which this one often shares."""
+        self._running_now = OUTERMOST
         self._depth = _own_depths(graph, stacks, modules, shown)
         self._inner = {modules.parent(each) for each in self._depth if each != OUTERMOST}
         is_shown = set(shown)
@@ -180,9 +183,16 @@ class _Calls:
         depth = self._depth.get(module)
         if depth is None:  # a module without an op that is shown
             return
-        self.of_node[node] = self._running(module, self._stacks.calls(stack, depth))
-        if is_shown and self.of_node[node] >= 0:
-            self._made[self.of_node[node]].ops += 1
+        before, self._last = self._last, (module, stack)
+        if before != self._last:
+            self._running_now = self._running(module, self._stacks.calls(stack, depth))
+            self._enter_above(module, stack)
+        self.of_node[node] = self._running_now
+        if is_shown and self._running_now >= 0:
+            self._made[self._running_now].ops += 1
+
+    def _enter_above(self, module: int, stack: int) -> None:
+        """Places a module in the calls that it is run from, in each of those that it is in."""
         while module != OUTERMOST:
             above = self._modules.parent(module)
             length = max(self._depth[module] - self._depth[above] - 1, 0)
@@ -197,6 +207,9 @@ class _Calls:
     def _running(self, module: int, calls: Sequence[_Call]) -> int:
         """The innermost of some calls in a module's code; those that it left are over."""
         open_ = self._open[module]
+        if not calls:  # most often
+            open_.clear()
+            return OUTERMOST
         same = 0
         while same < min(len(open_), len(calls)) and self._made[open_[same]].call == calls[same]:
             same += 1
