@@ -1,15 +1,22 @@
 /** Ops whose result nobody uses. */
 
-import type { NodeId, Program } from "../program";
+import { type NodeId, nodeId, type Program } from "../program";
 import type { Badge, Decoration, Mark } from "./decoration";
 
 const UNUSED: Badge = { sign: "∅", colour: "var(--tx-muted)" };
 
 export function unused(program: Program): Decoration | null {
   const marks = new Map<NodeId, Mark>();
-  for (const id of program.allNodes()) {
-    if (isUnused(program, id)) marks.set(id, { badge: UNUSED, note: "Its result is unused." });
-  }
+  program.record.graphs.forEach((graph, at) => {
+    // By the columns alone: there may be 100,000 nodes, and the first picture waits.
+    const isRead = new Uint8Array(graph.name.length);
+    for (const node of graph.inputs.items) isRead[node] = 1;
+    isRead.forEach((read, index) => {
+      const id = nodeId(at, index);
+      if (read || !isForItsResult(program, id)) return;
+      marks.set(id, { badge: UNUSED, note: "Its result is unused." });
+    });
+  });
   if (marks.size === 0) return null;
   return {
     name: "unused",
@@ -20,9 +27,9 @@ export function unused(program: Program): Decoration | null {
   };
 }
 
-/** Not of an op that is there for what it does: it writes, checks, or gives nothing back. */
-function isUnused(program: Program, id: NodeId): boolean {
-  if (program.op(id) !== "call_function" || program.usersOf(id).length > 0) return false;
+/** Whether an op is not there for what it does: it writes nothing, checks nothing, gives something. */
+function isForItsResult(program: Program, id: NodeId): boolean {
+  if (program.op(id) !== "call_function") return false;
   const target = program.target(id);
   if (!target || target.label === "getitem" || program.isHousekeeping(id)) return false;
   const gives = target.schema !== "" && !/-> \(\)$/.test(target.schema);

@@ -114,13 +114,8 @@ function Entry({ badge, colour, sign, children }: EntryProps) {
 }
 
 /** How the program's boxes are drawn, as far as it has them. */
-function kindsOf(program: Program): Set<string> {
-  const kinds = new Set<string>(["input", "output"]);
-  for (const id of program.allNodes()) {
-    const kind = program.target(id)?.kind;
-    if (kind) kinds.add(kind);
-  }
-  return kinds;
+function kindsOf({ record }: Program): Set<string> {
+  return new Set(["input", "output", ...record.targets.map(({ kind }) => kind)]);
 }
 
 function closeOnEscape(event: KeyboardEvent): void {
