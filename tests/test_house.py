@@ -439,3 +439,49 @@ def test_the_readme_has_every_option_of_the_magic() -> None:
         for option in re.findall(r"`(--?[\w-]+)", line.split("|")[1])
     }
     assert rows == set(OPTIONS)
+
+
+CHANGES_NOTHING_SHARED = {
+    ("archive/copying.py", "private_copy"),
+    ("archive/zip_members.py", "opened"),
+    ("archive/strict_decoding.py", "noting_unknown"),
+    ("defects.py", "passing_over"),
+    ("process/generators.py", "generators_kept"),
+    ("process/lock.py", "Undone"),
+    ("torch_internals/capability.py", "tolerated"),
+}
+"""Context managers of the engine that are not made by `undone`: files and exceptions of their own,
+and what `undone` itself is made of."""
+
+
+def own_contexts(tree: ast.Module) -> list[str]:
+    """Names of what is a context manager by other means than `undone`."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            names = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+            if "__enter__" in names:
+                found.append(node.name)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            said = [ast.unparse(each) for each in node.decorator_list]
+            if any("contextmanager" in each for each in said):
+                found.append(node.name)
+    return found
+
+
+def test_what_is_put_back_later_is_made_by_undone() -> None:
+    """So it takes the one lock first, and no interrupt comes between a change and its undoing."""
+    engine = ROOT / "export_engine"
+    found = {
+        (path.relative_to(engine).as_posix(), name)
+        for path in engine.rglob("*.py")
+        for name in own_contexts(ast.parse(path.read_text()))
+    }
+    assert found <= CHANGES_NOTHING_SHARED, found - CHANGES_NOTHING_SHARED
+    assert found >= CHANGES_NOTHING_SHARED, CHANGES_NOTHING_SHARED - found
+
+
+def test_a_context_manager_of_its_own_is_noticed() -> None:
+    text = "@contextmanager\ndef a(): yield\n@contextlib.contextmanager\ndef b(): yield\n"
+    text += "@undone\ndef c(): yield\nclass D:\n  def __enter__(self): pass\n"
+    assert sorted(own_contexts(ast.parse(text))) == ["D", "a", "b"]

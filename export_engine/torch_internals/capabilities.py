@@ -173,6 +173,11 @@ CLEANUP_MANAGER = Capability(
     probe=lambda manager: manager.values is not None,
 )
 CACHED_BACKENDS = Capability("torch._dynamo.eval_frame.cached_backends", _KEPT, probe=dict)
+BRANCH_BACKEND = Capability(
+    "torch._dynamo.backends.debugging.make_eager_backend_with_torch_function_modes",
+    "",
+    begins="modes",
+)
 CHECK_FUNCTIONS = Capability(
     "torch._dynamo.guards.CheckFunctionManager.__init__",
     "A model whose dynamic shapes are refused may stay in memory.",

@@ -21,15 +21,19 @@ from export_engine.torch_internals.capability import hooked
 def dynamo_leftovers_freed() -> Iterator[None]:
     """Frees what Dynamo keeps of what is traced inside. What the user compiled before stays."""
     globals_of: dict[int, list[Callable[[], None]]] = {}
+    modes: list[list[Any]] = []
     compiled = [code for code in _codes() if _entries(code)]
     backends = torch_has.CACHED_BACKENDS.value if torch_has.CACHED_BACKENDS else {}
     known = set(backends)
     with ExitStack() as hooks:
         hooks.enter_context(hooked(torch_has.INSTALL_GLOBAL, lambda o: _noting(o, globals_of)))
         hooks.enter_context(hooked(torch_has.CHECK_FUNCTIONS, _emptied_on_failure))
+        hooks.enter_context(hooked(torch_has.BRANCH_BACKEND, lambda o: _with_own_modes(o, modes)))
         try:
             yield
         finally:
+            for each in modes:
+                each.clear()
             _remove_globals(globals_of)
             _reset({id(code) for code in compiled})
             for each in backends.keys() - known:
@@ -71,6 +75,20 @@ def _emptied_on_failure(original: Any) -> Any:
             raise
 
     return init
+
+
+def _with_own_modes(original: Any, noted: list[list[Any]]) -> Any:
+    """Notes the modes that a branch of torch.cond is compiled under, among them the tracer's.
+
+    Where a branch cannot be compiled, torch's C code never lets go of its backend, which has them.
+    """
+
+    def make_eager_backend(modes: Any) -> Any:
+        own = list(modes)
+        noted.append(own)
+        return original(own)
+
+    return make_eager_backend
 
 
 def _codes() -> list[Any]:

@@ -23,6 +23,7 @@ BENCHMARKS = (
     "differing",
     "first_hour",
     "sharing",
+    "memory",
     "fixing",
     "running",
     "house",

@@ -17,6 +17,8 @@ from explorer import Exploration, session_widget
 from explorer.session_widget import begin_cell
 from widgets import ExplorerWidget
 
+from ..benchmarks import memory
+
 MEGABYTES = 8
 
 
@@ -234,3 +236,10 @@ def test_a_cell_that_is_run_often_takes_no_more_memory_than_once() -> None:
         living.append(model)
     gc.collect()
     assert sum(each() is not None for each in living) <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [memory.Heavy, memory.Failing])
+def test_the_process_does_not_grow_with_the_runs_of_a_cell(kind: type[memory.Heavy]) -> None:
+    """Five runs of 64 MB each would be 320. `make bench` has the large figures."""
+    assert memory.grown(kind, runs=5, megabytes=64) < 160

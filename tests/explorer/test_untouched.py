@@ -258,7 +258,7 @@ def test_no_action_changes_anything(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", INTERRUPTED)
-@pytest.mark.usefixtures("imported")
+@pytest.mark.usefixtures("imported", "sigint_heard")
 @pytest.mark.slow
 def test_no_interrupted_action_changes_anything(name: str, tmp_path: Path) -> None:
     assert changes(interrupted(CALLS[name], tmp_path), CALLS[name]) == []
