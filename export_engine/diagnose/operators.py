@@ -14,7 +14,7 @@ from export_engine.diagnose.errors import (
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import NoFakeKernel
 from export_engine.diagnose.failing_line import Place, failing_place
-from export_engine.diagnose.torch_messages import plain
+from export_engine.diagnose.torch_messages import mixed_devices, plain
 from export_engine.shapes import symbol_names
 from export_engine.torch_internals import operator_without_fake
 
@@ -57,12 +57,11 @@ def cause_of_missing(error: BaseException) -> BaseException:
 
 def device_mismatch(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an operator with tensors on different devices."""
-    error = find(attempt.error, "FakeTensorDeviceMismatchError")
-    if error is None:
+    devices = _devices(attempt.error)
+    if devices is None:
         return None
     place = failing_place(attempt.error)
     operator = operator_of(attempt.error)
-    devices = [str(getattr(error, key, "?")) for key in ("common_device", "device")]
     said = f"`{place.text}`" if place.text else f"`{operator}`"
     return Diagnosis(
         kind=Kind.DEVICE_MISMATCH,
@@ -73,6 +72,14 @@ def device_mismatch(attempt: Failed) -> Diagnosis | None:
         span=place.span,
         links=graph_break_page(break_type(attempt.error)),
     )
+
+
+def _devices(error: BaseException) -> tuple[str, str] | None:
+    """The two devices; up to torch 2.12, whose error has no class of its own, by its text."""
+    found = find(error, "FakeTensorDeviceMismatchError")
+    if found is None:
+        return mixed_devices(str(error))
+    return str(getattr(found, "common_device", "?")), str(getattr(found, "device", "?"))
 
 
 def refused(attempt: Failed) -> Diagnosis | None:

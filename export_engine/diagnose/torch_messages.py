@@ -27,6 +27,10 @@ _CONSTANT = re.compile(r"ConstantVariable\(\w+: (?P<said>.*)\)", re.DOTALL)
 _OBSERVED = re.compile(r"Observed(?P<cls>\w+?)(?:Error)?Error")
 _LEAKED_NAME = re.compile(r"\blifted_tensor_\d+\b")
 _DIFFER = re.compile(r"differ in '(?P<what>\w+): (?P<left>.*?) vs (?P<right>.*?)'", re.DOTALL)
+_DEVICES = re.compile(
+    r"Unhandled FakeTensor Device Propagation for \S+, found two different devices "
+    r"(?P<one>[\w:]+), (?P<other>[\w:]+)"
+)
 _MADE = re.compile(r"^\s+(\w+) = \w", re.MULTILINE)
 
 
@@ -115,6 +119,12 @@ def difference(message: str) -> tuple[str, str, str] | None:
     """How a loop body's carried value changes: what differs, and both values."""
     found = _DIFFER.search(message)
     return (found["what"], found["left"], found["right"]) if found else None
+
+
+def mixed_devices(message: str) -> tuple[str, str] | None:
+    """The devices of tensors that an op mixes; None where a message is about something else."""
+    found = _DEVICES.search(message)
+    return (found["one"], found["other"]) if found else None
 
 
 def deciding_node(message: str) -> str:
