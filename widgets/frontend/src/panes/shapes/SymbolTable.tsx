@@ -41,7 +41,7 @@ export function SymbolTable({ store, program }: Props) {
               </b>
               {symbol.kind === "unbacked" && (
                 <span class="tx-tag" title="An unbacked symbol: known only at run time">
-                  from data
+                  {symbol.places.some((place) => place.io === "input") ? "unbacked" : "from data"}
                 </span>
               )}
               {symbol.kind === "unbacked" && (

@@ -40,6 +40,22 @@ test("each end of a range says where it comes from", async () => {
   expect(store.selection.value).toEqual({ kind: "none" });
 });
 
+test("an unbacked size of an input is not said to come from data", async () => {
+  const record = contract();
+  const place = { entry: 0, dim: 0, text: "x.shape[0]", size: "batch" };
+  const [symbol, ...others] = record.symbols.map((each) => ({
+    ...each,
+    kind: "unbacked" as const,
+  }));
+  const tagged = async (io: "input" | "output") => {
+    const symbols = symbol ? [{ ...symbol, places: [{ ...place, io }] }, ...others] : [];
+    await show({ ...record, symbols });
+    return at("symbol-0").querySelector(".tx-tag")?.textContent;
+  };
+  expect(await tagged("input")).toBe("unbacked");
+  expect(await tagged("output")).toBe("from data");
+});
+
 test("guards are filtered by text, by size and by input; those implied only when asked for", async () => {
   const guards = [
     guardOf("batch <= 16", { effect: "narrows", result: "batch in [2, 16]" }),
