@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -80,3 +80,30 @@ def test_overlapping_loads_leave_torch_load_as_it_was(tmp_path: Path) -> None:
     found = together(*[lambda file=file: explorer.load(file).program for file in files])  # type: ignore[misc]
     assert len(found) == 2
     assert torch.load is load
+
+
+OTHERS = 0
+STARTED, SET = Event(), Event()
+
+
+class Waiting(nn.Module):
+    """Reads a global, and is slow enough for another thread to set it meanwhile."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        before = OTHERS
+        STARTED.set()
+        assert SET.wait(60)
+        return x + before
+
+
+def test_a_global_that_another_thread_sets_during_a_trace_stays_set() -> None:
+    """It is put back only where the model can have set it, or where it holds a fake tensor."""
+
+    def set_it() -> None:
+        global OTHERS  # noqa: PLW0603 - that is the point
+        assert STARTED.wait(60)
+        OTHERS = 7
+        SET.set()
+
+    together(lambda: exported(Waiting()), set_it)
+    assert OTHERS == 7
