@@ -1,4 +1,4 @@
-"""One server and one browser for the whole run; a page of its own for each test."""
+"""One server and one browser for the whole run, and one page of JupyterLab for most tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, ViewportSize, sync_playwright
 
 from . import chromium
 from .lab import Lab
@@ -15,6 +15,8 @@ from .server import Server, serve
 from .watch import Watch
 
 HERE = Path(__file__).parent
+WINDOW: ViewportSize = {"width": 1400, "height": 900}
+FAILED = pytest.StashKey[bool]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,6 +33,7 @@ def pytest_runtest_makereport(
     """Keeps a picture of what a failing test last saw."""
     report = yield
     lab = getattr(item, "funcargs", {}).get("lab")
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     if report.when == "call" and report.failed and isinstance(lab, Lab):
         with suppress(Error):  # the page may be what failed
             report.sections.append(("Screenshot", str(lab.screenshot(f"failed-{item.name}"))))
@@ -40,7 +43,7 @@ def pytest_runtest_makereport(
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A JupyterLab server with settings of its own."""
-    with serve(tmp_path_factory.mktemp("jupyter")) as running:
+    with serve(tmp_path_factory.mktemp("jupyter"), warm=True) as running:
         yield running
 
 
@@ -66,15 +69,59 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A fresh browser profile, of a laptop's window."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context = browser.new_context(viewport=WINDOW)
     yield context
     context.close()
 
 
+class Desk:
+    """JupyterLab in a page that one test after the other works in: opening one takes seconds."""
+
+    def __init__(self, browser: Browser, server: Server) -> None:
+        self.browser = browser
+        self.server = server
+        self.lab: Lab | None = None
+        self.watch: Watch | None = None
+
+    def taken(self) -> tuple[Lab, Watch]:
+        """The page as it was before any test, and what goes wrong there."""
+        if self.lab is None or self.watch is None:
+            context = self.browser.new_context(viewport=WINDOW)
+            self.watch = Watch(context)
+            self.lab = Lab(context.new_page(), self.server)
+        self.lab.page.set_viewport_size(WINDOW)
+        return self.lab, self.watch
+
+    def given_back(self, clean: bool) -> None:
+        """Ends the test's kernels; a page that is not as it was is closed."""
+        if self.lab is not None and self.watch is not None and clean:
+            self.lab.close()
+            self.watch.problems.clear()  # closing cancels what JupyterLab was still asking
+        elif self.lab is not None:
+            self.lab.page.context.close()
+            self.lab = None
+        self.server.start_over()
+
+
+@pytest.fixture(scope="session")
+def desk(browser: Browser, server: Server) -> Iterator[Desk]:
+    """Where tests of JupyterLab take turns."""
+    desk = Desk(browser, server)
+    yield desk
+    desk.given_back(clean=False)
+
+
 @pytest.fixture
-def lab(server: Server, context: BrowserContext, watch: Watch) -> Iterator[Lab]:
-    """JupyterLab in a page of its own. Its kernels end with the test."""
-    page = context.new_page()
-    yield Lab(page, server)
-    page.close()
-    server.start_over()
+def lab(desk: Desk, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """JupyterLab, with no notebook open. Its kernels end with the test, its page may stay.
+
+    A test marked `own_page` gets a page of its own, which no other had and no other gets.
+    """
+    own = request.node.get_closest_marker("own_page") is not None
+    if own:
+        desk.given_back(clean=False)
+    lab, watch = desk.taken()
+    yield lab
+    problems, watch.problems = watch.problems, []
+    desk.given_back(clean=not (own or problems or request.node.stash.get(FAILED, False)))
+    assert not problems, "\n".join(problems)

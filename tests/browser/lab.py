@@ -47,12 +47,29 @@ class Lab:
                 metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
             )
             nbformat.write(notebook, self.path)  # type: ignore[no-untyped-call]
-        # A workspace of its own: the server would open the last test's notebook beside this one.
-        self.page.goto(
-            f"{self.server.url}/lab/workspaces/{self.path.stem}/tree/{self.path.name}"
-            f"?token={self.server.token}"
-        )
+        if self.page.evaluate("() => 'jupyterapp' in window"):  # open, with another notebook
+            self.command("docmanager:open", {"path": self.path.name, "factory": "Notebook"})
+        else:
+            # A workspace of its own: the server would open another test's notebook beside this one.
+            self.page.goto(
+                f"{self.server.url}/lab/workspaces/{self.path.stem}/tree/{self.path.name}"
+                f"?token={self.server.token}"
+            )
         self._wait_until_ready()
+
+    def close(self) -> None:
+        """Closes the notebook unsaved; the page is as it was before anything was opened."""
+        self._await(
+            """async () => {
+                document.querySelector(".jp-Dialog .jp-mod-reject")?.click();
+                for (const widget of [...jupyterapp.shell.widgets("main")]) widget.dispose();
+                localStorage.clear();
+                performance.clearMarks();
+                await new Promise(done => setTimeout(done, 100));
+            }"""
+        )
+        if self.page.evaluate("document.body.dataset.jpThemeLight") != "true":
+            self.set_theme("light")
 
     def reload(self) -> None:
         """Reloads the page. What is to come back must have been saved, and its kernel alive."""

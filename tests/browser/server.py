@@ -11,11 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
+
+from . import forked_kernels
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 60.0
@@ -57,23 +59,37 @@ class Server:
 
 
 @contextmanager
-def serve(home: Path) -> Iterator[Server]:
-    """A server whose home, settings and notebooks are below `home`, until the block ends."""
+def serve(home: Path, warm: bool = False) -> Iterator[Server]:
+    """A server whose home, settings and notebooks are below `home`, until the block ends.
+
+    Args:
+        home: an empty folder.
+        warm: whether kernels start with torch imported, as `forked_kernels` says.
+    """
     folder = home / "notebooks"
     folder.mkdir(parents=True)
     _write_settings(home)
     token, port = secrets.token_hex(16), _free_port()
-    log_path = home / "server.log"
-    with log_path.open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            _command(folder, token, port), env=_environment(home), stdout=log, stderr=log
-        )
     settings = home / "config" / "lab" / "user-settings"
     server = Server(f"http://127.0.0.1:{port}", token, folder, settings, home / LESSONS)
-    try:
-        _wait_for(server, process, log_path)
+    with ExitStack() as running:
+        if warm:
+            kernels = home / "kernels.sock"
+            forked_kernels.write_kernelspec(home / "data" / "kernels" / "python3", kernels)
+            running.enter_context(_process(forked_kernels.command(kernels), home, "kernels"))
+        process = running.enter_context(_process(_command(folder, token, port), home, "server"))
+        _wait_for(server, process, home / "server.log")
         yield server
         server.start_over()
+
+
+@contextmanager
+def _process(command: list[str], home: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that writes to `name`.log, until the block ends."""
+    with (home / f"{name}.log").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(command, env=_environment(home), stdout=log, stderr=log)
+    try:
+        yield process
     finally:
         process.terminate()
         try:
@@ -112,8 +128,12 @@ def _environment(home: Path) -> dict[str, str]:
 def _write_settings(home: Path) -> None:
     page_config = home / "config" / "labconfig" / "page_config.json"
     page_config.parent.mkdir(parents=True)
-    # The news popup would cover the notebook; the option `news_url` does not hide it.
-    disabled = {"@jupyterlab/apputils-extension:announcements": True}
+    disabled = {
+        # The news popup would cover the notebook; the option `news_url` does not hide it.
+        "@jupyterlab/apputils-extension:announcements": True,
+        # Still asks a kernel for its state when the notebook is closed, and logs that as an error.
+        "@jupyterlab/debugger-extension": True,
+    }
     page_config.write_text(json.dumps({"disabledExtensions": disabled}), encoding="utf-8")
 
 

@@ -85,6 +85,7 @@ def test_a_user_explores_bert(lab: Lab) -> None:
     lab.screenshot("bert-light", root)
 
 
+@pytest.mark.own_page
 def test_the_widget_follows_the_theme_and_comes_back_after_a_reload(lab: Lab) -> None:
     lab.open([LOAD, SMALL, '%export -d "x: batch, _" small(x)'])
     lab.run_all(120)
@@ -101,6 +102,7 @@ def test_the_widget_follows_the_theme_and_comes_back_after_a_reload(lab: Lab) ->
     expect(again.get_by_test_id("verdict")).to_contain_text("batch in [0, ∞)")
 
 
+@pytest.mark.own_page
 def test_the_bundle_reaches_the_page_once(lab: Lab) -> None:
     lab.open([LOAD, SMALL, "%export small(x)", "%export --strict small(x)"])
     sent = []

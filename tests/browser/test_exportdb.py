@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from .lab import Lab
@@ -66,6 +67,7 @@ def test_a_reader_browses_opens_edits_and_exports_a_case(lab: Lab) -> None:
     expect(case).to_contain_text("A branch on data")
 
 
+@pytest.mark.own_page
 def test_an_endless_text_is_stopped_and_a_view_comes_back_after_a_reload(lab: Lab) -> None:
     lab.open([LOAD, "%exportdb list_contains"])
     lab.run_all(60)

@@ -54,6 +54,7 @@ def test_the_kernel_reaches_the_page(lab: Lab) -> None:
     expect(lab.cell(1).get_by_test_id("counter")).to_have_text("clicked 41 times")
 
 
+@pytest.mark.own_page
 def test_a_widget_comes_back_after_a_reload(lab: Lab) -> None:
     lab.open([COUNTER, "counter"])
     lab.run_all()

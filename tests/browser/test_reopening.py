@@ -33,6 +33,7 @@ def _texts(page: Page) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.own_page
 def test_twenty_reloads_bring_back_every_view_and_none_is_dark(lab: Lab) -> None:
     lab.page.set_viewport_size({"width": 1400, "height": 1900})
     lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', "ex.graph", "ex.graph"])
@@ -46,6 +47,7 @@ def test_twenty_reloads_bring_back_every_view_and_none_is_dark(lab: Lab) -> None
     assert "Loading widget" not in _texts(lab.page)
 
 
+@pytest.mark.own_page
 def test_reopened_with_another_kernel_a_view_is_a_still_picture(lab: Lab) -> None:
     lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', "ex.graph"])
     lab.run_all(120)
