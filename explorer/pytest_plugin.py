@@ -18,6 +18,15 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """Passes the flag on."""
+    """Passes the flag on, to workers of pytest-xdist too, until this run of pytest ends."""
     if config.getoption("--update-exports"):
+        before = os.environ.get(UPDATE)
         os.environ[UPDATE] = "1"
+        config.add_cleanup(lambda: _set(before))
+
+
+def _set(value: str | None) -> None:
+    if value is None:
+        os.environ.pop(UPDATE, None)
+    else:
+        os.environ[UPDATE] = value

@@ -1,7 +1,8 @@
 """Decompositions: tables, and every new op tied to the op that it comes from."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 import torch
@@ -96,11 +97,18 @@ def ties() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "table"), [("bert2", "core"), ("gpt2_12", WHOLE), ("llama32", "core")]
+    ("name", "case", "table"),
+    [
+        ("bert2", models.bert2, "core"),
+        ("gpt2_12", models.gpt2_12, WHOLE),
+        ("llama4", partial(models.llama, 4), "core"),
+    ],
 )
 @pytest.mark.slow
-def test_every_core_op_is_tied_to_its_origin(name: str, table: str, ties: list[str]) -> None:
-    made = decompose(exported(name), DecompositionTable.parse(table))
+def test_every_core_op_is_tied_to_its_origin(
+    name: str, case: Callable[[], models.Case], table: str, ties: list[str]
+) -> None:
+    made = decompose(models.exported(case()), DecompositionTable.parse(table))
     assert made.level is not None
     ops = [node.name for node in made.program.graph.nodes if node.op == "call_function"]
     how = Counter(made.level.origins[op].how for op in ops if op in made.level.origins)
