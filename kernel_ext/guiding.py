@@ -23,13 +23,18 @@ class Steps:
         self._live = live
         self._id: str | None = None
         self._written = 0
+        if live:
+            # Its place is above whatever is displayed later: a progress line, and then the view.
+            self._show({"text/plain": "", "text/html": ""})
 
     def __call__(self, guided: Guided) -> None:
         """Shows where the guide is."""
         if not self._live:
             self._write(guided)
             return
-        bundle: dict[str, Any] = guided._repr_mimebundle_()
+        self._show(guided._repr_mimebundle_())
+
+    def _show(self, bundle: dict[str, Any]) -> None:
         if self._id is None:
             handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
             self._id = handle.display_id if handle else None

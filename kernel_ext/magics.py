@@ -23,6 +23,7 @@ from kernel_ext.call import parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import evaluate, evaluate_call, run_statements
+from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
 from kernel_ext.run_command import LAST, Asked, act, beside_compile, made, refuse_early
 from kernel_ext.shell import bundle_of, has_page, is_asked_for
@@ -109,6 +110,7 @@ class ExportMagics(Magics):
         call = None if command.load else parse_call(command.call)
         target = evaluate_call(call, self._shell.user_ns) if call else None
         shapes = self._dynamic_shapes(command)
+        steps = Steps(live=has_page(self._shell)) if command.guide else None
         shown = ProgressLine(command.call, live=command.display and has_page(self._shell))
         try:
             compared: explorer.CompileComparison | None = None
@@ -116,7 +118,7 @@ class ExportMagics(Magics):
             if call is None or target is None:
                 exploration = explorer.load(command.load or "", trusted=command.trusted)
             else:
-                asked = Asked(command, call, target, shapes)
+                asked = Asked(command, call, target, shapes, steps)
                 if command.vs_compile:
                     compared = beside_compile(asked, self._shell, shown)
                 exploration = compared.exploration if compared else made(asked, self._shell, shown)

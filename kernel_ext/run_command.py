@@ -14,7 +14,7 @@ from kernel_ext.command import Command
 from kernel_ext.evaluate import Evaluated, evaluate, line_file
 from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
-from kernel_ext.shell import cell_names, has_page
+from kernel_ext.shell import cell_names
 
 LAST = "_export"
 """The variable that always holds the last result."""
@@ -29,6 +29,8 @@ class Asked:
     target: Evaluated
     shapes: Any
     """What may vary, as text or as torch takes it."""
+    steps: Steps | None = None
+    """Where the steps of a guide are shown; None for a command without `--guide`."""
 
 
 def refuse_early(command: Command, names: Mapping[str, Any]) -> None:
@@ -46,7 +48,7 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
     """Exports the call, as the command says how."""
     command, target = asked.command, asked.target
     common = _common(asked, shell, progress)
-    if not command.guide:
+    if asked.steps is None:
         both, fix, spec = command.mode == "both", command.fix, command.spec
         return explorer.explore(*target, **common, both=both, fix=fix, spec=spec)
     guided = explorer.guide(
@@ -54,7 +56,7 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
         **common,
         report=command.html,
         name=command.name or asked.call.assigned or LAST,
-        tell=Steps(live=has_page(shell)),
+        tell=asked.steps,
     )
     assert guided.exploration is not None
     return guided.exploration
