@@ -20,6 +20,8 @@ from export_engine.record.record import SCHEMA_VERSION, Record
 
 _CODES = {"i1": "b", "i2": "h", "i4": "i"}
 _ALIGN = 4
+_FIRST = msgspec.json.Decoder(Record)
+"""Makes msgspec's tables of the type while one thread imports this: two that do so crash."""
 
 
 def encode(record: Record) -> bytes:
