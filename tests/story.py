@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import torch
 from torch import nn
+from torch.export.pt2_archive._package import package_pt2
 
 import explorer
 from explorer.exploration import Exploration
@@ -290,6 +291,13 @@ def load(telling: Telling) -> Came:
     return Came(_given(loaded.program), _plain(loaded))
 
 
+def load_one_of_several(telling: Telling) -> Came:
+    file = telling.folder / "both.pt2"
+    program = telling.small().program
+    package_pt2(file, exported_programs={"first": program, "second": program})
+    return Came(_given(explorer.load(file, model="second", trusted=True).program))
+
+
 def compare_with_compile(_: Telling) -> Came:
     def slide(x: torch.Tensor) -> torch.Tensor:
         return x.relu() if x.shape[0] <= 4 else x.sigmoid()
@@ -317,6 +325,7 @@ STEPS: dict[str, Callable[[Telling], Came]] = {
         export,
         save_and_read,
         load,
+        load_one_of_several,
         run,
         decompose,
         verify,

@@ -115,7 +115,7 @@ def test_parameters_of_a_plain_callable_stay_parameters(kind: str, strict: bool)
 
 
 def test_what_cannot_be_called_is_refused_in_a_sentence() -> None:
-    with pytest.raises(TypeError, match="int cannot be called"):
+    with pytest.raises(TypeError, match="int is not callable"):
         capture(Request(target=3))  # type: ignore[arg-type]
 
 

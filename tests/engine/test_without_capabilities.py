@@ -35,6 +35,7 @@ SECOND_WAYS = {
 NEWER = {
     "torch._export.non_strict_utils.make_sourced_prefixes",
     "torch.fx.experimental.dynamic_spec._resolve_dynamic_shapes",
+    "torch.utils._sympy.functions",
 }
 """Names that are looked at from torch 2.14 on."""
 _DEPTH = 2
