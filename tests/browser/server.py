@@ -117,6 +117,7 @@ def _environment(home: Path) -> dict[str, str]:
         "HOME": home,
         "JUPYTER_CONFIG_DIR": home / "config",
         "JUPYTER_DATA_DIR": home / "data",
+        "JUPYTER_PATH": home / "data",  # before the environment's: its kernel is cold
         "JUPYTER_RUNTIME_DIR": home / "runtime",
         "IPYTHONDIR": home / "ipython",
         "EXPORT_EXPLORER_DATA": home / LESSONS,
