@@ -118,6 +118,8 @@ def _ops(record: Record) -> Counter[str]:
 
 
 def _ranges(record: Record) -> dict[str, str]:
+    from export_engine.record import interval
+
     found = {}
     for each in record.probe.inputs:
         if each.symbol < 0:
@@ -128,8 +130,6 @@ def _ranges(record: Record) -> dict[str, str]:
             None if end is None else each.scale * end + each.offset
             for end in (symbol.lower, symbol.upper)
         )
-        start = "(-∞" if low is None else f"[{low}"
-        end_text = "∞)" if high is None else f"{high}]"
         steps = f" in steps of {each.scale}" if each.scale > 1 else ""
-        found[each.text] = f"{start}, {end_text}{steps}"
+        found[each.text] = interval(low, high) + steps
     return found

@@ -14,7 +14,7 @@ from export_engine.describe.signature_places import symbol_places
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
-from export_engine.record import Guard, Signature, Symbol
+from export_engine.record import Guard, Signature, Symbol, interval
 from export_engine.shapes import InputPlace, Shapes
 from export_engine.torch_internals import int_bound, is_unbacked, symbol_hint, symbols_left
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
@@ -162,10 +162,8 @@ def with_kept(guards: Sequence[Guard], kept: set[int]) -> list[Guard]:
 
 def narrowed_text(event: Narrowing, symbols: Symbols) -> str:
     """`batch in [2, 16]`."""
-    low, high = int_bound(event.lower), int_bound(event.upper)
-    start = "(-∞" if low is None else f"[{low}"
-    end = "∞)" if high is None else f"{high}]"
-    return f"{symbols.guard_text(event.symbol)} in {start}, {end}"
+    within = interval(int_bound(event.lower), int_bound(event.upper))
+    return f"{symbols.guard_text(event.symbol)} in {within}"
 
 
 def replaced_text(event: Replacement, symbols: Symbols) -> str:

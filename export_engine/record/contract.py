@@ -44,6 +44,13 @@ class Bound(msgspec.Struct, frozen=True):
     """Into `Record.guards`."""
 
 
+def interval(lower: int | None, upper: int | None) -> str:
+    """A range in interval notation, `[2, ∞)`; None leaves an end open."""
+    low = "(-∞" if lower is None else f"[{lower}"
+    high = "∞)" if upper is None else f"{upper}]"
+    return f"{low}, {high}"
+
+
 class Symbol(msgspec.Struct, frozen=True):
     """A symbolic size of the program."""
 
@@ -67,9 +74,7 @@ class Symbol(msgspec.Struct, frozen=True):
     @property
     def range(self) -> str:
         """The range in interval notation: `[2, 512]`, `[2, ∞)`."""
-        low = "(-∞" if self.lower is None else f"[{self.lower}"
-        high = "∞)" if self.upper is None else f"{self.upper}]"
-        return f"{low}, {high}"
+        return interval(self.lower, self.upper)
 
 
 class Guard(msgspec.Struct, frozen=True):
