@@ -38,7 +38,7 @@ export function Legend({ store, program, aside }: LegendProps) {
       onKeyDown={closeOnEscape}
     >
       <summary>
-        Legend
+        Legend{" "}
         {colouring?.measure && most > 0 && (
           <span class="tx-legend-scale" data-testid="scale">
             {colouring.title}: 0
