@@ -25,6 +25,7 @@ BENCHMARKS = (
     "sharing",
     "memory",
     "fixing",
+    "reported_failures",
     "running",
     "house",
 )
