@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from explorer.contracts import ContractComparison
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
+    from explorer.watching import WatchedRun
     from export_engine.attempt import Attempt, Diagnosis, Fix
     from export_engine.findings import Finding
     from export_engine.fixes import AutofixReport
@@ -235,6 +236,37 @@ class Exploration:
         self._need("program")
         return profile(self.session, self.session.current, device, inputs, sizes, progress)
 
+    def watch(
+        self,
+        inputs: Any = None,
+        *,
+        device: str = "cpu",
+        sizes: Any = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> WatchedRun:
+        """Runs the program once, op by op, and notes statistics of every value.
+
+        Least, greatest, mean, standard deviation, norm, zeros, NaN, infinities, saturation and a
+        histogram. `print` the result; the view colours the graph by it. No tensor is kept:
+        `result.tensor("linear")` computes it again. No file keeps the statistics unless asked to:
+        `ex.to_html(path, values=True)`.
+
+        Args:
+            inputs: see `run`.
+            device: where to run it.
+            sizes: see `run`; of several, the first is used.
+            progress: called every hundred ops.
+
+        Raises:
+            ExportFailed: the export failed.
+            FixError: the program raises an error, or there is no such device, input or size.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.watching import watch
+
+        self._need("program")
+        return watch(self.session, self.session.current, device, inputs, sizes, progress)
+
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program accepts sizes, and the output sizes, without running it.
 
@@ -430,10 +462,14 @@ class Exploration:
 
         self._need("program")
         exported = self.session.exported(self.session.current, "save")
-        return save_signed(exported, self.record, path)
+        return save_signed(exported, self.session.entry.kept, path)
 
-    def to_html(self, path: str | Path) -> Path:
+    def to_html(self, path: str | Path, *, values: bool = False) -> Path:
         """Writes one HTML file with the whole view, for reading without a kernel or a network.
+
+        Args:
+            path: where to.
+            values: whether the statistics of a run that was watched are in it.
 
         Raises:
             OSError: the file cannot be written.
@@ -441,10 +477,14 @@ class Exploration:
         """
         from explorer.report import write_report
 
-        return write_report(self.session, path)
+        return write_report(self.session, path, values=values)
 
-    def to_json(self, path: str | Path) -> Path:
+    def to_json(self, path: str | Path, *, values: bool = False) -> Path:
         """Writes the Record as JSON, for other tools; `export-explorer --schema` explains it.
+
+        Args:
+            path: where to.
+            values: whether the statistics of a run that was watched are in it.
 
         Raises:
             OSError: the file cannot be written.
@@ -452,7 +492,7 @@ class Exploration:
         from export_engine.record import to_json
 
         file = Path(path)
-        file.write_bytes(to_json(self.record))
+        file.write_bytes(to_json(self.record if values else self.session.entry.kept))
         return file
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

@@ -60,7 +60,13 @@ try {
 """
 
 
-def write_report(session: Session, path: str | Path, compared: int = -1, preface: str = "") -> Path:
+def write_report(
+    session: Session,
+    path: str | Path,
+    compared: int = -1,
+    preface: str = "",
+    values: bool = False,
+) -> Path:
     """Writes the page.
 
     Args:
@@ -68,6 +74,7 @@ def write_report(session: Session, path: str | Path, compared: int = -1, preface
         path: where to; a file that is there is replaced.
         compared: the attempt that the current one is compared with from the start; -1 for none.
         preface: HTML above the view; the caller has escaped it.
+        values: whether statistics of runs that were watched are in it.
 
     Returns:
         The path.
@@ -77,17 +84,20 @@ def write_report(session: Session, path: str | Path, compared: int = -1, preface
         FrontEndMissing: the front end was not built.
     """
     file = Path(path)
-    file.write_text(report_html(session, compared, preface), encoding="utf-8")
+    file.write_text(report_html(session, compared, preface, values), encoding="utf-8")
     return file
 
 
-def report_html(session: Session, compared: int = -1, preface: str = "") -> str:
+def report_html(
+    session: Session, compared: int = -1, preface: str = "", values: bool = False
+) -> str:
     """The page's text. Raises FrontEndMissing."""
     from widgets import front_end, front_end_notices
 
     record = session.entry.record
     title = escaped(record.title or "program")
     licences = front_end_notices()
+    held = _packed(_held(session, compared, values))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -106,7 +116,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 {f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
-<script type="application/octet-stream" id="held">{_packed(_held(session, compared))}</script>
+<script type="application/octet-stream" id="held">{held}</script>
 <script type="module">{_START}</script>
 <template id="licences"><pre>{escaped(licences, most=len(licences))}</pre></template>
 </body>
@@ -114,19 +124,23 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 """
 
 
-def _held(session: Session, compared: int) -> bytes:
+def _held(session: Session, compared: int, values: bool) -> bytes:
     """What a frozen page holds."""
     import msgspec
 
     from explorer.page.messages import Frozen
     from export_engine.diff import diff_records, text_differences
+    from export_engine.record import encode
 
     entries = session.entries
     held = Frozen(
         attempts=[entry.head() for entry in entries],
         current=session.current,
         compared=compared,
-        records=[base64.b64encode(entry.encoded).decode() for entry in entries],
+        records=[
+            base64.b64encode(entry.encoded if values else encode(entry.kept)).decode()
+            for entry in entries
+        ],
         sources=[_sources(entry) for entry in entries],
         codes=[_codes(entry) for entry in entries],
         diffs=_between(entries, diff_records),

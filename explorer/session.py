@@ -83,7 +83,7 @@ class Session:
         return {
             "attempts": msgspec.to_builtins([entry.head() for entry in self._entries]),
             "current": self.current,
-            "record": self.entry.encoded,
+            "record": b"" if self.entry.watched else self.entry.encoded,  # a notebook may keep it
         }
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Profile, Record, RunRow
+    from export_engine.values import Watched
     from export_engine.verify import Verified
 
 
@@ -34,6 +35,8 @@ class Entry:
     """The runs of its program, oldest first."""
     profile: Profile | None = None
     """The profile of its program, if measured."""
+    watched: Watched | None = None
+    """The last run that was watched, if any."""
     revision: int = 0
     """Incremented with new results: a view with an older number asks for the Record again."""
 
@@ -82,12 +85,22 @@ class Entry:
     @cached_property
     def record(self) -> Record:
         """The attempt's Record, with later results."""
+        import msgspec
+
         from export_engine.run import with_runs
         from export_engine.verify import with_verification
 
         record = self._described
         record = with_verification(record, self.verified) if self.verified else record
-        return with_runs(record, self.runs, self.profile)
+        record = with_runs(record, self.runs, self.profile)
+        return msgspec.structs.replace(record, values=self.watched.values if self.watched else None)
+
+    @property
+    def kept(self) -> Record:
+        """The Record as files keep it: without values of runs."""
+        import msgspec
+
+        return msgspec.structs.replace(self.record, values=None)
 
     @cached_property
     def _described(self) -> Record:

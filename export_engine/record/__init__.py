@@ -93,6 +93,11 @@ if TYPE_CHECKING:
     from export_engine.record.typescript import record_types as record_types
     from export_engine.record.typescript import type_text as type_text
     from export_engine.record.validation import check_record as check_record
+    from export_engine.record.values import BINS as BINS
+    from export_engine.record.values import OpValues as OpValues
+    from export_engine.record.values import Values as Values
+    from export_engine.record.values import bits as bits
+    from export_engine.record.values import floats as floats
     from export_engine.record.verdicts import Check as Check
     from export_engine.record.verdicts import FindingRow as FindingRow
     from export_engine.record.verdicts import FixCard as FixCard

@@ -31,6 +31,7 @@ from export_engine.record.graph import (
 )
 from export_engine.record.runs import Profile, RunRow
 from export_engine.record.signature import Signature
+from export_engine.record.values import Values
 from export_engine.record.verdicts import Check, FindingRow, Verification
 
 SCHEMA_VERSION = 3
@@ -103,3 +104,5 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The runs, oldest first."""
     profile: Profile | None = None
     """The profile, if measured."""
+    values: Values | None = None
+    """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""

@@ -12,6 +12,7 @@ from export_engine.record.formula import OPERATORS
 from export_engine.record.graph import OPS, Graph, Ragged
 from export_engine.record.record import Record
 from export_engine.record.signature import InputEntry, OutputEntry
+from export_engine.record.values import BINS
 
 
 class BrokenRecord(ValueError):
@@ -46,6 +47,7 @@ def check_record(record: Record) -> None:
     _verdicts(record)
     _level(record)
     _runs(record)
+    _values(record)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -140,6 +142,16 @@ def _runs(record: Record) -> None:
     _inside((each.node for each in record.runs), nodes)
     if record.profile is not None:
         _same(nodes, len(record.profile.microseconds), len(record.profile.bytes))
+
+
+def _values(record: Record) -> None:
+    for each in record.values.graphs if record.values else []:
+        _inside([each.graph], len(record.graphs), least=0)
+        columns = (each.runs, each.count, each.minimum, each.maximum, each.mean, each.std)
+        others = (each.norm, each.zeros, each.saturated, each.nans, each.infs)
+        nodes = len(record.graphs[each.graph].name)
+        _same(nodes, *map(len, columns), *map(len, others))
+        _same(nodes * BINS, len(each.histogram))
 
 
 def _verdicts(record: Record) -> None:

@@ -11,12 +11,17 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import chosen as chosen
+    from export_engine.run.eager_baseline import Bench as Bench
     from export_engine.run.op_profile import ProgramFailed as ProgramFailed
     from export_engine.run.op_profile import profile as profile
     from export_engine.run.plan import Plan as Plan
     from export_engine.run.plan import run as run
     from export_engine.run.remote import packed as packed
     from export_engine.run.remote import run_packed as run_packed
+    from export_engine.run.run_inputs import Call as Call
+    from export_engine.run.run_inputs import Inputs as Inputs
+    from export_engine.run.run_inputs import Sizes as Sizes
+    from export_engine.run.run_inputs import calls_of as calls_of
     from export_engine.run.run_record import with_runs as with_runs
     from export_engine.run.run_row import unavailable as unavailable
     from export_engine.run.torch_devices import devices as devices

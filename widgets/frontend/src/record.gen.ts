@@ -359,6 +359,30 @@ export interface Profile {
   total: number;
 }
 
+export interface OpValues {
+  graph: number;
+  runs: Column;
+  count: Column;
+  minimum: Column;
+  maximum: Column;
+  mean: Column;
+  std: Column;
+  norm: Column;
+  zeros: Column;
+  saturated: Column;
+  nans: Column;
+  infs: Column;
+  histogram: Column;
+}
+
+export interface Values {
+  device: string;
+  inputs: string;
+  seconds: number;
+  memory: number;
+  graphs: OpValues[];
+}
+
 export interface Record {
   schema: number;
   title: string;
@@ -396,6 +420,7 @@ export interface Record {
   verification: Verification | null;
   runs: RunRow[];
   profile: Profile | null;
+  values: Values | null;
 }
 
 export interface Change {

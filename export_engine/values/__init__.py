@@ -1,0 +1,20 @@
+"""Values: what every op of a program gave in one run, and where two runs differ.
+
+Exported → statistics per op, tensors when they are asked for; two programs, or one in two dtypes →
+the error of each op, and the one where it enters. `run` measures and compares outputs; `verify`
+says whether a program is right. Tensors are never part of a Record.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.values.nonfinite import NonFinite as NonFinite
+    from export_engine.values.nonfinite import explained as explained
+    from export_engine.values.nonfinite import nonfinite as nonfinite
+    from export_engine.values.steps import StepFailed as StepFailed
+    from export_engine.values.watching import Watched as Watched
+    from export_engine.values.watching import watch as watch
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

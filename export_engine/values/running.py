@@ -1,0 +1,73 @@
+"""One run of a program, node by node, of which nothing is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from export_engine.attempt import Exported, Request
+from export_engine.process import sandbox, seed, undone
+from export_engine.record import Record
+from export_engine.run import Bench, Call
+from export_engine.values.steps import Observer, Steps, program_inputs
+from export_engine.verify import examined
+
+SEED = 0
+"""Of the random numbers of every run, so that a run can be repeated."""
+
+
+class Run:
+    """A program and its inputs, ready to be walked through once."""
+
+    def __init__(self, steps: Steps, inputs: list[Any]) -> None:
+        """Make one.
+
+        Args:
+            steps: what runs it.
+            inputs: one per placeholder.
+        """
+        self.steps = steps
+        self._inputs = inputs
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that its values held at one time."""
+        return self.steps.peak
+
+    def walk(self) -> Iterator[tuple[int, Node, Any]]:
+        """Each node's number, the node and its value, in order."""
+        return self.steps.steps(self._inputs)
+
+
+@undone
+def running(
+    exported: Exported,
+    record: Record,
+    request: Request,
+    device: str,
+    observe: Observer | None = None,
+    kind: type[Steps] = Steps,
+) -> Iterator[Run]:
+    """A run of a program; the user's model, random numbers and inputs are as they were after it.
+
+    Args:
+        exported: whose program.
+        record: the same, described.
+        request: the call.
+        device: where.
+        observe: told what nodes of nested graphs give.
+        kind: what runs it.
+    """
+    with examined(exported, record, 0) as subject:
+        job = Bench(subject, Call("", lambda: request), device).job(Path())
+        inputs = program_inputs(job.program, job.args, job.kwargs)
+        devices = [device] if device.startswith("cuda") else []
+        with sandbox(), torch.no_grad(), torch.random.fork_rng(devices):
+            seed(SEED)
+            steps = kind(job.program.graph_module, record, observe)
+            steps.random = torch.get_rng_state()
+            yield Run(steps, inputs)

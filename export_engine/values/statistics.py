@@ -1,0 +1,162 @@
+"""Statistics of one tensor, in as few passes over it as they take."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from export_engine.record import BINS
+
+_SAMPLE = 2048
+"""Elements that a histogram is made of, evenly spaced."""
+_CANCELLED = 1e-4
+"""Below this share of the mean square, a variance is computed again, in two passes."""
+_OF_INTEGERS = torch.float64
+"""An integer's statistics are exact up to 2^53."""
+
+
+class Statistics(NamedTuple):
+    """What a tensor holds; see `record.OpValues` for each."""
+
+    count: int
+    nans: int
+    infs: int
+    zeros: int
+    minimum: float
+    maximum: float
+    mean: float
+    std: float
+    norm: float
+    saturated: int
+    """How many elements."""
+    histogram: tuple[int, ...]
+
+    @property
+    def finite(self) -> int:
+        """How many elements are neither NaN nor infinite."""
+        return self.count - self.nans - self.infs
+
+
+EMPTY = Statistics(0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, (0,) * BINS)
+
+
+def statistics_of(value: torch.Tensor) -> Statistics:
+    """The statistics of a tensor on any device; it stays as it is."""
+    plain = _plain(value.detach())
+    if plain.numel() == 0:
+        return EMPTY
+    exact = plain if plain.dtype in (torch.float32, torch.float64) else _widened(plain)
+    low, high = (float(each) for each in torch.aminmax(exact))
+    if math.isfinite(low) and math.isfinite(high):
+        return _of_finite(exact, low, high)._replace(saturated=_saturated(plain, low, high))
+    finite = torch.isfinite(exact)
+    nans, wrong = int(exact.isnan().sum()), int((~finite).sum())
+    kept = exact[finite]
+    if kept.numel() == 0:
+        found = EMPTY
+    else:
+        low, high = (float(each) for each in torch.aminmax(kept))
+        found = _of_finite(kept, low, high)._replace(saturated=_saturated(kept, low, high))
+    infs = wrong - nans
+    return found._replace(
+        count=plain.numel(), nans=nans, infs=infs, saturated=found.saturated + infs
+    )
+
+
+def merged(one: Statistics, other: Statistics) -> Statistics:
+    """The statistics of the elements of two tensors together; the histogram is the second's."""
+    if not one.finite or not other.finite:
+        kept = one if one.finite else other
+    else:
+        count = one.finite + other.finite
+        mean = (one.mean * one.finite + other.mean * other.finite) / count
+        square = sum(each.finite * (each.std**2 + (each.mean - mean) ** 2) for each in (one, other))
+        kept = other._replace(
+            minimum=min(one.minimum, other.minimum),
+            maximum=max(one.maximum, other.maximum),
+            mean=mean,
+            std=math.sqrt(square / count),
+            norm=math.hypot(one.norm, other.norm),
+        )
+    return kept._replace(
+        count=one.count + other.count,
+        nans=one.nans + other.nans,
+        infs=one.infs + other.infs,
+        zeros=one.zeros + other.zeros,
+        saturated=one.saturated + other.saturated,
+    )
+
+
+def _plain(value: torch.Tensor) -> torch.Tensor:
+    """A dense tensor of real numbers."""
+    if value.layout is not torch.strided:
+        value = value.to_dense()
+    if value.is_quantized:
+        value = value.int_repr()
+    return value.abs() if value.is_complex() else value
+
+
+def _widened(plain: torch.Tensor) -> torch.Tensor:
+    if plain.is_floating_point():
+        return plain.to(torch.float32)
+    return plain.to("cpu", _OF_INTEGERS) if plain.device.type == "mps" else plain.to(_OF_INTEGERS)
+
+
+def _of_finite(exact: torch.Tensor, low: float, high: float) -> Statistics:
+    count = exact.numel()
+    mean = float(exact.mean())
+    norm = float(torch.linalg.vector_norm(exact))
+    if not math.isfinite(norm) or not math.isfinite(mean) or (norm == 0 and (low or high)):
+        exact = exact.double()
+        mean, norm = float(exact.mean()), float(torch.linalg.vector_norm(exact))
+    square = norm * norm / count
+    variance = square - mean * mean
+    if variance < _CANCELLED * square:
+        variance = float(exact.std(correction=0)) ** 2 if count > 1 else 0.0
+    return Statistics(
+        count=count,
+        nans=0,
+        infs=0,
+        zeros=count - int(torch.count_nonzero(exact)),
+        minimum=low,
+        maximum=high,
+        mean=mean,
+        std=math.sqrt(variance),
+        norm=norm,
+        saturated=0,
+        histogram=_histogram(exact, low, high),
+    )
+
+
+def _saturated(plain: torch.Tensor, low: float, high: float) -> int:
+    """How many elements are at or near the ends of what their dtype can hold."""
+    if plain.dtype is torch.bool:
+        return 0
+    if plain.is_floating_point():
+        limit = torch.finfo(plain.dtype).max / 2
+        if high < limit and low > -limit:
+            return 0
+        return int((plain.float().abs() >= limit).sum())
+    ends = torch.iinfo(plain.dtype)
+    if high < ends.max and (low > ends.min or ends.min == 0):
+        return 0  # an unsigned 0 is the usual zero point
+    return int(((plain == ends.max) | ((plain == ends.min) & (ends.min != 0))).sum())
+
+
+def _histogram(exact: torch.Tensor, low: float, high: float) -> tuple[int, ...]:
+    if low == high:
+        return (0,) * (BINS // 2) + (100,) + (0,) * (BINS - BINS // 2 - 1)
+    flat = exact.reshape(-1)
+    sample = flat[:: max(flat.numel() // _SAMPLE, 1)]
+    if high - low > torch.finfo(sample.dtype).max:  # the width itself overflows
+        sample, low, high = sample / 4, low / 4, high / 4
+    counts = torch.histc(
+        sample.float() if sample.dtype is not torch.float64 else sample,
+        bins=BINS,
+        min=low,
+        max=high,
+    ).tolist()
+    whole = max(sum(counts), 1.0)
+    return tuple(max(round(100 * each / whole), 1) if each else 0 for each in counts)

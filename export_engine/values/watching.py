@@ -1,0 +1,151 @@
+"""Watches a run: statistics of what every op gave, and any op's tensor again when it is asked for.
+
+Tensors are not kept: one is fetched by running the program again up to its op, on the same inputs
+with the same random numbers. The last ones that were fetched stay, within a budget.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.progress import Progress
+from export_engine.record import Record, Values
+from export_engine.run import Inputs, Sizes, calls_of, full_name, missing_device
+from export_engine.values.notes import Notes
+from export_engine.values.running import Run, running
+from export_engine.values.steps import Observer
+from export_engine.verify import examined
+
+KEPT = 64 * 2**20
+"""Bytes of fetched tensors that are kept."""
+
+
+class Watched:
+    """A run that was watched: its statistics, and its tensors when they are asked for."""
+
+    def __init__(self, record: Record, request: Request, device: str) -> None:
+        """Make one; `watch` does.
+
+        Args:
+            record: the program, described.
+            request: the call; its inputs are kept with this.
+            device: where it runs.
+        """
+        self._record = record
+        self._request = request
+        self._device = device
+        self._kept: OrderedDict[tuple[int, int], torch.Tensor] = OrderedDict()
+        self.values: Values
+
+    def tensor(self, exported: Exported, node: int, graph: int = 0) -> torch.Tensor:
+        """What a node gave, a copy on the CPU; of a nested graph's, in its last run.
+
+        Args:
+            exported: the program that was watched.
+            node: its number in the graph.
+            graph: the number of the graph in the Record.
+
+        Raises:
+            LookupError: it gives no tensor, or was not run.
+            StepFailed: the program raises an error before it.
+            KeyboardInterrupt: the user interrupted; everything is as it was.
+        """
+        key = graph, node
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        found = self._fetched(exported, graph, node)
+        self._kept[key] = found
+        while len(self._kept) > 1 and sum(each.nbytes for each in self._kept.values()) > KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+    def _fetched(self, exported: Exported, graph: int, node: int) -> torch.Tensor:
+        seen: list[torch.Tensor] = []
+
+        def observe(of: int, number: int, value: Any) -> None:
+            if (of, number) == (graph, node) and isinstance(value, torch.Tensor):
+                seen[:] = [value.detach().clone().cpu()]
+
+        with self.running(exported, observe) as run:
+            for number, _, value in run.walk():
+                observe(0, number, value)
+                if seen and (graph == 0 or _holds(self._record, number, graph)):
+                    break
+        if not seen:
+            raise LookupError(f"Node {node} of graph {graph} was not run, or gives no tensor.")
+        return seen[0]
+
+    def running(
+        self, exported: Exported, observe: Observer | None = None
+    ) -> AbstractContextManager[Run]:
+        """The run once more; see `Run`."""
+        return running(exported, self._record, self._request, self._device, observe)
+
+
+def _holds(record: Record, node: int, graph: int) -> bool:
+    """Whether a node of the main graph runs a graph, itself or by one inside."""
+    inside = [each.graph for each in record.graphs[0].nested if each.node == node]
+    while inside:
+        one = inside.pop()
+        if one == graph:
+            return True
+        inside += [each.graph for each in record.graphs[one].nested]
+    return False
+
+
+def watch(
+    exported: Exported,
+    record: Record,
+    device: str = "cpu",
+    inputs: Inputs = None,
+    sizes: Sizes = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Watched:
+    """Runs a program once, op by op, and notes the statistics of every value.
+
+    Args:
+        exported: whose program.
+        record: the same, described.
+        device: where to run it.
+        inputs: what to run it with; the example's by default.
+        sizes: values of symbols, for fresh inputs.
+        progress: called every hundred ops.
+
+    Raises:
+        StepFailed: the program raises an error.
+        ValueError: there is no such device, input or size.
+        KeyboardInterrupt: the user interrupted; everything is as it was.
+    """
+    device = full_name(device)
+    lacking = missing_device(device)
+    if lacking:
+        raise ValueError(lacking)
+    with examined(exported, record, 0) as subject:
+        call = calls_of(subject, inputs, sizes)[0]
+        request = call.make()
+    found = Watched(record, request, device)
+    notes = Notes(record)
+    count = len(record.graphs[0].name)
+    started = time.perf_counter()
+    with found.running(exported, notes.observe) as run:
+        for number, _, value in run.walk():
+            notes.observe(0, number, value)
+            if progress and number % 100 == 0:
+                name = record.strings[record.graphs[0].name[number]]
+                progress(Progress(number, count, name, "watch"))
+    found.values = Values(
+        device=device,
+        inputs=call.label,
+        seconds=round(time.perf_counter() - started, 6),
+        memory=run.peak,
+        graphs=notes.columns(),
+    )
+    return found

@@ -1,0 +1,53 @@
+"""Watching from Python: the result, its text, and that no file keeps values unasked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer import Exploration, FixError, report
+
+
+@pytest.fixture(scope="module")
+def ex() -> Exploration:
+    torch.manual_seed(0)
+    found = explorer.explore(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), (torch.randn(2, 4),))
+    found.watch()
+    return found
+
+
+def test_an_op_is_asked_for_by_name(ex: Exploration) -> None:
+    run = ex.watch()
+
+    assert run["relu"].minimum == 0
+    assert run["relu"].zeros == pytest.approx(float((run.tensor("relu") == 0).float().mean()))
+    assert [each.name for each in run][-2:] == ["linear", "relu"]
+    assert "linear" in repr(run)
+    assert run.why() == "Every value is finite."
+    with pytest.raises(KeyError, match="Nearest: linear"):
+        run.tensor("linar")
+    with pytest.raises(FixError, match="gives no tensor"):
+        run.tensor("output")
+
+
+def test_no_file_keeps_values_unless_asked(ex: Exploration, tmp_path: Path) -> None:
+    assert ex.record.values is not None
+    plain, full = ex.to_json(tmp_path / "a.json"), ex.to_json(tmp_path / "b.json", values=True)
+    saved = ex.save(tmp_path / "a.pt2")
+
+    assert json.loads(plain.read_text())["values"] is None
+    assert json.loads(full.read_text())["values"]["graphs"]
+    assert explorer.load(saved).record.values is None
+    assert ex.session.state()["record"] == b""
+    assert len(report._held(ex.session, -1, False)) < len(report._held(ex.session, -1, True))
+
+
+def test_inputs_are_those_that_are_given(ex: Exploration) -> None:
+    assert ex.watch((torch.full((2, 4), 3.0),))["input"].mean == 3
+    with pytest.raises(FixError, match="positional arguments"):
+        ex.watch((1, 2))
