@@ -173,7 +173,7 @@ class Steps(torch.fx.Interpreter):
         return result
 
     def _count(self, value: Any, by: int) -> None:
-        """Notes that a value is needed, or is no more."""
+        """Notes that a value is held (1), or let go (-1)."""
         for each in (value,) if isinstance(value, torch.Tensor) else pytree.tree_leaves(value):
             if not isinstance(each, torch.Tensor) or each.layout is not torch.strided:
                 continue
