@@ -58,9 +58,9 @@ class WatchedRun:
     @property
     def nonfinite(self) -> tuple[NonFinite, ...]:
         """Ops that make a NaN or an infinity out of finite inputs, the first one first."""
-        from export_engine.values import nonfinite
+        from export_engine.values import nonfinite_ops
 
-        return tuple(nonfinite(self._record, self.values))
+        return tuple(nonfinite_ops(self._record, self.values))
 
     def tensor(self, op: str) -> torch.Tensor:
         """What an op gave, a copy on the CPU. The program runs again, up to that op.

@@ -12,7 +12,7 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.values.nonfinite import NonFinite as NonFinite
     from export_engine.values.nonfinite import explained as explained
-    from export_engine.values.nonfinite import nonfinite as nonfinite
+    from export_engine.values.nonfinite import nonfinite_ops as nonfinite_ops
     from export_engine.values.steps import StepFailed as StepFailed
     from export_engine.values.watching import Watched as Watched
     from export_engine.values.watching import watch as watch

@@ -38,7 +38,7 @@ class NonFinite(NamedTuple):
         return f"{self.name}{at} makes {self.count:,} {self.kind}{said}."
 
 
-def nonfinite(record: Record, values: Values) -> list[NonFinite]:
+def nonfinite_ops(record: Record, values: Values) -> list[NonFinite]:
     """Ops that make NaN out of inputs without NaN, or an infinity out of finite inputs; in order.
 
     An infinity that the code itself fills in, as a mask does, is none of them.
@@ -104,7 +104,7 @@ def explained(record: Record, found: NonFinite, tensor: Callable[[str], torch.Te
 
     Args:
         record: the program.
-        found: one of `nonfinite`.
+        found: one of `nonfinite_ops`.
         tensor: fetches what an op gave, by its name.
     """
     graph = record.graphs[found.graph]

@@ -13,7 +13,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import BINS, Record, check_record, encode, floats
 from export_engine.record.wire import decode
-from export_engine.values import StepFailed, Watched, nonfinite, watch
+from export_engine.values import StepFailed, Watched, nonfinite_ops, watch
 from export_engine.values.statistics import merged, statistics_of
 
 
@@ -186,7 +186,7 @@ class Log(nn.Module):
 def test_a_nan_is_traced_to_the_op_that_makes_it() -> None:
     attempt, record = exported(Log(), torch.tensor([0.5, 2.0, 3.0, 4.0]))
 
-    found = nonfinite(record, watch(attempt, record).values)
+    found = nonfinite_ops(record, watch(attempt, record).values)
 
     assert [(each.name, each.kind, each.count) for each in found] == [("log", "NaN", 1)]
     assert found[0].where.startswith("test_values.py:")
