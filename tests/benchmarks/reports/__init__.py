@@ -6,6 +6,12 @@ One module per topic; each model has the address of the report and the line that
 """
 
 from . import branches as branches
+from . import containers as containers
+from . import loops as loops
+from . import numbers_of_sizes as numbers_of_sizes
+from . import operators as operators
+from . import size_guards as size_guards
+from . import state as state
 from . import values as values
 from .case import REPORTED as REPORTED
 from .case import Reported as Reported
