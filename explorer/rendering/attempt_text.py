@@ -160,7 +160,7 @@ def fix_lines(record: Record) -> list[str]:
     failure = record.failure
     lines = []
     for number, fix in enumerate(failure.fixes if failure else []):
-        marks = " (lossy)" if fix.lossy else ""
+        marks = " (lossy)" if fix.lossy else " (fewer sizes)" if fix.narrows else ""
         lines.append(f"{number}: {fix.title}{marks}")
         if fix.kind == "shapes":
             lines.append(f"   {fix.before}  →  {fix.after}")

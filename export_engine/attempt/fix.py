@@ -23,6 +23,9 @@ class Fix:
     """One sentence: why it helps."""
     lossy: bool = False
     """Whether a requested dynamic dim becomes static, or an output may change."""
+    narrows: bool = False
+    """Whether the program rejects requested sizes that the model takes. Then it is not lossless,
+    though no dim becomes static and no output changes."""
     gives_up: str = ""
     """What is lost or changed: one sentence that names the line that forces it."""
     change: Callable[[Request], Request] = field(repr=False)

@@ -24,6 +24,7 @@ def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
         title=fix.title,
         why=fix.why,
         lossy=fix.lossy,
+        narrows=fix.narrows,
         gives_up=fix.gives_up,
         before=fix.before,
         after=fix.after,

@@ -184,19 +184,47 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
     if code is not None and problem.kind == "fixed":
-        if isinstance(statement, ast.For):
-            loop = f"for {code.text(statement.target)} in {code.text(statement.iter)}"
-            said = f": the loop `{loop}` is unrolled while tracing"
-            return said, _LOOP, code.span(statement.iter)
+        loop = _loop_of(statement)
+        if loop is not None:
+            text = f"for {code.text(loop.target)} in {code.text(loop.iter)}"
+            said = f": the loop `{text}` is unrolled while tracing"
+            return said, _LOOP, code.span(loop.iter)
+        number = _plain_number(statement)
+        if number is not None:
+            said = f": `{code.text(number)}` makes a plain number of it"
+            return said, why, code.span(number)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
             said = f": for other sizes the model raises an error, `if {code.text(statement.test)}`"
             return said, _REFUSAL, code.span(statement.test)
     span = (
         code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
     )
-    return (f": the code relies on {problem.condition}" if problem.condition else ""), why, span
+    relied = problem.condition and not _says_it_again(problem)
+    return (f": the code relies on {problem.condition}" if relied else ""), why, span
 
 
+def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
+    """The loop that a line runs."""
+    if isinstance(statement, ast.For):
+        return statement
+    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
+    return next((node for node in inner if isinstance(node, ast.comprehension)), None)
+
+
+def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
+    """The call on a line that makes a plain number of a size."""
+    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
+    calls = (node for node in inner if isinstance(node, ast.Call))
+    return next((call for call in calls if ast.unparse(call.func) in _PLAIN_NUMBERS), None)
+
+
+def _says_it_again(problem: Problem) -> bool:
+    """Whether the condition is only that a size is the example's: `batch == 3`."""
+    dim = problem.dims[0]
+    return problem.kind == "fixed" and problem.condition == f"{name_of(dim)} == {dim.example}"
+
+
+_PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
     "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
@@ -208,8 +236,8 @@ _LOOP = (
 )
 _REFUSAL = "The size is fixed in eager too: the model raises for other values."
 _WHY = {
-    "fixed": "The code uses this size in a way that works for one value only, such as comparing "
-    "it with a number or building a tensor of a fixed size.",
+    "fixed": "While tracing, this line needed the size as a plain number: to compare it, to count, "
+    "or as a fixed size of another tensor. The program then holds for that number only.",
     "zero-one": "",
     "multiple": "The code divides this size and needs no remainder, so not every size works.",
     "range": "The code branches on this size. The trace follows the branch of the example, and "

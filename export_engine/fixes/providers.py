@@ -66,7 +66,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
             with passing_over("trying a condition on the model"):
                 explained = replace(explained, diagnosis=tested(explained))
             _search(explained, progress, found)
-        fixes = sorted((each for each in found if isinstance(each, Fix)), key=lambda fix: fix.lossy)
+        fixes = sorted((each for each in found if isinstance(each, Fix)), key=_given_up)
     except KeyboardInterrupt:
         answered()
         fixes = []
@@ -76,6 +76,11 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     return replace(
         explained, fixes=tuple(fixes), refusals=tuple(dict.fromkeys(reasons)), traceback=text
     )
+
+
+def _given_up(fix: Fix) -> tuple[bool, bool]:
+    """What a fix gives up: the less, the earlier it is offered."""
+    return fix.lossy, fix.narrows
 
 
 def _drop_frames(error: BaseException) -> None:

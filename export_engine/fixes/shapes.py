@@ -17,7 +17,7 @@ import torch
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.diagnose import ExampleOutside, chain
 from export_engine.fixes.assumed_instead import assumed_instead
-from export_engine.fixes.tested_conditions import taken_all_the_same
+from export_engine.fixes.tested_conditions import as_traced, taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
@@ -78,15 +78,17 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
         yield from assumed_instead(attempt, before, (), progress, otherwise_lossy=True)
         return
     lost = [problem for problem in answer.problems if problem.lossy]
+    rejected = _rejected(answer, attempt.request)
     exported = answer.attempt if isinstance(answer.attempt, Exported) else None
     verdict = answer.agreement.verdict if answer.agreement else ""
     shapes = answer.shapes
     yield Fix(
         kind="shapes",
         title=_title(answer, lost),
-        why=_why(answer, attempt.request),
+        why=_why(answer, rejected),
         lossy=bool(lost) or verdict in ("differs", "refused"),
-        gives_up=_given_up(answer, lost),
+        narrows=bool(rejected),
+        gives_up=_given_up(answer, lost, rejected),
         change=lambda request: request.with_changes(shapes=shapes),
         before=str(before),
         after=str(shapes),
@@ -237,23 +239,32 @@ _FORMULAS = (
 )
 
 
-def _why(answer: _Answer, request: Request | None) -> str:
+def _rejected(answer: _Answer, request: Request | None) -> dict[str, int]:
+    """Conditions that only the example's path needs, each with a size that the model takes."""
+    if request is None:
+        return {}
+    taken = {each.text: taken_all_the_same(each, request) for each in answer.problems}
+    return {text: size for text, size in taken.items() if size is not None}
+
+
+def _why(answer: _Answer, rejected: Mapping[str, int]) -> str:
     """What the model requires, as opposed to only the example's path."""
-    texts = dict.fromkeys(
-        each.text
-        for each in answer.problems
-        if each.kind != "tied" and (request is None or taken_all_the_same(each, request) is None)
-    )
-    said = "; ".join(texts)
+    needed = (each.text for each in answer.problems if each.kind != "tied")
+    said = "; ".join(dict.fromkeys(text for text in needed if text not in rejected))
     return f"The model requires: {said}." if said else ""
 
 
-def _given_up(answer: _Answer, lost: list[Problem]) -> str:
+def _given_up(answer: _Answer, lost: list[Problem], rejected: Mapping[str, int]) -> str:
     """Sizes that the program rejects, and the conditions that remain runtime checks."""
     said = []
     for each in lost:
         because = f", because of the guard {each.condition}" if each.condition else ""
-        said.append(f"{each.text}{because}")
+        size = rejected.get(each.text)
+        said.append(f"{each.text if size is None else as_traced(each, size)}{because}")
+    for text, size in rejected.items():
+        name, narrowed, _ = text.partition(" must be ")
+        if narrowed:
+            said.append(f"The program rejects {name} = {size}, which the model takes")
     tied = [shortened(each.condition) for each in answer.problems if each.kind == "tied"]
     if tied:
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")

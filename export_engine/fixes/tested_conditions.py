@@ -12,7 +12,7 @@ from export_engine.attempt import Diagnosis, Failed, Request
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated
-from export_engine.shapes import Problem, with_size
+from export_engine.shapes import Problem, name_of, with_size
 from export_engine.verify import run
 
 _MOST = 3
@@ -31,12 +31,24 @@ def tested(attempt: Failed) -> Diagnosis | None:
     for problem in facts.problems[:_MOST]:
         size = taken_all_the_same(problem, request)
         if size is not None:
-            said = problem.text.replace(" must be ", " is ", 1)
-            holds = f"the program is right only where {said}: the model itself also runs at {size}"
-            diagnosis = replace(
-                diagnosis, sentence=diagnosis.sentence.replace(problem.text, holds), why=_WHY
-            )
+            sentence = diagnosis.sentence.replace(problem.text, as_traced(problem, size))
+            why = diagnosis.why if problem.kind == "fixed" else _WHY
+            diagnosis = replace(diagnosis, sentence=_begun(sentence), why=why)
     return diagnosis
+
+
+def as_traced(problem: Problem, size: int) -> str:
+    """A problem as what the trace needs, where the model takes another size: a clause."""
+    if problem.kind == "fixed":
+        dim = problem.dims[0]
+        fixed = f"{name_of(dim)} is fixed at {dim.example} while tracing"
+        return f"{fixed}, though the model itself also runs at {size}"
+    said = problem.text.replace(" must be ", " is ", 1)
+    return f"the program is right only where {said} (the model itself also runs at {size})"
+
+
+def _begun(sentence: str) -> str:
+    return f"T{sentence[1:]}" if sentence.startswith("the program") else sentence
 
 
 def taken_all_the_same(problem: Problem, request: Request) -> int | None:

@@ -31,6 +31,8 @@ class FixCard(msgspec.Struct, frozen=True):
     why: str = ""
     lossy: bool = False
     """Whether a requested dim becomes static, or an output may change."""
+    narrows: bool = False
+    """Whether the program rejects requested sizes that the model takes."""
     gives_up: str = ""
     before: str = ""
     after: str = ""

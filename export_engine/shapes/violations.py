@@ -36,7 +36,7 @@ class Problem:
     condition: str = ""
     """The line's condition, in the user's terms."""
     excluded: tuple[int, ...] = ()
-    """For a size that must be a multiple: some sizes that are not, to try them."""
+    """Some requested sizes that it excludes, to try them."""
 
     @property
     def lossy(self) -> bool:
@@ -92,7 +92,16 @@ def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) ->
         text = f"{name} is {dim.example} in the example, and torch specializes on 0 and 1"
         return Problem("zero-one", text, (dim,))
     cause = _cause(facts, dim)
-    return _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
+    problem = _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
+    return replace(problem, excluded=_others(facts, dim))
+
+
+def _others(facts: SizeFacts, dim: InputDim) -> tuple[int, ...]:
+    """Some requested sizes beside the example's."""
+    asked = _asked(facts, dim)
+    low, high = max(asked.low or 0, LEAST), asked.high
+    near = (dim.example + 1, 2 * dim.example, dim.example - 1)
+    return tuple(size for size in near if size >= low and (high is None or size <= high))
 
 
 def _cause(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
@@ -182,7 +191,7 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     beyond = _just_outside(sizes, low, asked.high)
     whole = all(dim.value == root for dim in dims)
-    excluded = tuple(beyond) if kind == "multiple" and whole else ()
+    excluded = tuple(beyond) if whole else ()
     seen: set[Stack] = set()
     for each in alone(facts, root):
         holds = function_of(each.condition, root)

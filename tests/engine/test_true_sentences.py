@@ -138,6 +138,67 @@ def test_a_condition_that_the_model_does_not_have_is_not_said_to_be_its() -> Non
         assert any("multiple" in each for each in why) == required, why
 
 
+class LongOrShort(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sin() if x.shape[0] > 6 else x.cos()
+
+
+class FirstSeven(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.narrow(0, 0, 7).sin()
+
+
+def test_a_bound_that_the_model_does_not_have_is_not_lossless() -> None:
+    for model, sizes, tried in ((LongOrShort(), 9, "seq = 6"), (FirstSeven(), 9, "")):
+        request = Request(target=model, args=(torch.ones(sizes),), shapes=Shapes.parse("x: seq"))
+        attempt = capture(request)
+        assert isinstance(attempt, Failed)
+        found = explain(attempt)
+        assert found.diagnosis is not None
+        said = found.diagnosis.sentence
+        assert ("the model itself also runs at 6" in said) == bool(tried), said
+        (fix,) = (each for each in found.fixes if each.kind == "shapes")
+        assert fix.narrows == bool(tried)
+        assert (f"rejects {tried}, which the model takes" in fix.gives_up) == bool(tried)
+        report = automatic.autofix(found)
+        assert (f"rejects {tried}" in report.sentence) == bool(tried), report.sentence
+
+
+class CountsRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(len(x), 2) + x.sum()
+
+
+class ListsRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.stack([row * 2 for row in x])
+
+
+class FixedRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(9)
+
+
+def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> None:
+    for model, freely, because in (
+        (CountsRows(), True, "`len(x)` makes a plain number of it"),
+        (ListsRows(), True, "the loop `for row in x` is unrolled while tracing"),
+        (FixedRows(), False, "rows can only be 9."),
+    ):
+        request = Request(target=model, args=(torch.ones(9),), shapes=Shapes.parse("x: rows"))
+        attempt = capture(request)
+        assert isinstance(attempt, Failed)
+        found = explain(attempt)
+        assert found.diagnosis is not None
+        said = found.diagnosis.sentence
+        assert because in said, said
+        assert "rows == 9" not in said, said
+        taken = "rows is fixed at 9 while tracing, though the model itself also runs at 10"
+        assert (taken in said) == freely, said
+        kept = next(fix for fix in found.fixes if fix.kind == "shapes")
+        assert (taken in kept.gives_up) == freely, kept.gives_up
+
+
 class Squares(nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         if x.shape[0] == y.shape[0]:

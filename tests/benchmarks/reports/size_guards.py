@@ -119,8 +119,8 @@ class BoundedPositions(nn.Module):
         self.embed = nn.Embedding(16, 4)
 
     def forward(self, ids: Tensor) -> Tensor:
-        at = self.positions[:, : ids.shape[1]]
-        return self.embed(at) + ids[..., None]  # <- here
+        at = self.positions[:, : ids.shape[1]]  # <- here
+        return self.embed(at) + ids[..., None]
 
 
 @reported(
@@ -137,7 +137,7 @@ class AssertsBatch(nn.Module):
 @reported(
     "https://github.com/pytorch/executorch/issues/9714",
     lambda n: (torch.randn(1, 70 + 33 * n, 4), torch.randn(1, 5 + n, 4)),
-    "x: _, x_seq[3..1024]; y: _, y_seq[1..255]",
+    "x: _, x_seq[3..1024], _; y: _, y_seq[1..255], _",
 )
 class Chunked32(nn.Module):
     def forward(self, x: Tensor, y: Tensor) -> Tensor:

@@ -232,6 +232,7 @@ export interface FixCard {
   title: string;
   why: string;
   lossy: boolean;
+  narrows: boolean;
   gives_up: string;
   before: string;
   after: string;

@@ -352,6 +352,7 @@ export function fixCard(fields: Partial<FixCard>): FixCard {
     title: "Bound b ≤ 16",
     why: "",
     lossy: false,
+    narrows: false,
     gives_up: "",
     before: "x: b",
     after: "x: b[..16]",

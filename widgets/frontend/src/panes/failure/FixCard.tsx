@@ -29,6 +29,7 @@ interface FixCardProps {
 
 export function FixCard({ store, program, fix, number, ticked, tick }: FixCardProps) {
   const titleId = `tx-fix-${store.current.value}-${number}`;
+  const givesUp = fix.lossy || fix.narrows;
   return (
     <li class="tx-fix" aria-labelledby={titleId} data-testid="fix">
       <div class="tx-fix-head">
@@ -58,8 +59,8 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
       </div>
       <p class="tx-fix-marks">
         <span class="tx-badge">{KINDS[fix.kind]}</span>
-        <span class={fix.lossy ? "tx-badge tx-badge-warn" : "tx-badge tx-badge-good"}>
-          {fix.lossy ? "lossy" : "lossless"}
+        <span class={givesUp ? "tx-badge tx-badge-warn" : "tx-badge tx-badge-good"}>
+          {fix.lossy ? "lossy" : fix.narrows ? "fewer sizes" : "lossless"}
         </span>
         {fix.tried && <span class="tx-badge">tried: exports with it</span>}
         <LineLink store={store} program={program} stack={fix.stack} />
@@ -76,7 +77,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
       ))}
       {fix.gives_up && (
         <p class="tx-fix-why">
-          <strong>{fix.lossy ? "Gives up: " : "Note: "}</strong>
+          <strong>{givesUp ? "Gives up: " : "Note: "}</strong>
           <Prose text={fix.gives_up} most={1000} />
         </p>
       )}
