@@ -22,6 +22,7 @@ from export_engine.source import (
     Stack,
     code_of,
     is_shown,
+    outside_helpers,
     without_repeats,
 )
 
@@ -124,6 +125,7 @@ def _place(frames: list[_Frame]) -> Place:
         stack.pop()
     if not stack:
         return Place()
+    stack = list(outside_helpers(tuple(stack)))
     positions = [position for location, position in frames if location == stack[-1]]
     return Place(tuple(stack), positions[-1])
 

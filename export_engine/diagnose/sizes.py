@@ -26,7 +26,7 @@ from export_engine.shapes import (
     size_facts,
     solve,
 )
-from export_engine.source import Span, Stack, code_of, outside_torch
+from export_engine.source import Span, Stack, code_of, in_the_model
 from export_engine.torch_internals import is_constraint_violation
 
 
@@ -127,7 +127,7 @@ def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
     ]
     last = known[-1] if known else None
     said = f" that {shortened(facts.text(last.condition))}" if last else " what the code relies on"
-    stack = outside_torch(last.stack) if last else ()
+    stack = in_the_model(last.stack) if last else ()
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
         sentence=f"torch cannot prove{said} for every size in the range.",

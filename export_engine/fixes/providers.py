@@ -23,6 +23,7 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import checks_and_numpy, data_dependent, size_guards
+from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.tested_conditions import tested
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Report
@@ -63,9 +64,14 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     found: list[Fix | NoFix] = []
     try:
         with counters_kept():
+            runs = True
+            with passing_over("running the model in eager"):
+                diagnosis, runs = beside_eager(explained)
+                explained = replace(explained, diagnosis=diagnosis)
             with passing_over("trying a condition on the model"):
                 explained = replace(explained, diagnosis=tested(explained))
-            _search(explained, progress, found)
+            if runs:
+                _search(explained, progress, found)
         fixes = sorted((each for each in found if isinstance(each, Fix)), key=_given_up)
     except KeyboardInterrupt:
         answered()

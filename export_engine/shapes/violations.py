@@ -10,7 +10,7 @@ from typing import Any, Literal
 from export_engine.shapes.dims import Bounds, Named
 from export_engine.shapes.range_solver import Condition, Progression, compiled
 from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
-from export_engine.source import Stack, outside_torch
+from export_engine.source import Stack, in_the_model
 from export_engine.torch_internals import linear_in, symbol_printer
 
 _MOST_COMBINATIONS = 2000
@@ -195,7 +195,7 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     seen: set[Stack] = set()
     for each in alone(facts, root):
         holds = function_of(each.condition, root)
-        line = outside_torch(each.stack)
+        line = in_the_model(each.stack)
         if line not in seen and not all(holds(size) for size in beyond):
             seen.add(line)
             yield replace(_with_cause(facts, kind, text, dims, each), excluded=excluded)
@@ -232,7 +232,7 @@ def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Proble
             continue
         about = each.condition.free_symbols
         dims = tuple(d for d in facts.dims if getattr(d.value, "free_symbols", set()) & about)
-        yield Problem("tied", f"{text} must hold", dims, outside_torch(each.stack), text)
+        yield Problem("tied", f"{text} must hold", dims, in_the_model(each.stack), text)
 
 
 def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progression]) -> bool:
@@ -249,7 +249,7 @@ def _with_cause(
     if cause is None:
         return Problem(kind, text, dims)
     condition = shortened(facts.text(cause.recorded))
-    return Problem(kind, text, dims, outside_torch(cause.stack), condition)
+    return Problem(kind, text, dims, in_the_model(cause.stack), condition)
 
 
 def name_of(dim: InputDim) -> str:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from export_engine.source.stacks import Location as Location
     from export_engine.source.stacks import Stack as Stack
     from export_engine.source.stacks import format_stack as format_stack
+    from export_engine.source.stacks import in_the_model as in_the_model
     from export_engine.source.stacks import is_shown as is_shown
-    from export_engine.source.stacks import outside_torch as outside_torch
+    from export_engine.source.stacks import outside_helpers as outside_helpers
     from export_engine.source.stacks import parse_stack_trace as parse_stack_trace
     from export_engine.source.stacks import user_stack as user_stack
     from export_engine.source.stacks import without_repeats as without_repeats

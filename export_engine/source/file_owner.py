@@ -29,3 +29,14 @@ def is_own(path: str) -> bool:
     return not path.startswith((TORCH, MADE_UP, *LIBRARIES)) and (
         not path.startswith("<") or path.startswith(("<ipython-input", "<stdin>"))
     )
+
+
+def package_of(path: str) -> str:
+    """The installed package that a file belongs to; empty for torch's, and for the user's own."""
+    if path.startswith((TORCH, MADE_UP)):
+        return ""
+    for packages in ("/site-packages/", "/dist-packages/"):
+        _, found, inside = path.replace(os.sep, "/").partition(packages)
+        if found:
+            return inside.partition("/")[0]
+    return ""

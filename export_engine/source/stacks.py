@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import FrameType
 from typing import NamedTuple
 
-from export_engine.source.file_owner import TORCH
+from export_engine.source.file_owner import TORCH, package_of
 
 _TORCH = TORCH.replace("\\", "/")
 _TORCH_NN = _TORCH + "nn/"
@@ -25,6 +25,8 @@ _EXPORTDB = _TORCH + "_export/db/examples/"
 _NN_PLUMBING = _TORCH_NN + "modules/module.py"
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
 _ENGINE = __file__.rsplit("/", 2)[0] + "/"
+_HELPERS = frozenset({"einops"})
+"""Packages whose layers are helpers too."""
 _PROMPTS = ("<ipython-input", "<stdin>")
 _FRAME_LINE = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d{1,9}), in (?P<function>.*)')
 
@@ -77,12 +79,23 @@ def is_shown(path: str) -> bool:
     return not standard and not path.startswith(_ENGINE)
 
 
-def outside_torch(stack: Stack) -> Stack:
-    """The stack up to the innermost line that is not one of torch's own modules'; all, if none."""
+def in_the_model(stack: Stack) -> Stack:
+    """The stack up to the innermost line of the model's code; all, if there is none.
+
+    That is not one of torch's own modules, nor of a package that it calls as a helper, such as
+    einops: one that runs no module of its own there.
+    """
     end = len(stack)
     while end > 1 and stack[end - 1].file.startswith(_TORCH):
         end -= 1
-    return stack[:end]
+    return outside_helpers(stack[:end])
+
+
+def outside_helpers(stack: Stack) -> Stack:
+    """The stack up to the innermost line that is not in a helper package; all, if there is none."""
+    modules = {package_of(each.file) for each in stack if each.function == "forward"} - _HELPERS
+    shown = [n for n, each in enumerate(stack, 1) if package_of(each.file) in {"", *modules}]
+    return stack[: shown[-1]] if shown else stack
 
 
 def without_repeats(locations: Iterable[Location]) -> Stack:

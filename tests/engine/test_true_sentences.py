@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
+import sysconfig
 from queue import SimpleQueue
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -18,6 +21,7 @@ from export_engine.fixes import automatic, explain, try_fixes
 from export_engine.fixes.automatic import Step
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
+from export_engine.source import Location, in_the_model
 from tests import planted
 
 
@@ -197,6 +201,59 @@ def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> 
         assert (taken in said) == freely, said
         kept = next(fix for fix in found.fixes if fix.kind == "shapes")
         assert (taken in kept.gives_up) == freely, kept.gives_up
+
+
+class NeedsIds(nn.Module):
+    def forward(self, x: torch.Tensor, ids: torch.Tensor | None = None) -> torch.Tensor:
+        if ids is None:
+            raise ValueError("specify ids")
+        return x if x.sum() > 0 else ids
+
+
+class RootOfSize(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / np.sqrt(x.shape[0])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_that_the_model_fails_in_eager_is_said_first(strict: bool) -> None:
+    attempt = capture(Request(target=NeedsIds(), args=(torch.ones(3),), strict=strict))
+    assert isinstance(attempt, Failed)
+    found = explain(attempt)
+    assert found.diagnosis is not None
+    assert found.diagnosis.kind is FailureKind.OWN_ERROR
+    assert found.diagnosis.sentence == (
+        "The model fails in eager too, with ValueError: specify ids."
+    )
+    assert 'raise ValueError("specify ids")' in linecache.getline(*found.diagnosis.stack[-1][:2])
+    assert not found.fixes
+
+
+def test_an_error_that_only_tracing_leads_to_is_not_called_the_models() -> None:
+    request = Request(target=RootOfSize(), args=(torch.ones(9),), shapes=Shapes.parse("x: n"))
+    attempt = capture(request)
+    assert isinstance(attempt, Failed)
+    found = explain(attempt).diagnosis
+    assert found is not None
+    assert found.sentence.startswith(
+        "The model runs in eager, but while tracing this line raised TypeError: "
+    )
+
+
+def test_the_place_is_the_users_line_and_not_inside_a_helper() -> None:
+    packages = sysconfig.get_paths()["purelib"]
+    model = Location("/home/me/model.py", 12, "forward")
+    einops = Location(f"{packages}/einops/einops.py", 600, "rearrange")
+    layer = Location(f"{packages}/einops/layers/torch.py", 16, "forward")
+    numpy = Location(f"{packages}/numpy/lib/scimath.py", 7, "sqrt")
+    library = Location(f"{packages}/transformers/models/m/modeling_m.py", 40, "forward")
+    masks = Location(f"{packages}/transformers/masking_utils.py", 9, "create_mask")
+    assert in_the_model((model, einops)) == (model,)
+    assert in_the_model((model, layer, einops)) == (model,)
+    assert in_the_model((model, library, masks, numpy)) == (model, library, masks)
+    assert in_the_model((model, masks)) == (model,)
+    assert in_the_model((library, einops)) == (library,)
+    assert in_the_model((numpy,)) == (numpy,)
 
 
 class Squares(nn.Module):

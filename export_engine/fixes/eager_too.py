@@ -1,0 +1,88 @@
+"""Whether a model that does not export runs in eager: if not, that is the first thing to say."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import replace
+
+import torch
+
+from export_engine.attempt import Diagnosis, Failed, Kind, Request
+from export_engine.capture import in_eval_mode, model_kept
+from export_engine.defects import passed_over
+from export_engine.diagnose import failing_place, message
+from export_engine.shapes import leaf_values
+from export_engine.torch_internals import is_fake
+from export_engine.verify import run
+
+_UNCHANGED = frozenset({Kind.NOT_A_MODULE, Kind.SHAPES_MISMATCH})
+_SAME_IN_EAGER = frozenset({Kind.DEVICE_MISMATCH, Kind.OPERATOR_FAILED})
+"""Kinds whose sentence says what is wrong in eager, too."""
+_LONGEST = 300
+_WHY_TRACING = (
+    "While tracing, sizes are symbols and tensors have no values, and this line does not take one "
+    "of them."
+)
+_WHY_EAGER = (
+    "An export traces a call of the model, so the call has to run without torch.export first."
+)
+
+
+def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
+    """The diagnosis in the light of a run in eager, and whether the model runs there."""
+    diagnosis, request = attempt.diagnosis, attempt.request
+    if diagnosis is None or request is None or request.fixed_by:
+        return diagnosis, True  # of a fixed request, the first attempt has told
+    if diagnosis.kind in _UNCHANGED:
+        return diagnosis, True
+    error = _eager_error(request)
+    if error is None:
+        return _while_tracing(diagnosis), True
+    if diagnosis.kind in _SAME_IN_EAGER:
+        sentence = f"The model fails in eager too. {diagnosis.sentence}"
+        return replace(diagnosis, sentence=sentence), False
+    said = " ".join(message(error).split())
+    said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+    place = failing_place(error)
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return Diagnosis(
+        kind=Kind.OWN_ERROR,
+        sentence=f"The model fails in eager too, with {what.rstrip('.')}.",
+        why=_WHY_EAGER,
+        stack=place.stack,
+        span=place.span,
+    ), False
+
+
+def _while_tracing(diagnosis: Diagnosis) -> Diagnosis:
+    """An error of the model's code that only tracing leads to, said to be that."""
+    said = diagnosis.sentence
+    if diagnosis.kind is not Kind.OWN_ERROR or not said.startswith(_RAISED):
+        return diagnosis
+    sentence = f"{_ONLY_TRACING}{said.removeprefix(_RAISED)}"
+    return replace(diagnosis, sentence=sentence, why=_WHY_TRACING)
+
+
+_RAISED = "The model itself raised "
+_ONLY_TRACING = "The model runs in eager, but while tracing this line raised "
+
+
+def _eager_error(request: Request) -> Exception | None:
+    """What the model raises on its own example in eager; None where it runs, or cannot be run."""
+    if any(each.is_meta or is_fake(each) for each in _tensors(request)):
+        return None
+    with in_eval_mode(request.target, request.eval_mode), model_kept(request.target):
+        try:
+            run(request.target, request, seed=0, grad=torch.is_grad_enabled())
+        except Exception as error:  # noqa: BLE001 - the model may raise whatever it likes
+            passed_over(error, "running the model in eager")
+            frames = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+            return None if "_copied" in frames else error
+    return None
+
+
+def _tensors(request: Request) -> list[torch.Tensor]:
+    """The tensors that a call works on."""
+    target = request.target
+    own = list(target.parameters()) if isinstance(target, torch.nn.Module) else []
+    return [*own, *(v for v in leaf_values(request).values() if isinstance(v, torch.Tensor))]
