@@ -118,7 +118,8 @@ def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
         raise EditError(
             f"The edited source is not valid Python: {error.msg}, line {error.lineno}"
         ) from error
-    new = {code.co_qualname: code for code in _codes(module)}
+    new = _by_name(module)
+    old = _by_name(_compiled(edit.before, edit.file))
     living: dict[str, list[FunctionType]] = {}
     for each in gc.get_objects():
         # not isinstance, which asks a weak reference for what it refers to
@@ -126,15 +127,50 @@ def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
             living.setdefault(each.__code__.co_qualname, []).append(each)
     swaps = []
     for wanted in edit.functions:
-        if wanted not in new or wanted not in living:
+        inner = [name for name in new if name.startswith(f"{wanted}.<locals>.")]
+        found = [name for name in (wanted, *inner) if name in living]
+        if wanted not in new or not found:
             raise EditError(
                 f"{wanted} cannot be found; run the cell or the import that defines it."
             )
-        for function in living[wanted]:
-            if new[wanted].co_freevars != function.__code__.co_freevars:
-                raise EditError(f"{wanted} now uses different variables of its enclosing scope.")
-            swaps.append((function, new[wanted]))
+        for name in found:
+            for function in living[name]:
+                code = _counterpart(function.__code__, old.get(name, []), new[name])
+                if code is None:
+                    continue
+                if code.co_freevars != function.__code__.co_freevars:
+                    raise EditError(f"{name} now uses different variables of its enclosing scope.")
+                swaps.append((function, code))
     return swaps
+
+
+def _compiled(text: str, file: str) -> CodeType | None:
+    """A text as code; None for one that is not valid Python, such as a cell with a magic."""
+    try:
+        return compile(text, file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _by_name(module: CodeType | None) -> dict[str, list[CodeType]]:
+    """The functions of a file by their qualified names, in the order of the text."""
+    found: dict[str, list[CodeType]] = {}
+    for code in _codes(module) if module is not None else ():
+        found.setdefault(code.co_qualname, []).append(code)
+    return {name: sorted(codes, key=lambda c: c.co_firstlineno) for name, codes in found.items()}
+
+
+def _counterpart(code: CodeType, old: list[CodeType], new: list[CodeType]) -> CodeType | None:
+    """What a function's code becomes; of several with its name, the one at its place in the text.
+
+    None where the edit made another number of them, so that their places say nothing.
+    """
+    if len(new) == 1 and len(old) < 2:
+        return new[0]
+    places = [each.co_firstlineno for each in old]
+    if len(old) != len(new) or code.co_firstlineno not in places:
+        return None
+    return new[places.index(code.co_firstlineno)]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from export_engine.diagnose.errors import message as message
     from export_engine.diagnose.explanations import explained_by as explained_by
     from export_engine.diagnose.explanations import graph_break_url as graph_break_url
+    from export_engine.diagnose.facts import DataDependent as DataDependent
     from export_engine.diagnose.facts import ExampleOutside as ExampleOutside
     from export_engine.diagnose.facts import NoFakeKernel as NoFakeKernel
     from export_engine.diagnose.facts import SizesViolated as SizesViolated

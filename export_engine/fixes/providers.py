@@ -46,7 +46,11 @@ PROVIDERS: tuple[Provider, ...] = (
     size_guards.offered,
 )
 """Providers for every failure."""
-LAST_RESORTS: tuple[Provider, ...] = (other_mode.offered, export_options.offered)
+LAST_RESORTS: tuple[Provider, ...] = (
+    other_mode.offered,
+    export_options.offered,
+    checks_and_numpy.assumed_on_data,
+)
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
 
 

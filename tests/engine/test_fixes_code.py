@@ -165,7 +165,10 @@ def test_every_form_of_branch_is_fixed_and_agrees_either_way(form: str, strict: 
 
 
 REFUSED = {
-    "attribute": ("if x.sum() > 0:\n    self.seen = x\nreturn x", "writes to `self.seen`"),
+    "attribute": (
+        "if x.sum() > 0:\n    self.seen = x\n    return x\nreturn x + 1",
+        "writes to `self.seen`",
+    ),
     "raises": ("if x.sum() > 0:\n    raise ValueError\nreturn x", "raises an error"),
     "prints": ("if x.sum() > 0:\n    print(x)\nreturn x", "for its effect"),
     "half": ("if x.sum() > 0:\n    y = x\nreturn y", "`y` has no value"),

@@ -22,6 +22,7 @@ from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.fixes.code.raise_to_check import only_raises, way_taken
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.torch_check import assumed
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
@@ -35,6 +36,23 @@ _LOOP = (
 )
 
 
+def assumed_on_data(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix | NoFix]:
+    """The example's way of a branch on tensor values, assumed for every input."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
+    if diagnosis.kind is Kind.BRANCH_ON_DATA:
+        try:
+            yield from _taken_for_granted(request, diagnosis, progress)
+        except Unclear as reason:
+            yield NoFix(f"The branch cannot be assumed here: {reason}.")
+
+
+_BRANCHES = (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE)
+
+
 def offered(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
@@ -45,7 +63,7 @@ def offered(
     if diagnosis.kind is Kind.LOOP_ON_DATA:
         yield NoFix(_LOOP)
     try:
-        if diagnosis.kind in (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE):
+        if diagnosis.kind in _BRANCHES:
             yield from _taken_for_granted(request, diagnosis, progress)
         elif diagnosis.kind is Kind.NUMPY:
             yield from _without_numpy(request, diagnosis, progress)
@@ -59,8 +77,10 @@ def _taken_for_granted(
 ) -> Iterator[Fix]:
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
+    if only_raises(text, line):
+        return
     for holds in (True, False):
-        made, condition = assumed(text, line, holds)
+        made, condition = _assumed(diagnosis, text, line, holds)
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
         changed = with_edit(request, edit)
         if not _runs(changed):
@@ -68,13 +88,13 @@ def _taken_for_granted(
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
         found = tried(request, edit)
-        if found is None or not leads_on(found, diagnosis):
+        if found is None or not leads_on(found, diagnosis, edit):
             return
         yield Fix(
             kind="code",
             title=f"Assume `{condition}`",
-            why="The example takes this branch. torch._check tells torch that every input does, "
-            "and asserts it at run time.",
+            why="The example takes this branch. The program asserts at run time that every input "
+            "does.",
             lossy=True,
             gives_up=f"The program rejects inputs for which `{condition}` does not hold.",
             change=partial(with_edit, edit=edit),
@@ -83,6 +103,17 @@ def _taken_for_granted(
             leads_to=found if isinstance(found, Exported) else None,
         )
         return
+
+
+def _assumed(diagnosis: Diagnosis, text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
+    """The text with one way of a branch assumed, and the condition; raises Unclear."""
+    facts = diagnosis.facts
+    if diagnosis.kind is Kind.BRANCH_ON_DATA or not getattr(facts, "condition", "number"):
+        return way_taken(text, line, holds, tensor=True)
+    try:
+        return assumed(text, line, holds)
+    except Unclear:
+        return way_taken(text, line, holds, tensor=False)
 
 
 def _without_numpy(
@@ -96,7 +127,7 @@ def _without_numpy(
     if progress:
         progress(Progress(0, 0, "replacing NumPy with torch", "fix"))
     found = tried(request, edit)
-    if found is None or not leads_on(found, diagnosis):
+    if found is None or not leads_on(found, diagnosis, edit):
         return
     yield Fix(
         kind="code",

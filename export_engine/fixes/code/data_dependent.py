@@ -10,54 +10,65 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from export_engine.attempt import (
+    Diagnosis,
     Edit,
     Exported,
     Failed,
     Fix,
     Kind,
-    Request,
     text_in_effect,
     unedited,
 )
+from export_engine.diagnose import DataDependent
+from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.distributions import unvalidated
+from export_engine.fixes.code.raise_to_check import checked, without_note
 from export_engine.fixes.code.rewrite import (
     Rewritten,
     branch_to_cond,
-    checked_at_run_time,
     without_bool,
     write_in_the_open,
 )
+from export_engine.fixes.code.select_to_where import chooses_numbers, selected, selects_alike
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
-from export_engine.source import Location
 
 __all__ = ["offered"]
 
-_REWRITES: dict[Kind, list[tuple[str, str, Callable[[str, int], Rewritten]]]] = {}
-for _kind in (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED):
-    _REWRITES[_kind] = [
-        (
-            "Rewrite the branch in line {line} with torch.cond",
-            "torch.cond puts both branches into the program, and the predicate selects one at "
-            "run time.",
-            branch_to_cond,
-        ),
-        (
-            "Keep the flag in line {line} a tensor",
-            "A flag that stays a tensor is evaluated at run time.",
-            without_bool,
-        ),
-    ]
-_REWRITES[Kind.UNBACKED_SIZE] = _REWRITES[Kind.BRANCH_ON_UNBACKED][:1]
-_REWRITES[Kind.ASSERT_ON_DATA] = [
+Rewrite = Callable[[str, int], Rewritten]
+_Rewrites = list[tuple[str, str, Rewrite]]
+
+_COND: _Rewrites = [
     (
-        "Make the assert in line {line} a runtime assertion",
-        "The check becomes an op of the program.",
-        checked_at_run_time,
+        "Rewrite the branch in line {line} with torch.cond",
+        "torch.cond puts both branches into the program, and the predicate selects one at run "
+        "time.",
+        branch_to_cond,
     )
 ]
-
-_REWRITES[Kind.DATA_WRITE] = [
+_WHERE: _Rewrites = [
+    (
+        "Select with torch.where in line {line}",
+        "torch.where computes both values and selects one at run time.",
+        selected,
+    )
+]
+_FLAG: _Rewrites = [
+    (
+        "Keep the flag in line {line} a tensor",
+        "A flag that stays a tensor is evaluated at run time.",
+        without_bool,
+    )
+]
+_NOTE: _Rewrites = [
+    (
+        "Skip the message in line {line} while exporting",
+        "The branch only warns or prints, so no output depends on it.",
+        without_note,
+    )
+]
+_WRITE: _Rewrites = [
     (
         "Write through detach() in line {line}",
         "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
@@ -65,6 +76,51 @@ _REWRITES[Kind.DATA_WRITE] = [
         write_in_the_open,
     )
 ]
+_COPY: _Rewrites = [
+    (
+        "Clone in line {line}",
+        "A branch of torch.cond returns new tensors and mutates none of its inputs.",
+        copied,
+    )
+]
+_UNCHECKED: _Rewrites = [
+    (
+        "Set validate_args=False in `{function}`",
+        "torch.distributions then does not read the values of its arguments to check them.",
+        unvalidated,
+    )
+]
+
+
+def _check(tensor: bool) -> _Rewrites:
+    return [
+        (
+            "Make the check in line {line} a runtime assertion",
+            "The check becomes an op of the program, which raises where it does not hold.",
+            partial(checked, tensor=tensor),
+        )
+    ]
+
+
+def _rewrites(diagnosis: Diagnosis, text: str, line: int) -> _Rewrites:
+    """What may help, the likeliest first; each refuses code that it does not fit."""
+    facts = diagnosis.facts
+    tensor = not (isinstance(facts, DataDependent) and facts.condition)
+    match diagnosis.kind:
+        case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
+            ways = _WHERE + _COND if chooses_numbers(text, line) else _COND + _WHERE
+            return [*_check(tensor), *_NOTE, *ways, *_FLAG, *_UNCHECKED]
+        case Kind.UNBACKED_SIZE:
+            return [*_check(tensor=False), *_COND]
+        case Kind.ASSERT_ON_DATA:
+            return [*_check(tensor), *_check(not tensor)]
+        case Kind.DATA_WRITE:
+            return _WRITE
+        case Kind.COND_ALIASES | Kind.COND_MUTATES:
+            return _COPY
+        case Kind.OUTPUT_FROM_DATA:
+            return _UNCHECKED
+    return []
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
@@ -73,20 +129,27 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     if request is None or diagnosis is None or not diagnosis.stack:
         return
     place = diagnosis.stack[-1]
-    for title, why, rewrite in _REWRITES.get(diagnosis.kind, ()):
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    for named, why, rewrite in _rewrites(diagnosis, text, line):
+        title = named.format(line=place.line, function=place.function)
         try:
-            edit = _edit(request, place, rewrite)
+            made = rewrite(text, line)
         except Unclear:
             continue
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
         if progress:
-            progress(Progress(0, 0, title.format(line=place.line), "fix"))
+            progress(Progress(0, 0, title, "fix"))
         found = tried(request, edit)
-        if found is None or not leads_on(found, diagnosis):
+        if found is None or not leads_on(found, diagnosis, edit):
+            continue
+        file = with_edit(request, edit).edits[-1].edited_file
+        if rewrite is selected and not (isinstance(found, Exported) and selects_alike(found, file)):
             continue
         yield Fix(
             kind="code",
-            title=title.format(line=place.line),
+            title=title,
             why=why,
+            gives_up=_GIVES_UP.get(named, ""),
             change=partial(with_edit, edit=edit),
             edits=with_edit(request, edit).edits,
             stack=diagnosis.stack,
@@ -95,8 +158,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
 
 
-def _edit(request: Request, place: Location, rewrite: Callable[[str, int], Rewritten]) -> Edit:
-    """A rewrite of the current text, as one edit of the original file."""
-    text, line = text_in_effect(request.edits, place.file, place.line)
-    made = rewrite(text, line)
-    return Edit(unedited(place.file), text, made.text, (made.function,))
+_GIVES_UP = {
+    _NOTE[0][0]: "The program does not warn.",
+    _UNCHECKED[0][0]: "The program does not reject arguments that the distribution rejects.",
+}

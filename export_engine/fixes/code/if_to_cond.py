@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from export_engine.fixes.code.branch_writes import without_writes
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.variables import (
     always_returns,
@@ -38,6 +39,8 @@ class Surroundings:
     """Names that are read later, also in outer blocks or the next iteration of a loop."""
     ends_function: bool
     """Whether its block is the function's own, so the rest runs to the end of the function."""
+    own: tuple[str, ...] = ()
+    """Names of tensors that the branches may write to."""
 
 
 def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatement], bool]:
@@ -51,7 +54,20 @@ def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatemen
     otherwise = _else(branch)
     if has_return(tree_of(then)) or (otherwise and has_return(tree_of(otherwise))):
         return _returning(branch, test, then, otherwise, around)
-    return _binding(branch, test, then, otherwise or [], around), False
+    moved = without_writes(branch, around.known)
+    if moved.names:
+        around = replace(
+            around,
+            known=around.known | {*moved.names},
+            used_later=around.used_later | {*moved.names},
+            own=moved.names,
+        )
+    then, otherwise = _body(moved.branch.body), _else(moved.branch)
+    made = _binding(moved.branch, test, then, otherwise or [], around)
+    if moved.before:
+        made[0] = made[0].with_changes(leading_lines=())
+        made = _led([*moved.before, *made, *moved.after], branch)
+    return made, False
 
 
 def conditional_as_cond(expression: cst.IfExp) -> cst.Call:
@@ -83,7 +99,7 @@ def _returning(
         takes_rest = True
         if not around.ends_function or not always_returns(tree_of(otherwise).body):
             raise Unclear("what follows the branch does not end with a return")
-    _refuse_effects(then, otherwise)
+    _refuse_effects((), then, otherwise)
     operands = _operands([then, otherwise], around)
     made: list[cst.BaseStatement] = [
         _function(_THEN, operands, [*then[:-1], *map(_returned, then[-1:])], branch),
@@ -100,7 +116,7 @@ def _binding(
     otherwise: list[cst.BaseStatement],
     around: Surroundings,
 ) -> list[cst.BaseStatement]:
-    _refuse_effects(then, otherwise)
+    _refuse_effects(around.own, then, otherwise)
     both = [*bound(tree_of(then)), *bound(tree_of(otherwise))]
     results = [name for name in dict.fromkeys(both) if name in around.used_later]
     if not results:
@@ -126,9 +142,9 @@ def _binding(
     return _led(made, branch)
 
 
-def _refuse_effects(*bodies: Sequence[cst.BaseStatement]) -> None:
+def _refuse_effects(own: Sequence[str], *bodies: Sequence[cst.BaseStatement]) -> None:
     for body in bodies:
-        what = effect(tree_of(body))
+        what = effect(tree_of(body), own)
         if what:
             raise Unclear(f"a branch {what}, which a branch of torch.cond must not")
 
@@ -209,7 +225,7 @@ def _computed(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            plain = isinstance(node.value, ast.Name | ast.Attribute)
+            plain = _may_be_view(node.value)
             names = {t.id for t in node.targets if isinstance(t, ast.Name)}
             found = found - names if plain else found | names
             for target in node.targets:
@@ -239,9 +255,32 @@ def _fresh(value: cst.BaseExpression) -> cst.BaseExpression:
             for each in value.elements
         ]
         return value.with_changes(elements=elements)
-    if isinstance(value, cst.Name | cst.Attribute):
+    if isinstance(value, cst.Name) and value.value in ("None", "True", "False"):
+        return value
+    text = cst.Module(body=[]).code_for_node(value)
+    if _may_be_view(ast.parse(text.strip(), mode="eval").body):
         return cst.Call(func=cst.Attribute(value, cst.Name("clone")))
     return value
+
+
+def _may_be_view(value: ast.expr) -> bool:
+    """Whether a value may be an input of the branch, or a view of one."""
+    if isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
+        return True
+    called = value.func if isinstance(value, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else ""
+    return name in _VIEWS or any(word in name.lower() for word in ("drop", "identity"))
+
+
+_VIEWS = frozenset(
+    {
+        *("t", "view", "view_as", "reshape", "transpose", "permute", "squeeze", "unsqueeze"),
+        *("expand", "expand_as", "flatten", "unflatten", "narrow", "select", "detach", "to"),
+        *("contiguous", "float", "half", "bfloat16", "double", "type_as", "movedim", "swapaxes"),
+        *("diagonal", "broadcast_to"),
+    }
+)
+"""Functions of tensors that may return their input, or a view of it."""
 
 
 def _body(block: cst.BaseSuite) -> list[cst.BaseStatement]:

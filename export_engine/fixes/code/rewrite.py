@@ -8,7 +8,7 @@ from typing import NamedTuple
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import Surroundings, as_cond, conditional_as_cond
 from export_engine.fixes.code.variables import bound, read, tree_of
 
@@ -39,15 +39,6 @@ def without_bool(text: str, line: int) -> Rewritten:
         Unclear: there is neither at that line.
     """
     return _rewritten(text, _Flag(line))
-
-
-def checked_at_run_time(text: str, line: int) -> Rewritten:
-    """The text with the `assert` at a line as a runtime assertion.
-
-    Raises:
-        Unclear: there is no assert at that line.
-    """
-    return _rewritten(text, _Assert(line))
 
 
 def write_in_the_open(text: str, line: int) -> Rewritten:
@@ -103,6 +94,13 @@ class _Rewriter(cst.CSTTransformer):
         if self.done and self.lacks_torch and "<locals>" not in self.path:
             self.lacks_torch = False
             return _with_import(updated_node)
+        return updated_node
+
+    def visit_Lambda(self, node: cst.Lambda) -> None:
+        self.path += ["<lambda>", "<locals>"]
+
+    def leave_Lambda(self, original_node: cst.Lambda, updated_node: cst.Lambda) -> cst.Lambda:
+        del self.path[-2:]
         return updated_node
 
 
@@ -203,34 +201,6 @@ class _Data(_Rewriter):
             return updated_node
         self.finish()
         return cst.Call(updated_node.with_changes(attr=cst.Name("detach")))
-
-
-class _Assert(_Rewriter):
-    """`assert test, message`."""
-
-    def leave_SimpleStatementLine(
-        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
-    ) -> cst.SimpleStatementLine:
-        if self.done or not self.path or not self.spans(original_node):
-            return updated_node
-        body = list(updated_node.body)
-        for number, statement in enumerate(body):
-            if isinstance(statement, cst.Assert):
-                self.finish()
-                body[number] = cst.Expr(_run_time_check(statement))
-        return updated_node.with_changes(body=body)
-
-
-def _run_time_check(statement: cst.Assert) -> cst.Call:
-    message = statement.msg
-    if message is not None and not isinstance(message, cst.SimpleString):
-        raise Unclear("the assert's message is computed")
-    said = message or cst.SimpleString('"assertion failed"')
-    test = predicate(statement.test).with_changes(lpar=[], rpar=[])
-    return cst.Call(
-        func=cst.parse_expression("torch.ops.aten._assert_async.msg"),
-        args=[cst.Arg(test), cst.Arg(said)],
-    )
 
 
 def _rewritten(before: str, rewriter: _Rewriter) -> Rewritten:

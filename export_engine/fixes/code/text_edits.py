@@ -52,6 +52,15 @@ class Source:
         """Where a node ends."""
         return self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
+    def line_start(self, node: ast.expr | ast.stmt) -> int:
+        """Where the line begins in which a node does."""
+        return self._starts[node.lineno - 1]
+
+    def line_end(self, node: ast.expr | ast.stmt) -> int:
+        """Where the line ends in which a node does, before its line break."""
+        line = node.end_lineno or node.lineno
+        return self._starts[line - 1] + len(self._lines[line - 1].rstrip("\r\n"))
+
     def of(self, node: ast.expr | ast.stmt) -> str:
         """A node's own text."""
         return self.text[self.start(node) : self.end(node)]

@@ -9,11 +9,20 @@ from export_engine.attempt import (
     EditError,
     Exported,
     Failed,
+    Kind,
     Request,
     combined,
+    unedited,
 )
 from export_engine.diagnose import diagnose
 from export_engine.fixes.try_fixes import try_request
+
+_OF_OPERATORS = frozenset(
+    {Kind.COND_BRANCHES_DIFFER, Kind.COND_MUTATES, Kind.COND_ALIASES, Kind.COND_SIDE_EFFECT}
+)
+
+_MARKS = ("torch.cond(", "torch.where(", "_check(", "_assert_async", "scan(", "while_loop(")
+"""What is in lines that rewrites make; other lines are the user's, perhaps indented."""
 
 
 def with_edit(request: Request, edit: Edit) -> Request:
@@ -29,10 +38,31 @@ def tried(request: Request, edit: Edit) -> Attempt | None:
         return None
 
 
-def leads_on(found: Attempt, diagnosis: Diagnosis) -> bool:
-    """Whether the program agrees with eager, or fails at a later line."""
+def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> bool:
+    """Whether the program agrees with eager, or fails at a later line of the user's.
+
+    Args:
+        found: the attempt with a fix.
+        diagnosis: of the failure before.
+        edit: of a code fix. A failure at a line that it made does not count.
+    """
     if isinstance(found, Exported):
         return found.agreement is None or found.agreement.verdict != "differs"
     assert isinstance(found, Failed)
     now = diagnose(found)
+    if edit is not None and (now.kind in _OF_OPERATORS - {diagnosis.kind} or _made(now, edit)):
+        return False
     return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)
+
+
+def _made(diagnosis: Diagnosis, edit: Edit) -> bool:
+    """Whether a failure is at a line that an edit made, and that the user never wrote."""
+    if not diagnosis.stack or unedited(diagnosis.stack[-1].file) != edit.file:
+        return False
+    place = diagnosis.stack[-1]
+    if place.file == edit.file:
+        return False
+    lines = edit.after.splitlines()
+    line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+    known = {each.strip() for each in edit.before.splitlines()}
+    return line not in known and any(mark in line for mark in _MARKS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
@@ -67,17 +67,37 @@ def bound(tree: ast.Module) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def effect(tree: ast.Module) -> str | None:
-    """A phrase for what torch.cond cannot do in a branch; None if it only computes."""
+def effect(tree: ast.Module, own: Iterable[str] = ()) -> str | None:
+    """A phrase for what torch.cond cannot do in a branch; None if it only computes.
+
+    Args:
+        tree: of the branch.
+        own: names of tensors that are the branch's own, which it may write to.
+    """
     for node in ast.walk(tree):
         for kind, what in _FORBIDDEN.items():
             if isinstance(node, kind):
                 return what
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            return f"writes to `{ast.unparse(node)}`"
-        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+            if _root(node) not in own:
+                return f"writes to `{ast.unparse(node)}`"
+        elif (
+            isinstance(node, ast.Expr)
+            and not isinstance(node.value, ast.Constant)
+            and _root(node.value) not in own
+        ):
             return f"runs `{ast.unparse(node)}` for its effect"
     return None
+
+
+def _root(node: ast.expr) -> str:
+    """The name whose element, or whose method, an expression is about."""
+    while not isinstance(node, ast.Name):
+        inner = getattr(node, "func", None) or getattr(node, "value", None)
+        if not isinstance(inner, ast.expr):
+            return ""
+        node = inner
+    return node.id
 
 
 def always_returns(statements: Sequence[ast.stmt]) -> bool:

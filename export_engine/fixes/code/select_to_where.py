@@ -1,0 +1,183 @@
+"""A data-dependent choice between two values as torch.where, which computes both and selects.
+
+Only pure values are chosen between. That both have the shape and dtype of the result is checked in
+the program: torch.where broadcasts, where Python's choice does not.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import libcst as cst
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.source import parse_stack_trace
+
+_OPERATORS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.MatMult: "@",
+    ast.Pow: "**",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+}
+
+
+def selected(text: str, line: int) -> Rewritten:
+    """The text with the `if`, or the conditional expression, at a line as torch.where.
+
+    Raises:
+        Unclear: there is none at that line, or it does more than choose a value.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.If) and _at(node.test, line):
+            return _chosen(source, node)
+        if isinstance(node, ast.IfExp) and _at(node.test, line):
+            made = _where(source, node.test, source.of(node.body), source.of(node.orelse))
+            _refuse_values(node.body, node.orelse)
+            return source.changed([Piece(source.start(node), source.end(node), made)])
+    raise Unclear("there is no choice at that line")
+
+
+def chooses_numbers(text: str, line: int) -> bool:
+    """Whether the choice at a line is between numbers, which torch.cond cannot return."""
+    try:
+        source = Source(text, line)
+    except Unclear:
+        return False
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.IfExp) and _at(node.test, line):
+            return _number(node.body) is not None or _number(node.orelse) is not None
+        if isinstance(node, ast.If) and _at(node.test, line):
+            values = [getattr(each, "value", None) for each in [*node.body, *node.orelse]]
+            return any(isinstance(v, ast.expr) and _number(v) is not None for v in values)
+    return False
+
+
+def selects_alike(found: Exported, edited_file: str) -> bool:
+    """Whether every torch.where of an edited file selects between values like its result."""
+    for node in found.program.graph.nodes:
+        if not str(node.target).startswith("aten.where."):
+            continue
+        stack = parse_stack_trace(node.meta.get("stack_trace") or "")
+        if not any(place.file == edited_file for place in stack[-1:]):
+            continue
+        result = node.meta.get("val")
+        for each in node.args[1:3]:
+            if isinstance(each, torch.fx.Node) and not _alike(each.meta.get("val"), result):
+                return False
+    return True
+
+
+def _alike(value: Any, result: Any) -> bool:
+    if not isinstance(value, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return False
+    return value.dtype == result.dtype and list(value.shape) == list(result.shape)
+
+
+def _at(test: ast.expr, line: int) -> bool:
+    return test.lineno <= line <= (test.end_lineno or test.lineno)
+
+
+def _chosen(source: Source, branch: ast.If) -> Rewritten:
+    if source.text[source.start(branch) :].startswith("elif"):
+        raise Unclear("an `elif` is reached only where the tests before it fail")
+    indent = source.indent(branch)
+    start, end = source.start(branch), source.end(branch)
+    if len(branch.body) == 1 and isinstance(branch.body[0], ast.Return):
+        then = branch.body[0].value
+        after = branch.orelse or _following(source.function, branch)
+        last = after[0] if after else None
+        if not isinstance(last, ast.Return) or last.value is None or then is None:
+            raise Unclear("only one way returns a value at once")
+        _refuse_values(then, last.value)
+        made = _where(source, branch.test, source.of(then), source.of(last.value))
+        return source.changed([Piece(start, max(end, source.end(last)), f"return {made}")])
+    ways = [_bound(source, branch.body), _bound(source, branch.orelse)]
+    names = list(dict.fromkeys([*ways[0], *ways[1]]))
+    lines = []
+    for name in names:
+        then, otherwise = (way.get(name, name) for way in ways)
+        lines.append(f"{name} = {_where(source, branch.test, then, otherwise)}")
+    if len(lines) > 1 and any(name in _names(branch.test) for name in names):
+        raise Unclear("the branches bind what the test reads")
+    return source.changed([Piece(start, end, f"\n{indent}".join(lines))])
+
+
+def _following(function: ast.AST, branch: ast.If) -> list[ast.stmt]:
+    """The statements behind a branch in its block."""
+    for node in ast.walk(function):
+        for part in ("body", "orelse"):
+            block = getattr(node, part, None)
+            if isinstance(block, list) and branch in block:
+                return block[block.index(branch) + 1 :]
+    return []
+
+
+def _bound(source: Source, block: list[ast.stmt]) -> dict[str, str]:
+    """The values that a block binds, none of which depends on another."""
+    found: dict[str, str] = {}
+    for each in block:
+        if isinstance(each, ast.Pass):
+            continue
+        if isinstance(each, ast.Assign) and len(each.targets) == 1:
+            target, value = each.targets[0], each.value
+            text = source.of(value)
+        elif isinstance(each, ast.AugAssign) and type(each.op) in _OPERATORS:
+            target, value = each.target, each.value
+            text = f"{source.of(target)} {_OPERATORS[type(each.op)]} ({source.of(value)})"
+        else:
+            raise Unclear("a branch does more than bind names")
+        if not isinstance(target, ast.Name) or target.id in found:
+            raise Unclear("a branch does more than bind names")
+        _refuse_values(value)
+        if _names(value) & found.keys():
+            raise Unclear("a branch computes one value from another")
+        found[target.id] = text
+    return found
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _refuse_values(*values: ast.expr) -> None:
+    """Raises Unclear for values that torch.where cannot select, or that must not be computed."""
+    numbers = [_number(value) for value in values]
+    if len(values) > 1 and None not in numbers and len(set(numbers)) > 1:
+        raise Unclear("it chooses between numbers of different kinds")
+    for value in values:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Await | ast.Yield | ast.NamedExpr | ast.Lambda | ast.JoinedStr):
+                raise Unclear("a value has an effect")
+            if isinstance(node, ast.Constant) and _kind(node) is None:
+                raise Unclear(f"`{node.value!r}` is not a tensor")
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Attribute) and called.attr.endswith("_"):
+                raise Unclear("a value is computed in place")
+        if isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            raise Unclear("it chooses between containers")
+
+
+def _kind(node: ast.Constant) -> type | None:
+    return type(node.value) if type(node.value) in (int, float, bool) else None
+
+
+def _number(value: ast.expr) -> type | None:
+    """The type of a number that stands there; None for anything else."""
+    inner = value.operand if isinstance(value, ast.UnaryOp) else value
+    return _kind(inner) if isinstance(inner, ast.Constant) else None
+
+
+def _where(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
+    made = predicate(cst.parse_expression(f"({source.of(test)})"))
+    asked = cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
+    return f"{source.torch}.where({asked}, {then}, {otherwise})"

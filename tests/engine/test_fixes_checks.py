@@ -1,0 +1,286 @@
+"""Code fixes of branches that raise, warn, select and write; of assumptions, and of factories."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+from typing import Any
+
+import pytest
+import torch
+
+from export_engine.attempt import Exported, Failed, Request, edited
+from export_engine.fixes import AutofixReport, autofix
+from export_engine.fixes.code.branch_copies import copied
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.distributions import unvalidated
+from export_engine.fixes.code.raise_to_check import checked, way_taken, without_note
+from export_engine.fixes.code.select_to_where import selected
+
+from .test_fixes_code import defined
+
+
+def fixed(body: str, name: str, *args: torch.Tensor, strict: bool = False) -> AutofixReport:
+    model, _ = defined(body, name)
+    return autofix(Request(target=model, args=args or (torch.rand(4, 3) + 1,), strict=strict))
+
+
+def after(report: AutofixReport) -> str:
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert report.attempt.agreement is not None
+    assert report.attempt.agreement.verdict in ("agrees", "not checked"), report.sentence
+    assert report.attempt.request is not None
+    return report.attempt.request.edits[0].after
+
+
+RAISES = {
+    "constant": (
+        "if x.isnan().any():\n    raise ValueError('nan')\nreturn x * 2",
+        "torch.ops.aten._assert_async.msg(torch.logical_not(x.isnan().any()), 'nan')",
+    ),
+    "computed": (
+        'if (x < -99).any():\n    raise ValueError(f"small {x.shape}")\nreturn x',
+        'torch._check((torch.logical_not((x < -99).any())).item(), lambda: f"small {x.shape}")',
+    ),
+    "flag_first": (
+        "if self.training and x.sum() > 1e9:\n    raise ValueError('large')\nreturn x",
+        "if self.training:",
+    ),
+    "otherwise": (
+        "if x.sum() > -1e9:\n    y = x * 2  # kept\n    y = y + 1\nelse:\n"
+        "    raise ValueError('no')\nreturn y",
+        "        y = x * 2  # kept\n        y = y + 1\n        return y",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", RAISES)
+@pytest.mark.slow
+def test_a_branch_that_only_raises_becomes_a_check_of_the_program(form: str) -> None:
+    body, made = RAISES[form]
+    assert made in after(fixed(body, f"raises_{form}"))
+
+
+@pytest.mark.slow
+def test_a_check_on_a_number_bounds_it_and_rejects_the_others() -> None:
+    body = """
+        n = x.sum().int().item()
+        if n > 5 or n < 0:
+            raise ValueError("n")
+        elif n == 77:
+            return x
+        return x * n
+    """
+    report = fixed(body, "number_bounds", torch.ones(3, 1))
+    assert 'torch._check(torch.sym_not(n > 5), lambda: "n")' in after(report)
+    assert isinstance(report.attempt, Exported)
+    program = report.attempt.program.module()
+    assert torch.equal(program(torch.ones(3, 1)), 3 * torch.ones(3, 1))
+    with pytest.raises(RuntimeError):
+        program(9 * torch.ones(3, 1))
+
+
+UNCHECKED = {
+    "does_more": "if x.sum() > 0:\n    self.seen = 1\n    raise ValueError\nreturn x",
+    "raises_again": (
+        "try:\n    y = x\nexcept ValueError:\n    if x.sum() > 0:\n        raise\nreturn x"
+    ),
+    "no_branch": "y = x.sum() > 0\nreturn y",
+}
+
+
+@pytest.mark.parametrize("form", UNCHECKED)
+def test_a_branch_that_does_more_than_raise_is_no_check(form: str) -> None:
+    _, text = defined(UNCHECKED[form], f"unchecked_{form}")
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if "x.sum() > 0" in each)
+    with pytest.raises(Unclear):
+        checked(text, line, tensor=True)
+
+
+def test_an_elif_that_raises_is_checked_in_an_else() -> None:
+    text = "import torch\ndef f(x, k):\n    if x is None:\n        y = 1\n    elif k > 3:\n"
+    text += "        raise ValueError('k')\n    return y\n"
+    made = checked(text, 5, tensor=False).text
+    assert (
+        "    else:\n        torch._check(torch.sym_not(k > 3), lambda: 'k')\n    return y" in made
+    )
+
+
+@pytest.mark.slow
+def test_a_branch_that_only_warns_is_skipped_and_the_fix_says_so() -> None:
+    body = "if x.max() > 1e3:\n    warnings.warn('large')\nreturn x * 2"
+    report = fixed(body, "warns")
+    assert "if not torch.compiler.is_exporting() and (x.max() > 1e3):" in after(report)
+    assert report.kept[0].fix.gives_up == "The program does not warn."
+
+
+@pytest.mark.parametrize("body", ["self.seen = x", "x.add_(1)", "helper.warm(x)", "y = print(x)"])
+def test_a_branch_with_an_effect_is_not_skipped(body: str) -> None:
+    with pytest.raises(Unclear):
+        without_note(f"def f(x):\n    if x.sum() > 0:\n        {body}\n    return x\n", 2)
+
+
+SELECTS = {
+    "numbers": ("s = 2.0 if x.max() > 1.5 else 1.0\nreturn x * s", "torch.where(x.max() > 1.5"),
+    "two": (
+        "if x.max() > 1.5:\n    s = 2.0\n    t = 1.0\nelse:\n    s, t = 3.0, 2.0\nreturn x * s + t",
+        "torch.cond(",
+    ),
+    "both": (
+        "if x.max() > 1.5:\n    s = 2.0; t = 1.0\nelse:\n    s = 1.0; t = 3.0\nreturn x * s + t",
+        "t = torch.where(x.max() > 1.5, 1.0, 3.0)",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["numbers", "both"])
+@pytest.mark.slow
+def test_a_choice_between_numbers_is_selected_with_where_and_agrees_either_way(form: str) -> None:
+    body, made = SELECTS[form]
+    report = fixed(body, f"selects_{form}")
+    assert made in after(report)
+    model, _ = defined(body, f"selects_again_{form}")
+    assert isinstance(report.attempt, Exported)
+    for x in (torch.zeros(4, 3), torch.full((4, 3), 9.0)):
+        assert torch.equal(report.attempt.program.module()(x), model(x))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("y = 1 if x.sum() > 0 else 2.0\nreturn x * y", "different kinds"),
+        ("y = None if x.sum() > 0 else x\nreturn y", "not a tensor"),
+        ("y = x.add_(1) if x.sum() > 0 else x\nreturn y", "in place"),
+        ("y = (x, x) if x.sum() > 0 else (x, 2 * x)\nreturn y", "containers"),
+        ("if x.sum() > 0:\n    print(x)\nreturn x", "more than bind"),
+        ("if x.sum() > 0:\n    y = x\n    z = y\nelse:\n    z = x\nreturn z", "from another"),
+    ],
+)
+def test_a_choice_that_is_no_selection_is_refused(body: str, reason: str) -> None:
+    text = f"import torch\ndef f(x):\n{textwrap.indent(body, '    ')}\n"
+    with pytest.raises(Unclear, match=reason):
+        selected(text, 3)
+
+
+@pytest.mark.slow
+def test_values_of_different_shapes_are_not_selected_but_a_way_can_be_assumed() -> None:
+    report = fixed("y = x.sum() if x.max() > 0.5 else x\nreturn y + 1", "shapes_differ")
+    assert isinstance(report.attempt, Failed)
+    (fix,) = report.attempt.fixes
+    assert fix.title == "Assume `x.max() > 0.5`"
+    assert fix.lossy
+    assert "rejects inputs" in fix.gives_up
+
+
+def test_an_assumed_way_replaces_the_branch() -> None:
+    text = "import torch\ndef f(x):\n    if x.sum() > 0:\n        y = 1  # kept\n    else:\n"
+    text += "        y = 2\n    return x + y\n"
+    made, condition = way_taken(text, 3, holds=True, tensor=True)
+    assert condition == "x.sum() > 0"
+    assert "    y = 1  # kept\n    return x + y" in made.text
+    other, condition = way_taken(text, 3, holds=False, tensor=True)
+    assert condition == "not (x.sum() > 0)"
+    assert "    y = 2\n    return x + y" in other.text
+
+
+WRITES = {
+    "attribute": "if x.max() > 1.5:\n    self.mean = self.mean + x[0]\nreturn x + self.mean",
+    "element": "y = x * 2\nif x.max() > 1.5:\n    y[0] = 7\n    y[:, 1].add_(3)\nreturn y",
+    "input": "if x.max() > 1.5:\n    x.clamp_(max=1.0)\nelse:\n    x[0] += 1\nreturn x * 2",
+    "view": "if x.max() > 1.5:\n    return x.t()\nreturn (x + 1).t()",
+}
+
+
+@pytest.mark.parametrize("form", WRITES)
+@pytest.mark.slow
+def test_what_a_branch_writes_is_written_after_torch_cond(form: str) -> None:
+    model, _ = defined(WRITES[form], f"writes_{form}")
+    model.register_buffer("mean", torch.zeros(3))
+    report = autofix(Request(target=model, args=(torch.rand(4, 3) + 1,)))
+    assert "torch.cond(" in after(report)
+    assert isinstance(report.attempt, Exported)
+    for x in (torch.zeros(4, 3), torch.full((4, 3), 9.0)):
+        model.mean.zero_()
+        theirs, mine = x.clone(), x.clone()
+        expected = model(theirs)
+        model.mean = torch.zeros(3)
+        program = report.attempt.program.module()
+        program.mean.zero_() if form == "attribute" else None
+        assert torch.equal(program(mine), expected)
+        assert torch.equal(mine, theirs)
+
+
+def test_a_branch_that_returns_its_input_is_cloned() -> None:
+    text = (
+        "def f(x):\n    def yes(x): return x\n    def no(x):\n        x.add_(1)\n        return x\n"
+    )
+    assert "return x.clone()" in copied(text, 2).text
+    assert "        x = x.clone()\n        x.add_(1)\n        return x\n" in copied(text, 4).text
+    with pytest.raises(Unclear):
+        copied("def f(x):\n    return 1\n", 2)
+
+
+@pytest.mark.slow
+def test_a_cond_that_cannot_export_is_not_kept() -> None:
+    body = "if x.max() > 1.5:\n    y = x\nelse:\n    y = x.long()\nreturn y.sum()"
+    report = fixed(body, "differs")
+    assert isinstance(report.attempt, Failed)
+    assert not any(step.kept for step in report.steps)
+    assert not any("torch.cond" in fix.title for fix in report.attempt.fixes)
+
+
+def test_distributions_do_not_validate() -> None:
+    text = "def f(x):\n    d = torch.distributions.Normal(x, x + 1)\n    return d.log_prob(x)\n"
+    assert "Normal(x, x + 1, validate_args=False)" in unvalidated(text, 3).text
+    with pytest.raises(Unclear):
+        unvalidated("def f(x):\n    return Linear(x)\n", 2)
+
+
+FACTORY = """
+import functools
+import torch
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+    return wrapper
+
+def make(scale, other):
+    if other:
+        def forward(x):
+            return x * scale
+    else:
+        @logged
+        def forward(x):
+            if x.sum() > 0:
+                return x * scale
+            return x - scale
+    return forward
+
+choose = lambda x: x.sin() if x.sum() > 0 else x.cos()
+"""
+
+
+def module_of(text: str, name: str) -> dict[str, Any]:
+    file = f"/cells/{name}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names: dict[str, Any] = {"__name__": name}
+    exec(compile(text, file, "exec"), names)
+    return names
+
+
+@pytest.mark.slow
+def test_functions_made_by_a_factory_and_lambdas_are_fixed() -> None:
+    names = module_of(FACTORY, "factory")
+    other, target = names["make"](3.0, True), names["make"](2.0, False)
+    report = autofix(Request(target=target, args=(torch.rand(3),)))
+    assert "torch.cond(" in after(report)
+    assert isinstance(report.attempt, Exported)
+    x = torch.tensor([-1.0, -2.0])
+    for y in (x.repeat(2)[:3], -x.repeat(2)[:3]):
+        assert torch.equal(report.attempt.program.module()(y), target(y))
+    assert report.attempt.request is not None
+    with edited(report.attempt.request.edits):
+        assert torch.equal(other(x), x * 3)
+    assert "torch.cond(" in after(autofix(Request(target=names["choose"], args=(x,))))
