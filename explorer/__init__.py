@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from explorer.bug_report import Doctor, doctor
     from explorer.comparison import Comparison
     from explorer.diffing import diff
+    from explorer.explaining import CodePage, explain
     from explorer.exploration import Exploration, ExportFailed
     from explorer.exportdb.library import Library
     from explorer.exporting import explore, load
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from export_engine.progress import Progress as Progress
 
 __all__ = [
+    "CodePage",
     "Comparison",
     "CompileComparison",
     "Doctor",
@@ -48,6 +50,7 @@ __all__ = [
     "compare_with_compile",
     "diff",
     "doctor",
+    "explain",
     "explore",
     "exportdb",
     "guide",
@@ -56,6 +59,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CodePage": "explaining",
     "Comparison": "comparison",
     "CompileComparison": "vs_compile",
     "Doctor": "bug_report",
@@ -71,6 +75,7 @@ _HOMES = {
     "compare_with_compile": "vs_compile",
     "diff": "diffing",
     "doctor": "bug_report",
+    "explain": "explaining",
     "explore": "exporting",
     "guide": "guiding",
     "lesson": "lessons",

@@ -13,6 +13,7 @@ from typing import Any
 from explorer.bug_report import doctor
 from explorer.checked_ahead import check_ahead
 from explorer.diffing import diff
+from explorer.explaining import explain
 from explorer.exploration import Exploration
 from explorer.exporting import explore, load
 from explorer.own_defects import OURS, own_defect
@@ -56,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         _say(json.dumps(record_schema(), indent=1))
         return OK
+    if asked.explain:
+        return _explain(asked.explain)
     if asked.doctor:
         _say(doctor())
         return OK
@@ -72,6 +75,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return DEFECT
         sys.stderr.write(f"export-explorer: {error}\n")
         return USAGE
+
+
+def _explain(code: str) -> int:
+    """Prints the page on a code."""
+    try:
+        _say(explain(code))
+    except LookupError as error:
+        sys.stderr.write(f"export-explorer: {error}\n")
+        return USAGE
+    return OK
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print versions, backends and devices, for a bug report",
     )
+    parser.add_argument("--explain", metavar="CODE", help="what a code such as EX111 means")
     parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
     return parser
 

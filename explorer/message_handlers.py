@@ -108,6 +108,14 @@ class MessageHandlers:
             raise Refusal(f"This torch has no page {asked.name} in its registry of graph breaks.")
         return m.BreakPage(page)
 
+    def _explain(self, asked: m.ByName) -> m.CodeText:
+        from export_engine.codes import NoSuchCode
+
+        try:
+            return code_text(asked.name)
+        except NoSuchCode as error:
+            raise Refusal(str(error)) from error
+
     def _apply(self, asked: m.FixChoice) -> m.NewAttempt:
         return m.NewAttempt(self._session.apply(asked.attempt, asked.fixes, self._report))
 
@@ -211,6 +219,16 @@ def printed(record: Any, graph: int, most: float = 1.0) -> m.Code:
     text = printed_graph(record, graph)
     seconds = most if record.sources_inside else math.inf  # its texts come from whoever made it
     return m.Code(python_lines("\n".join(text.lines), seconds), list(text.nodes))
+
+
+def code_text(code: str) -> m.CodeText:
+    """The page on a stable code. Raises NoSuchCode."""
+    from export_engine.codes import page_on
+    from export_engine.source import python_lines
+
+    page = page_on(code)
+    lines = python_lines(page.example)
+    return m.CodeText(lines, page.code, page.title, page.means, page.cure, page.why)
 
 
 def _check(key: str, value: int, count: int) -> None:

@@ -20,7 +20,7 @@ from explorer.session import Session
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from explorer.page.messages import Code
+    from explorer.page.messages import Code, CodeText
     from export_engine.record import Record
     from export_engine.source import Token
 
@@ -145,8 +145,19 @@ def _held(session: Session, compared: int, values: bool) -> bytes:
         codes=[_codes(entry) for entry in entries],
         diffs=_between(entries, diff_records),
         texts=_between(entries, text_differences),
+        pages=_pages(entries),
     )
     return msgspec.json.encode(held)
+
+
+def _pages(entries: Sequence[Entry]) -> dict[str, CodeText]:
+    """The pages on the codes of all attempts; a file may name codes that this version lacks."""
+    from explorer.message_handlers import code_text
+    from export_engine.codes import CODES
+    from export_engine.record import codes_in
+
+    found = {code for entry in entries for code in codes_in(entry.record) if code in CODES}
+    return {code: code_text(code) for code in sorted(found)}
 
 
 def _between(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import hatch_build
+from export_engine.codes import CODES
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
@@ -61,7 +62,11 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
 
     assert names >= sources | built | typed
     rest = {name for name in names - sources - built - typed if ".dist-info/" not in name}
-    assert rest == {"widgets/static/sources.sha256", "export_engine/archive/operators.txt"}
+    pages = {f"export_engine/codes/pages/{code}.md" for code in CODES}
+    assert rest == pages | {
+        "widgets/static/sources.sha256",
+        "export_engine/archive/operators.txt",
+    }
 
 
 def test_it_has_the_licences_of_all_that_is_in_it(wheel: zipfile.ZipFile) -> None:

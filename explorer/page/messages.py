@@ -159,6 +159,16 @@ class BreakPage(Struct):
     page: GraphBreakPage
 
 
+class CodeText(Lines):
+    """The page on a stable code, its example highlighted."""
+
+    code: str
+    title: str
+    means: str
+    cure: str
+    why: str
+
+
 class CaseList(Struct):
     """All cases, and the version of torch that they are of."""
 
@@ -217,6 +227,8 @@ class Frozen(Struct):
     """Per attempt, how it differs from each other one; null where there is nothing to compare."""
     texts: list[list[list[TextDiff] | None]]
     """The same of their texts."""
+    pages: dict[str, CodeText]
+    """The pages on the codes that stand in the Records."""
 
 
 class Message(NamedTuple):
@@ -243,6 +255,7 @@ ASKS = {
     ),
     "case": Message(ByName, CasePage, "A case of ExportDB."),
     "break": Message(ByName, BreakPage, "A page of torch's registry of graph breaks."),
+    "explain": Message(ByName, CodeText, "The page on a stable code."),
     "apply": Message(
         FixChoice,
         NewAttempt,

@@ -26,7 +26,8 @@ def summary(record: Record, others: Sequence[str] = ()) -> str:
         record: the attempt.
         others: verdicts of other attempts at the same call.
     """
-    lines = [cut(record.title or "program"), cut(f"  {record.verdict}")]
+    code = record.failure.code if record.failure else ""
+    lines = [cut(record.title or "program"), cut(f"  {record.verdict}{_coded(code)}")]
     lines += [cut(f"  also tried: {other}") for other in others]
     lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
     lines += _section("Decomposed", level_lines(record))
@@ -96,8 +97,13 @@ def level_lines(record: Record) -> list[str]:
 def finding_lines(record: Record) -> list[str]:
     """What is wrong or surprising, a line each."""
     return [
-        f"{each.severity}: {each.sentence}{_at(record, each.stack)}" for each in record.findings
+        f"{each.severity}{_coded(each.code)}: {each.sentence}{_at(record, each.stack)}"
+        for each in record.findings
     ]
+
+
+def _coded(code: str) -> str:
+    return f" {code}" if code else ""
 
 
 def unknown_lines(record: Record) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from export_engine.codes import code_of
 from export_engine.source import Span, Stack
 
 
@@ -48,6 +49,11 @@ class Kind(StrEnum):
     GRAPH_BREAK = "Python that strict mode cannot trace"
     OWN_ERROR = "The model itself raised an error"
     UNKNOWN = "An unknown failure"
+
+    @property
+    def code(self) -> str:
+        """Its stable code: `EX111`."""
+        return code_of("diagnosis", self.name)
 
 
 @dataclass(frozen=True)

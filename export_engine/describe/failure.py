@@ -28,4 +28,5 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         related=[Related(each.text, stacks.number(each.stack)) for each in diagnosis.related],
         links=[Link(each.kind, each.name, each.text, each.url) for each in diagnosis.links],
         fixes=[fix_card(fix, stacks, attempt.request) for fix in attempt.fixes],
+        code=diagnosis.kind.code,
     )

@@ -63,6 +63,7 @@ def _row(finding: Finding, stacks: Stacks, fix: int, request: Request | None) ->
         guard=finding.guard,
         fix=fix,
         card=fix_card(finding.fix, stacks, request) if finding.fix else None,
+        code=finding.kind.code,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from export_engine.codes import code_of
 from export_engine.source import Stack
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ class Kind(StrEnum):
     RANDOM = "Random numbers"
     SYNCHRONISES = "A device synchronization"
     PREDICATE = "A predicate of several elements"
+
+    @property
+    def code(self) -> str:
+        """Its stable code: `EX201`."""
+        return code_of("finding", self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from export_engine.record.program_diff import Why as Why
     from export_engine.record.record import Record as Record
     from export_engine.record.record import Timing as Timing
+    from export_engine.record.record import codes_in as codes_in
     from export_engine.record.runs import Profile as Profile
     from export_engine.record.runs import RunError as RunError
     from export_engine.record.runs import RunRow as RunRow

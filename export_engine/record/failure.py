@@ -54,3 +54,5 @@ class Failure(msgspec.Struct, frozen=True):
     related: list[Related] = []
     links: list[Link] = []
     fixes: list[FixCard] = []
+    code: str = ""
+    """The stable code of its kind: `EX111`; `explorer.explain` has a page on it."""

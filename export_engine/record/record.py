@@ -106,3 +106,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The profile, if measured."""
     values: Values | None = None
     """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""
+
+
+def codes_in(record: Record) -> list[str]:
+    """The stable codes in a Record: of its failure, its findings and its guarantees, in order."""
+    rows = record.verification.rows if record.verification else []
+    failure = [record.failure.code] if record.failure else []
+    found = [*failure, *(each.code for each in record.findings), *(each.code for each in rows)]
+    return [each for each in dict.fromkeys(found) if each]

@@ -86,6 +86,8 @@ class FindingRow(msgspec.Struct, frozen=True):
     """Its fix, as a number among `fixes` of the attempt."""
     card: FixCard | None = None
     """That fix."""
+    code: str = ""
+    """The stable code of its kind: `EX201`; `explorer.explain` has a page on it."""
 
 
 class GuaranteeRow(msgspec.Struct, frozen=True):
@@ -106,6 +108,8 @@ class GuaranteeRow(msgspec.Struct, frozen=True):
     """If it cannot be checked, what is missing, such as the eager model."""
     report: str = ""
     """If the check itself failed, the report for Export Explorer."""
+    code: str = ""
+    """Its stable code: `EX301`; `explorer.explain` has a page on it."""
 
 
 class Verification(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from export_engine.codes import code_of
 from export_engine.record import GuaranteeRow, Record, Verification
 from export_engine.verify.guarantee import Verified
 
@@ -22,6 +23,7 @@ def with_verification(record: Record, verified: Verified) -> Record:
             names.index(each.node) if each.node in names else -1,
             each.lacking,
             each.report,
+            code_of("guarantee", each.name),
         )
         for each in verified.guarantees
     ]

@@ -21,11 +21,15 @@ const FROZEN: Frozen = {
   codes: [[{ lines: [], nodes: [4] }]],
   diffs: [[null]],
   texts: [[null]],
+  pages: {
+    EX201: { code: "EX201", title: "Baked", means: "", cure: "", why: "", lines: [] },
+  },
 };
 
 test("a page answers from what it holds", async () => {
   const host = new FrozenHost(FROZEN);
   expect((await host.ask("record", { attempt: 0 })).getUint8(1)).toBe(2);
+  expect((await host.ask("explain", { name: "EX201" })).title).toBe("Baked");
   expect(await host.ask("source", { attempt: 0, file: 0 })).toEqual({ lines: [[["k", "def"]]] });
   expect(await host.ask("code", { attempt: 0, graph: 0 })).toEqual({ lines: [], nodes: [4] });
 });

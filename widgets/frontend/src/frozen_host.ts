@@ -1,11 +1,11 @@
 /** The Host of a page without a kernel: everything that a view may ask for lies in the page. */
 
 import type { Asks, AttemptHead, Host, Layout } from "./host";
-import type { Frozen, OfFile, OfGraph, OfPair } from "./messages.gen";
+import type { ByName, Frozen, OfFile, OfGraph, OfPair } from "./messages.gen";
 
 export type { Frozen };
 
-type Place = OfFile & OfGraph & OfPair;
+type Place = OfFile & OfGraph & OfPair & ByName;
 
 export class FrozenHost implements Host {
   readonly layout: Layout = "all";
@@ -40,7 +40,7 @@ export class FrozenHost implements Host {
 
   private answer(
     kind: keyof Asks,
-    { attempt = -1, file = -1, graph = -1, other = -1 }: Partial<Place>,
+    { attempt = -1, file = -1, graph = -1, other = -1, name = "" }: Partial<Place>,
   ): unknown {
     switch (kind) {
       case "record":
@@ -53,6 +53,8 @@ export class FrozenHost implements Host {
         return this.frozen.diffs[attempt]?.[other] ?? missing("comparison");
       case "texts":
         return this.frozen.texts[attempt]?.[other] ?? missing("comparison");
+      case "explain":
+        return this.frozen.pages[name] ?? missing("page on this code");
       default:
         throw new Error("This page is a report. Open it in a notebook to act on it.");
     }

@@ -19,6 +19,15 @@ export interface Code {
   nodes: number[];
 }
 
+export interface CodeText {
+  lines: Token[][];
+  code: string;
+  title: string;
+  means: string;
+  cure: string;
+  why: string;
+}
+
 export interface Frozen {
   attempts: AttemptHead[];
   current: number;
@@ -28,6 +37,7 @@ export interface Frozen {
   codes: Code[][];
   diffs: ((ProgramDiff | null)[])[];
   texts: ((TextDiff[] | null)[])[];
+  pages: { [key: string]: CodeText };
 }
 
 export interface OfAttempt {
@@ -168,6 +178,8 @@ export interface Asks {
   case: { request: ByName; reply: CasePage };
   /** A page of torch's registry of graph breaks. */
   break: { request: ByName; reply: BreakPage };
+  /** The page on a stable code. */
+  explain: { request: ByName; reply: CodeText };
   /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
   apply: { request: FixChoice; reply: NewAttempt };
   /** Applies lossless fixes until one exports or none is left. */

@@ -255,6 +255,7 @@ export interface Failure {
   related: Related[];
   links: Link[];
   fixes: FixCard[];
+  code: string;
 }
 
 export interface TrialRow {
@@ -299,6 +300,7 @@ export interface FindingRow {
   guard: number;
   fix: number;
   card: FixCard | null;
+  code: string;
 }
 
 export interface GuaranteeRow {
@@ -310,6 +312,7 @@ export interface GuaranteeRow {
   node: number;
   lacking: string;
   report: string;
+  code: string;
 }
 
 export interface Verification {

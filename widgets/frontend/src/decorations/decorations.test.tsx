@@ -23,6 +23,7 @@ const PLAIN = { housekeeping: false, parameters: false };
 
 const finding = (node: number, severity: FindingRow["severity"]): FindingRow => ({
   kind: "baked",
+  code: "EX201",
   heading: `A ${severity} thing`,
   severity,
   sentence: "It is so.",

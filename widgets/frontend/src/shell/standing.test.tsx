@@ -39,6 +39,7 @@ const verified = (verdict: Verification["verdict"]): Verification => ({
   rows: [
     {
       name: "flat",
+      code: "EX301",
       claim: "Flat",
       verdict,
       sentence: "",

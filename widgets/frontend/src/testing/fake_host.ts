@@ -24,6 +24,8 @@ export interface Answers {
   /** A case, and a page on a graph break; without them, they are refused. */
   case?: Asks["case"]["reply"];
   break?: Asks["break"]["reply"];
+  /** The page on a stable code; without it, it is refused. */
+  explain?: Asks["explain"]["reply"];
 }
 
 export class FakeHost implements Host {
@@ -102,7 +104,9 @@ export class FakeHost implements Host {
       if (typeof answer === "string") throw new Error(answer);
       return answer;
     }
-    if ((kind === "case" || kind === "break") && this.answers[kind]) return this.answers[kind];
+    if (kind === "case" || kind === "break" || kind === "explain") {
+      if (this.answers[kind]) return this.answers[kind];
+    }
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "setups" && this.answers.setups) return this.answers.setups;
     if (kind === "code" && this.answers.code) return this.answers.code;

@@ -369,6 +369,7 @@ export function failureOf(fields: Partial<Failure>): Failure {
   return {
     error: "UserError",
     kind: "The requested dynamic shapes do not hold",
+    code: "EX102",
     known: true,
     sentence: "b must be at most 16.",
     why: "",

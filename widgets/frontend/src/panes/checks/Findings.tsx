@@ -5,6 +5,7 @@ import { nodeId, type Program } from "../../program";
 import type { FindingRow } from "../../record.gen";
 import type { Store } from "../../store";
 import { FixCard } from "../failure/FixCard";
+import { CodePage } from "../parts/CodePage";
 import { LineLink } from "../parts/LineLink";
 import { Empty, Prose } from "../parts/parts";
 
@@ -87,6 +88,7 @@ function Finding({ store, program, finding }: Props & { finding: FindingRow }) {
       <p class="tx-lead">
         <Prose text={finding.why} />
       </p>
+      <CodePage store={store} code={finding.code} />
       {finding.card && (
         <ul class="tx-fix-list">
           <FixCard

@@ -5,6 +5,7 @@ import { capped } from "../../format";
 import type { Program } from "../../program";
 import type { GuaranteeRow, Verification } from "../../record.gen";
 import type { Store } from "../../store";
+import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
 import { Empty, Prose, Sentence } from "../parts/parts";
 
@@ -133,6 +134,7 @@ function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
           origin="guarantees"
         />
       </p>
+      <CodePage store={store} code={row.code} />
       {row.report && (
         <div>
           <CopyButton text={() => row.report} label="Copy the report" />

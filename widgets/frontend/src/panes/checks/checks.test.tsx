@@ -2,7 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 import type { FindingRow, GuaranteeRow, Record, Verification } from "../../record.gen";
-import { type Answers, type FakeHost, storeOf } from "../../testing/fake_host";
+import { type Answers, type FakeHost, plainLines, storeOf } from "../../testing/fake_host";
 import { tracedRecord } from "../../testing/models";
 import { at, freshPage, page } from "../../testing/page";
 import { fixCard } from "../../testing/records";
@@ -34,7 +34,31 @@ const finding = (more: Partial<FindingRow> = {}): FindingRow => ({
   guard: -1,
   fix: -1,
   card: null,
+  code: "EX201",
   ...more,
+});
+
+test("a finding's code opens the page on it, as text", async () => {
+  const explain = {
+    code: "EX201",
+    title: "A Python value baked in",
+    means: MARKUP,
+    cure: "Pass it in.",
+    why: "Python runs once.",
+    lines: plainLines("import time"),
+  };
+  await show(Findings, contract({ findings: [finding()] }), { explain });
+  const details = page.querySelector<HTMLDetailsElement>(".tx-code-page");
+  expect(details?.querySelector("summary")?.textContent).toBe("EX201");
+  await act(async () => {
+    if (details) details.open = true;
+    details?.dispatchEvent(new Event("toggle"));
+  });
+  await act(async () => new Promise((done) => setTimeout(done, 5)));
+  const text = page.querySelector('[data-testid="code-page"]')?.textContent;
+  expect(text).toContain(MARKUP);
+  expect(text).toContain("import time");
+  expect(page.querySelector("img")).toBeNull();
 });
 
 test("a finding says what and why, as text, and offers its fix", async () => {
@@ -69,6 +93,7 @@ test("a file's findings say which kinds were not looked for, as text", async () 
 
 const row = (name: string, verdict: GuaranteeRow["verdict"]): GuaranteeRow => ({
   name,
+  code: "EX301",
   claim: `${name} is promised.`,
   verdict,
   sentence: "Looked at.",

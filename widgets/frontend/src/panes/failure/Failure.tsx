@@ -4,6 +4,7 @@ import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Failure as FailureRecord } from "../../record.gen";
 import type { Store } from "../../store";
+import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
 import { Frames } from "../parts/Frames";
 import { FrameLink } from "../parts/LineLink";
@@ -54,6 +55,7 @@ export function Failure({ store, program, failure }: FailureProps) {
           <Frames store={store} program={program} frames={stack} />
         </details>
       )}
+      <CodePage store={store} code={failure.code} />
       <Links store={store} failure={failure} />
       <Folded
         title={`torch's message (${failure.error})`}

@@ -1,0 +1,119 @@
+"""Stable codes: every kind has one and a page, and the page's example makes it."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer import explain
+from explorer.command_line import USAGE, main
+from export_engine.attempt import Kind as DiagnosisKind
+from export_engine.codes import CODES, page_on
+from export_engine.findings.finding import Kind as FindingKind
+from export_engine.record import Record
+from export_engine.shapes import ShapesError
+from export_engine.torch_internals import missing_shapes_spec
+from export_engine.verify.guarantees import CHECKS
+
+# What was once published stays: lines are only ever added here and in `numbering.py`.
+PUBLISHED = """
+EX101 EXAMPLE_OUT_OF_RANGE, EX102 SHAPES_VIOLATED, EX103 ZERO_ONE, EX104 UNBACKED_SIZE,
+EX105 SHAPES_MISMATCH, EX111 BRANCH_ON_DATA, EX112 BRANCH_ON_UNBACKED, EX113 ASSERT_ON_DATA,
+EX114 OUTPUT_FROM_DATA, EX115 LOOP_ON_DATA, EX121 NO_FAKE_KERNEL, EX122 DEVICE_MISMATCH,
+EX123 OPERATOR_FAILED, EX131 COND_BRANCHES_DIFFER, EX132 COND_MUTATES, EX133 COND_ALIASES,
+EX134 COND_SIDE_EFFECT, EX141 UNKNOWN_INPUT_TYPE, EX142 UNKNOWN_OUTPUT_TYPE, EX143 NOT_A_MODULE,
+EX151 NUMPY, EX152 DATA_WRITE, EX153 TENSOR_LEAK, EX154 GRAPH_BREAK, EX155 OWN_ERROR,
+EX199 UNKNOWN, EX201 BAKED_VALUE, EX202 OUTSIDE_VALUE, EX203 BAKED_ARGUMENT, EX204 UNUSED_INPUT,
+EX205 FIXED_SIZE, EX206 HIDDEN_CONDITION, EX207 OVERLAPPING_INPUTS, EX208 WRITTEN_INPUT,
+EX209 SHARED_INPUT, EX210 STATE_CHANGED, EX211 FROZEN_TENSOR, EX212 WRITTEN_CONSTANT,
+EX213 FROZEN_PARAMETER, EX214 TIED_WEIGHTS, EX215 TRAINING_MODE, EX216 DEVICE_BAKED,
+EX217 DTYPE_BAKED, EX218 RUNTIME_CHECK, EX219 RANDOM, EX220 SYNCHRONISES, EX221 PREDICATE,
+EX301 flat, EX302 functional, EX303 lifted, EX304 mapped, EX305 ops, EX306 sound, EX307 refuses,
+EX308 checks, EX309 state, EX310 saved, EX311 unflattened, EX312 re-exported, EX313 decomposed
+"""
+
+
+def kinds() -> set[tuple[str, str]]:
+    """Every kind there is, with its group."""
+    return {
+        *(("diagnosis", each.name) for each in DiagnosisKind),
+        *(("finding", each.name) for each in FindingKind),
+        *(("guarantee", each.name) for each in CHECKS),
+    }
+
+
+def test_every_kind_has_a_code_of_its_own() -> None:
+    coded = list(CODES.values())
+    assert kinds() <= {*coded}, "add the code to numbering.py, and a page"
+    assert len({*coded}) == len(coded)
+
+
+def test_a_code_keeps_its_meaning() -> None:
+    published = dict(each.split() for each in PUBLISHED.replace("\n", " ").split(","))
+    assert {code: kind for code, (_, kind) in CODES.items() if code in published} == published
+
+
+def test_headings_of_pages_are_those_of_the_view() -> None:
+    titles = {each.code: each.value for each in (*DiagnosisKind, *FindingKind)}
+    assert {code: page_on(code).title for code in titles} == titles
+    assert all(page_on(code).code == code for code in CODES)
+
+
+def codes_made(record: Record) -> set[str]:
+    """The codes of what is wrong."""
+    rows = record.verification.rows if record.verification else []
+    return {
+        *([record.failure.code] if record.failure else []),
+        *(each.code for each in record.findings),
+        *(each.code for each in rows if each.verdict == "broken"),
+    }
+
+
+def run(code: str, folder: Path) -> Any:
+    """The example of a page, run as a file of its own."""
+    file = folder / f"example_{code}.py"
+    file.write_text(page_on(code).example, encoding="utf-8")
+    spec = spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[file.stem]
+    return module
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", CODES)
+def test_the_example_of_a_page_makes_its_code(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if code == "EX104" and missing_shapes_spec():
+        with pytest.raises(ShapesError, match=r"ShapesSpec needs torch 2\.14"):
+            run(code, tmp_path)
+        return
+    assert code in codes_made(run(code, tmp_path).ex.record)
+
+
+def test_a_code_is_explained_in_python_and_on_the_command_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = explain(" ex111")
+    assert page.title == "A branch on data"
+    assert "torch.cond" in page.cure
+    assert main(["--explain", "EX111"]) == 0
+    assert capsys.readouterr().out.strip() == page.text.strip()
+
+
+def test_a_code_that_there_is_not_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LookupError, match="Did you mean EX111"):
+        explain("EX1111")
+    assert main(["--explain", "nothing"]) == USAGE
+    assert "no code 'nothing'" in capsys.readouterr().err
