@@ -38,6 +38,8 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
     error = _eager_error(request)
     if error is None:
         return _while_tracing(diagnosis), True
+    if _of_capture(error):
+        return diagnosis, True
     if diagnosis.kind in _SAME_IN_EAGER:
         sentence = f"The model fails in eager too. {diagnosis.sentence}"
         return replace(diagnosis, sentence=sentence), False
@@ -52,6 +54,14 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
         stack=place.stack,
         span=place.span,
     ), False
+
+
+def _of_capture(error: Exception) -> bool:
+    """Whether torch's own capture raised it: in eager `torch.cond` traces its branches, too."""
+    return type(error).__module__.startswith(_CAPTURES)
+
+
+_CAPTURES = "torch._dynamo."
 
 
 def _while_tracing(diagnosis: Diagnosis) -> Diagnosis:
