@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from explorer.exporting import explore, load
     from explorer.guiding import Guided, guide
     from explorer.lessons import Lesson, lesson
+    from explorer.observing import observing
     from explorer.running import backends
     from explorer.session import FixError, NotTrusted
     from explorer.view import View
@@ -56,6 +57,7 @@ __all__ = [
     "guide",
     "lesson",
     "load",
+    "observing",
 ]
 
 _HOMES = {
@@ -80,6 +82,7 @@ _HOMES = {
     "guide": "guiding",
     "lesson": "lessons",
     "load": "exporting",
+    "observing": "observing",
 }
 
 
