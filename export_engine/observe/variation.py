@@ -169,7 +169,7 @@ def _name(columns: Sequence[Column], taken: set[str]) -> str:
 
 
 def _line(name: str, base: Column, other: Column) -> Named | None:
-    """`other` as a multiple of `base` plus a number; None if it is none, or may be by chance."""
+    """`other` as a multiple of `base` plus a number; None if it is not, or may be by chance."""
     pairs = sorted(set(zip(base.values, other.values, strict=True)))
     if len(pairs) < _FEWEST or len({size for size, _ in pairs}) != len(pairs):
         return None
