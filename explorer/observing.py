@@ -197,9 +197,13 @@ def observing(model: Callable[..., Any], most_bytes: int | None = None) -> Itera
     Raises:
         TypeError: the model cannot be called.
     """
-    from export_engine.observe import MOST_BYTES, watched
+    from export_engine.observe import MOST_BYTES, Watch
 
     if not callable(model):
         raise TypeError(f"{type(model).__name__} is not callable, so there are no calls to watch.")
-    with watched(model, MOST_BYTES if most_bytes is None else most_bytes) as seen:
-        yield Calls(seen)
+    watch = Watch(model, MOST_BYTES if most_bytes is None else most_bytes)
+    try:
+        watch.begin()
+        yield Calls(watch.seen)
+    finally:
+        watch.end()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from export_engine.observe.checking import CheckedCall as CheckedCall
     from export_engine.observe.checking import check_calls as check_calls
     from export_engine.observe.examples import example_of as example_of
-    from export_engine.observe.hooks import watched as watched
+    from export_engine.observe.hooks import Watch as Watch
     from export_engine.observe.seen_calls import MOST_BYTES as MOST_BYTES
     from export_engine.observe.seen_calls import SeenCalls as SeenCalls
     from export_engine.observe.variation import Group as Group

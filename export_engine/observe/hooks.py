@@ -1,35 +1,54 @@
-"""Watches the calls of a model while a block runs, with hooks of torch's that are removed again."""
+"""Watches the calls of a module, with hooks of torch's that are removed again."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from export_engine.observe.seen_calls import MOST_BYTES, SeenCalls
+from export_engine.process import sandbox, whole
 
 
-@contextmanager
-def watched(target: Callable[..., Any], most_bytes: int = MOST_BYTES) -> Iterator[SeenCalls]:
-    """Keeps what a module's calls pass, until the block ends, however it ends.
+class Watch:
+    """Keeps what a module's calls pass, from `begin` to `end`.
 
     A call that raises is not kept, nor one while torch traces or compiles the module. Another
-    callable has no hooks: give its calls to `seen_calls.before` yourself.
-
-    Args:
-        target: what is called.
-        most_bytes: the memory that copies of inputs may take; sizes are kept of every call.
+    callable has no hooks: give its calls to `seen.before` yourself.
     """
-    seen = SeenCalls(target, most_bytes)
-    handles = _hooked(target, seen) if isinstance(target, torch.nn.Module) else []
-    try:
-        yield seen
-    finally:
-        for handle in handles:
+
+    def __init__(self, target: Callable[..., Any], most_bytes: int = MOST_BYTES) -> None:
+        """Make one.
+
+        Args:
+            target: what is called.
+            most_bytes: the memory that copies of inputs may take; sizes are kept of every call.
+        """
+        self.seen = SeenCalls(target, most_bytes)
+        self._handles: list[Any] = []
+
+    def begin(self) -> None:
+        """Adds the hooks."""
+        with sandbox():
+            self._begin()
+
+    def end(self) -> None:
+        """Removes them; the module is as before. An interrupt comes before or after."""
+        with sandbox():
+            self._end()
+
+    @whole
+    def _begin(self) -> None:
+        if isinstance(self.seen.target, torch.nn.Module):
+            self._handles = _hooked(self.seen.target, self.seen)
+
+    @whole
+    def _end(self) -> None:
+        for handle in self._handles:
             handle.remove()
+        self._handles = []
 
 
 def _hooked(module: torch.nn.Module, seen: SeenCalls) -> list[Any]:
