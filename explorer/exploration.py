@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import graphviz
     import torch
 
+    from explorer.comparing_values import ComparedRuns
     from explorer.contracts import ContractComparison
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
@@ -266,6 +267,39 @@ class Exploration:
 
         self._need("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress)
+
+    def compare_values(
+        self,
+        other: Any = "eager",
+        *,
+        inputs: Any = None,
+        device: str = "cpu",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ComparedRuns:
+        """Runs the program and another one op by op, and says where an error enters and grows.
+
+        Ops are matched by provenance, and else by structure; what no op of the other program
+        matches is not compared, nor are graphs inside of a cond or a loop. `print` the result.
+
+        Args:
+            other: `"eager"`: the model, traced again at these inputs; `"decomposed"`, or a table
+                of ops as `decompose` takes it; `"original"`: what this program was decomposed from;
+                a dtype, `"bfloat16"`: this program in it, against itself as it is; a device,
+                `"cuda"`; or another result, or ExportedProgram, that takes the same inputs, such
+                as the float program of a quantized one.
+            inputs: see `run`.
+            device: where both run.
+            progress: called every fifty ops.
+
+        Raises:
+            ExportFailed: the export failed.
+            FixError: there is no such run, or a program raises an error.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.comparing_values import compare_values
+
+        self._need("program")
+        return compare_values(self.session, self.session.current, other, inputs, device, progress)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program accepts sizes, and the output sizes, without running it.

@@ -13,7 +13,7 @@ from explorer.own_defects import OURS, own_defect
 from explorer.page import messages as m
 from explorer.session import FixError, Session
 from explorer.session_entry import Entry
-from export_engine.record import ProgramDiff, TextDiff
+from export_engine.record import ProgramDiff, TensorSlice, TextDiff
 from widgets import Answer, Refusal
 
 if TYPE_CHECKING:
@@ -153,6 +153,24 @@ class MessageHandlers:
 
         sizes = asked.sizes or None
         profile(self._session, asked.attempt, asked.device, sizes=sizes, progress=self._report)
+
+    def _watch(self, asked: m.ProfileRequest) -> None:
+        from explorer.watching import watch
+
+        sizes = asked.sizes or None
+        watch(self._session, asked.attempt, asked.device, sizes=sizes, progress=self._report)
+
+    def _against(self, asked: m.ValuesAgainst) -> m.Sentence:
+        from explorer.comparing_values import compare_values
+
+        compare_values(self._session, asked.attempt, asked.other, progress=self._report)
+        return m.Sentence("")
+
+    def _tensor(self, asked: m.TensorRequest) -> TensorSlice:
+        from explorer.tensor_slices import tensor_slice
+
+        _check("graph", asked.graph, len(self._entry(asked.attempt).record.graphs))
+        return tensor_slice(self._session, asked)
 
     def _decompose(self, asked: m.TableChoice) -> m.NewAttempt:
         return m.NewAttempt(self._session.decompose(asked.attempt, asked.table, self._report))

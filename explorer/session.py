@@ -83,7 +83,9 @@ class Session:
         return {
             "attempts": msgspec.to_builtins([entry.head() for entry in self._entries]),
             "current": self.current,
-            "record": b"" if self.entry.watched else self.entry.encoded,  # a notebook may keep it
+            "record": b""
+            if self.entry.has_values
+            else self.entry.encoded,  # a notebook may keep it
         }
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:

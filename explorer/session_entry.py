@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Profile, Record, RunRow
-    from export_engine.values import Watched
+    from export_engine.values import Compared, Watched
     from export_engine.verify import Verified
 
 
@@ -37,6 +37,8 @@ class Entry:
     """The profile of its program, if measured."""
     watched: Watched | None = None
     """The last run that was watched, if any."""
+    compared: Compared | None = None
+    """The last two runs that were held against each other, if any."""
     revision: int = 0
     """Incremented with new results: a view with an older number asks for the Record again."""
 
@@ -93,14 +95,23 @@ class Entry:
         record = self._described
         record = with_verification(record, self.verified) if self.verified else record
         record = with_runs(record, self.runs, self.profile)
-        return msgspec.structs.replace(record, values=self.watched.values if self.watched else None)
+        return msgspec.structs.replace(
+            record,
+            values=self.watched.values if self.watched else record.values,
+            pairs=self.compared.pairs if self.compared else record.pairs,
+        )
+
+    @property
+    def has_values(self) -> bool:
+        """Whether its Record has what a run's values were."""
+        return self.watched is not None or self.compared is not None
 
     @property
     def kept(self) -> Record:
         """The Record as files keep it: without values of runs."""
         import msgspec
 
-        return msgspec.structs.replace(self.record, values=None)
+        return msgspec.structs.replace(self.record, values=None, pairs=None)
 
     @cached_property
     def _described(self) -> Record:

@@ -21,7 +21,7 @@ class OpStatistics(NamedTuple):
 
     name: str
     runs: int
-    count: int
+    numel: int
     minimum: float
     maximum: float
     mean: float
@@ -112,13 +112,14 @@ class WatchedRun:
         if found is None or not found.runs[node]:
             raise KeyError(f"{op} was not run, or gives no tensor.")
         return OpStatistics(
-            op,
-            found.runs[node],
-            found.count[node],
-            *(
-                floats(column)[node]
-                for column in (found.minimum, found.maximum, found.mean, found.std, found.norm)
-            ),
+            name=op,
+            runs=found.runs[node],
+            numel=found.count[node],
+            minimum=floats(found.minimum)[node],
+            maximum=floats(found.maximum)[node],
+            mean=floats(found.mean)[node],
+            std=floats(found.std)[node],
+            norm=floats(found.norm)[node],
             zeros=floats(found.zeros)[node],
             saturated=floats(found.saturated)[node],
             nans=found.nans[node],

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from export_engine.record import ExportCase, GraphBreakPage, ProgramDiff, TextDiff
+from export_engine.record import ExportCase, GraphBreakPage, ProgramDiff, TensorSlice, TextDiff
 from export_engine.source import Token
 
 
@@ -69,6 +69,25 @@ class RunRequest(ProfileRequest, kw_only=True):
     """The same, and by which backends."""
 
     backends: list[str]
+
+
+class ValuesAgainst(OfAttempt):
+    """Another run to hold a program's run against."""
+
+    other: str
+    """`eager`, `decomposed`, `original`, a dtype or a device."""
+
+
+class TensorRequest(OfGraph):
+    """What a node gave, and which part of it to show; see `export_engine.values.sliced`."""
+
+    node: int
+    side: Literal["one", "other", "difference"]
+    """`one`: the program's own. The others are of two runs that were held against each other."""
+    rows: int = -2
+    columns: int = -1
+    index: list[int] = []
+    cell: list[int] = []
 
 
 class ByName(Struct):
@@ -276,6 +295,15 @@ ASKS = {
     ),
     "profile": Message(
         ProfileRequest, None, "Measures what each op costs; the Record has it then.", acts=True
+    ),
+    "watch": Message(
+        ProfileRequest, None, "Notes what every op gives; the Record has it then.", acts=True
+    ),
+    "against": Message(
+        ValuesAgainst, Sentence, "Holds a run against another; the Record has it then.", acts=True
+    ),
+    "tensor": Message(
+        TensorRequest, TensorSlice, "A part of what an op gave; the program runs again.", acts=True
     ),
     "decompose": Message(TableChoice, NewAttempt, "Decomposes the program by a table.", acts=True),
     "trust": Message(

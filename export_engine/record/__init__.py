@@ -96,6 +96,8 @@ if TYPE_CHECKING:
     from export_engine.record.validation import check_record as check_record
     from export_engine.record.values import BINS as BINS
     from export_engine.record.values import OpValues as OpValues
+    from export_engine.record.values import TensorSlice as TensorSlice
+    from export_engine.record.values import ValuePairs as ValuePairs
     from export_engine.record.values import Values as Values
     from export_engine.record.values import bits as bits
     from export_engine.record.values import floats as floats

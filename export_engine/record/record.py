@@ -31,7 +31,7 @@ from export_engine.record.graph import (
 )
 from export_engine.record.runs import Profile, RunRow
 from export_engine.record.signature import Signature
-from export_engine.record.values import Values
+from export_engine.record.values import ValuePairs, Values
 from export_engine.record.verdicts import Check, FindingRow, Verification
 
 SCHEMA_VERSION = 3
@@ -106,6 +106,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The profile, if measured."""
     values: Values | None = None
     """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""
+    pairs: ValuePairs | None = None
+    """Two runs held against each other, if any were; kept as `values` are."""
 
 
 def codes_in(record: Record) -> list[str]:

@@ -18,6 +18,7 @@ from export_engine.record.graph import OPS
 from export_engine.record.json_schema import structs_of
 from export_engine.record.program_diff import ProgramDiff, TextDiff
 from export_engine.record.record import SCHEMA_VERSION, Record
+from export_engine.record.values import TensorSlice
 
 _HEADER = """\
 // Generated from export_engine/record/record.py by `make types`. The schema's comments are there.
@@ -27,7 +28,7 @@ export type Column = Int8Array | Int16Array | Int32Array;
 """
 
 
-_ROOTS = (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage)
+_ROOTS = (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage, TensorSlice)
 """The types sent to the page."""
 
 

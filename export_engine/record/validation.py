@@ -152,6 +152,11 @@ def _values(record: Record) -> None:
         nodes = len(record.graphs[each.graph].name)
         _same(nodes, *map(len, columns), *map(len, others))
         _same(nodes * BINS, len(each.histogram))
+    if record.pairs is not None:
+        pairs, nodes = record.pairs, len(record.graphs[0].name) if record.graphs else 0
+        floats = (pairs.absolute, pairs.relative, pairs.cosine, pairs.sqnr, pairs.own)
+        _same(nodes, *map(len, (pairs.partner, *floats, pairs.overflow, pairs.underflow)))
+        _inside([*pairs.faults, pairs.worst], nodes)
 
 
 def _verdicts(record: Record) -> None:

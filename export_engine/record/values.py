@@ -65,6 +65,42 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
     """Those that ran."""
 
 
+class ValuePairs(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs, op by op: that of this program, and one that it is held against.
+
+    A column has one entry per node of the main graph; `partner` is -1 where nothing was compared.
+    """
+
+    one: str
+    """This run: `program`, `bfloat16`."""
+    other: str
+    """The other one: `eager`, `decomposed`."""
+    device: str
+    inputs: str
+    agrees: bool
+    """Whether no op is off by more than float noise."""
+    sentence: str
+    partner: Column
+    """The node of the other program, by number."""
+    absolute: Column
+    """Largest absolute difference; floats, as the following four."""
+    relative: Column
+    """Norm of the difference over the norm of the other's value."""
+    cosine: Column
+    sqnr: Column
+    """Signal to noise, in dB."""
+    own: Column
+    """As `relative`, of the op alone: given the other run's inputs."""
+    overflow: Column
+    """Elements that the op alone made infinite or NaN, and the other did not."""
+    underflow: Column
+    """Elements that the op alone made 0, and the other did not."""
+    faults: list[int]
+    """Ops at which an error enters, in order; the first is where it begins."""
+    worst: int
+    """That with the largest `own`; -1 for none."""
+
+
 def floats(column: Column) -> array[float]:
     """The floats whose bits a column has."""
     packed = array("i", column)
@@ -83,3 +119,34 @@ def bits(values: list[float]) -> Column:
 
 _MOST = 3.4028234663852886e38
 assert array("f").itemsize == array("i").itemsize == 4, sys.version
+
+
+class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
+    """Two axes of a tensor, the others at fixed places. Never part of a Record."""
+
+    dtype: str
+    shape: list[int]
+    axes: list[str]
+    """What its axes are called: `batch`, `seq`, `64`."""
+    rows: int
+    """The axis that goes down; -1 for none."""
+    columns: int
+    index: list[int]
+    """The place on every axis; on `rows` and `columns` it does not matter."""
+    steps: list[int]
+    """How far apart the cells of the grid are, on `rows` and on `columns`."""
+    grid: list[list[float | None]]
+    """None for what is not finite."""
+    low: float
+    """Of the whole tensor, as the following six."""
+    high: float
+    mean: float
+    std: float
+    nans: int
+    infs: int
+    histogram: list[int]
+    cell: list[int]
+    """The place on `rows` and `columns` that numbers are told around."""
+    starts: list[int]
+    """Where those numbers begin."""
+    near: list[list[str]]

@@ -23,8 +23,8 @@ class NonFinite(NamedTuple):
     node: int
     name: str
     kind: Literal["NaN", "inf"]
-    count: int
-    """How many elements."""
+    elements: int
+    """How many."""
     where: str
     """The user's line, `net.py:12`; empty where tracing recorded none."""
     inputs: tuple[str, ...]
@@ -35,7 +35,7 @@ class NonFinite(NamedTuple):
         """One line."""
         at = f" at {self.where}" if self.where else ""
         said = f" of {'; '.join(self.inputs)}" if self.inputs else ""
-        return f"{self.name}{at} makes {self.count:,} {self.kind}{said}."
+        return f"{self.name}{at} makes {self.elements:,} {self.kind}{said}."
 
 
 def nonfinite_ops(record: Record, values: Values) -> list[NonFinite]:

@@ -66,7 +66,7 @@ class Notes:
         source = of.inputs.items[start]
         same = of.type[source] >= 0 and of.type[node] >= 0
         runs, found = self._found.get((graph, source), (0, None))
-        if not (same and runs == 1 and found is not None and found.count == value.numel()):
+        if not (same and runs == 1 and found is not None and found.numel == value.numel()):
             return None
         types = self._record.types
         return found if types[of.type[source]].dtype == types[of.type[node]].dtype else None
@@ -82,14 +82,14 @@ class Notes:
         return OpValues(
             graph=number,
             runs=array("i", (runs for runs, _ in rows)),
-            count=array("i", (min(row.count, _MOST) for row in each)),
+            count=array("i", (min(row.numel, _MOST) for row in each)),
             minimum=bits([row.minimum for row in each]),
             maximum=bits([row.maximum for row in each]),
             mean=bits([row.mean for row in each]),
             std=bits([row.std for row in each]),
             norm=bits([row.norm for row in each]),
-            zeros=bits([row.zeros / max(row.count, 1) for row in each]),
-            saturated=bits([row.saturated / max(row.count, 1) for row in each]),
+            zeros=bits([row.zeros / max(row.numel, 1) for row in each]),
+            saturated=bits([row.saturated / max(row.numel, 1) for row in each]),
             nans=array("i", (min(row.nans, _MOST) for row in each)),
             infs=array("i", (min(row.infs, _MOST) for row in each)),
             histogram=array("i", (bar for row in each for bar in row.histogram)),

@@ -20,7 +20,7 @@ _OF_INTEGERS = torch.float64
 class Statistics(NamedTuple):
     """What a tensor holds; see `record.OpValues` for each."""
 
-    count: int
+    numel: int
     nans: int
     infs: int
     zeros: int
@@ -36,7 +36,7 @@ class Statistics(NamedTuple):
     @property
     def finite(self) -> int:
         """How many elements are neither NaN nor infinite."""
-        return self.count - self.nans - self.infs
+        return self.numel - self.nans - self.infs
 
 
 EMPTY = Statistics(0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, (0,) * BINS)
@@ -61,7 +61,7 @@ def statistics_of(value: torch.Tensor) -> Statistics:
         found = _of_finite(kept, low, high)._replace(saturated=_saturated(kept, low, high))
     infs = wrong - nans
     return found._replace(
-        count=plain.numel(), nans=nans, infs=infs, saturated=found.saturated + infs
+        numel=plain.numel(), nans=nans, infs=infs, saturated=found.saturated + infs
     )
 
 
@@ -81,7 +81,7 @@ def merged(one: Statistics, other: Statistics) -> Statistics:
             norm=math.hypot(one.norm, other.norm),
         )
     return kept._replace(
-        count=one.count + other.count,
+        numel=one.numel + other.numel,
         nans=one.nans + other.nans,
         infs=one.infs + other.infs,
         zeros=one.zeros + other.zeros,
@@ -116,7 +116,7 @@ def _of_finite(exact: torch.Tensor, low: float, high: float) -> Statistics:
     if variance < _CANCELLED * square:
         variance = float(exact.std(correction=0)) ** 2 if count > 1 else 0.0
     return Statistics(
-        count=count,
+        numel=count,
         nans=0,
         infs=0,
         zeros=count - int(torch.count_nonzero(exact)),

@@ -128,9 +128,7 @@ def watch(
     lacking = missing_device(device)
     if lacking:
         raise ValueError(lacking)
-    with examined(exported, record, 0) as subject:
-        call = calls_of(subject, inputs, sizes)[0]
-        request = call.make()
+    request, label = called(exported, record, inputs, sizes)
     found = Watched(record, request, device)
     notes = Notes(record)
     count = len(record.graphs[0].name)
@@ -143,9 +141,22 @@ def watch(
                 progress(Progress(number, count, name, "watch"))
     found.values = Values(
         device=device,
-        inputs=call.label,
+        inputs=label,
         seconds=round(time.perf_counter() - started, 6),
         memory=run.peak,
         graphs=notes.columns(),
     )
     return found
+
+
+def called(
+    exported: Exported, record: Record, inputs: Inputs = None, sizes: Sizes = None
+) -> tuple[Request, str]:
+    """The call to run a program with, and what to call it; see `watch`.
+
+    Raises:
+        ValueError: there is no such input or size.
+    """
+    with examined(exported, record, 0) as subject:
+        call = calls_of(subject, inputs, sizes)[0]
+        return call.make(), call.label

@@ -136,7 +136,7 @@ def test_statistics_of_odd_tensors(value: torch.Tensor) -> None:
     plain = value.to_dense() if value.layout is not torch.strided else value
     wide = (plain.abs() if plain.is_complex() else plain).double().numpy().ravel()
     kept = wide[np.isfinite(wide)]
-    assert (found.count, found.nans, found.infs) == (
+    assert (found.numel, found.nans, found.infs) == (
         wide.size,
         np.isnan(wide).sum(),
         np.isinf(wide).sum(),
@@ -188,7 +188,7 @@ def test_a_nan_is_traced_to_the_op_that_makes_it() -> None:
 
     found = nonfinite_ops(record, watch(attempt, record).values)
 
-    assert [(each.name, each.kind, each.count) for each in found] == [("log", "NaN", 1)]
+    assert [(each.name, each.kind, each.elements) for each in found] == [("log", "NaN", 1)]
     assert found[0].where.startswith("test_values.py:")
     assert found[0].inputs == ("sub: -0.5 to 3",)
 

@@ -1,6 +1,6 @@
 // Generated from explorer/page/messages.py by `make types`. Its comments are there.
 
-import type { ExportCase, GraphBreakPage, ProgramDiff, TextDiff } from "./record.gen";
+import type { ExportCase, GraphBreakPage, ProgramDiff, TensorSlice, TextDiff } from "./record.gen";
 
 export interface AttemptHead {
   label: string;
@@ -84,6 +84,22 @@ export interface ProfileRequest {
   attempt: number;
   device: string;
   sizes: { [key: string]: number } | null;
+}
+
+export interface ValuesAgainst {
+  attempt: number;
+  other: string;
+}
+
+export interface TensorRequest {
+  attempt: number;
+  graph: number;
+  node: number;
+  side: "difference" | "one" | "other";
+  rows: number;
+  columns: number;
+  index: number[];
+  cell: number[];
 }
 
 export interface TableChoice {
@@ -190,6 +206,12 @@ export interface Asks {
   run: { request: RunRequest; reply: Sentence };
   /** Measures what each op costs; the Record has it then. */
   profile: { request: ProfileRequest; reply: null };
+  /** Notes what every op gives; the Record has it then. */
+  watch: { request: ProfileRequest; reply: null };
+  /** Holds a run against another; the Record has it then. */
+  against: { request: ValuesAgainst; reply: Sentence };
+  /** A part of what an op gave; the program runs again. */
+  tensor: { request: TensorRequest; reply: TensorSlice };
   /** Decomposes the program by a table. */
   decompose: { request: TableChoice; reply: NewAttempt };
   /** Trusts an opened file: its program is made, running its code. */

@@ -387,6 +387,25 @@ export interface Values {
   graphs: OpValues[];
 }
 
+export interface ValuePairs {
+  one: string;
+  other: string;
+  device: string;
+  inputs: string;
+  agrees: boolean;
+  sentence: string;
+  partner: Column;
+  absolute: Column;
+  relative: Column;
+  cosine: Column;
+  sqnr: Column;
+  own: Column;
+  overflow: Column;
+  underflow: Column;
+  faults: number[];
+  worst: number;
+}
+
 export interface Record {
   schema: number;
   title: string;
@@ -425,6 +444,7 @@ export interface Record {
   runs: RunRow[];
   profile: Profile | null;
   values: Values | null;
+  pairs: ValuePairs | null;
 }
 
 export interface Change {
@@ -501,4 +521,25 @@ export interface GraphBreakPage {
   hints: string[];
   contexts: string[];
   url: string;
+}
+
+export interface TensorSlice {
+  dtype: string;
+  shape: number[];
+  axes: string[];
+  rows: number;
+  columns: number;
+  index: number[];
+  steps: number[];
+  grid: ((number | null)[])[];
+  low: number;
+  high: number;
+  mean: number;
+  std: number;
+  nans: number;
+  infs: number;
+  histogram: number[];
+  cell: number[];
+  starts: number[];
+  near: string[][];
 }

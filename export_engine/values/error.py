@@ -1,0 +1,124 @@
+"""How far a tensor is from the one that it should be, and what counts as float noise."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+
+
+class Error(NamedTuple):
+    """A tensor against a reference of the same shape, where both are finite."""
+
+    absolute: float
+    """Largest absolute difference."""
+    relative: float
+    """Norm of the difference over the norm of the reference."""
+    peak: float
+    """Largest absolute difference over the reference's root mean square."""
+    cosine: float
+    """Of the angle between the two; 1 for two zeros."""
+    sqnr: float
+    """Signal to noise in dB: -20 log10(relative). 200 where they are equal."""
+    odd: int
+    """Elements that are finite in one only."""
+    differing: float
+    """Share of elements that differ at all."""
+
+
+EQUAL = Error(0.0, 0.0, 0.0, 1.0, 200.0, 0, 0.0)
+_HUGE = 0.5
+"""Share of a dtype's largest number from which an element is a mask's, and not compared: in another
+dtype it may be infinite.
+"""
+
+
+def error_of(value: torch.Tensor, reference: torch.Tensor) -> Error:
+    """The error of a tensor of the reference's shape; on any device, in any dtype."""
+    if value.numel() == 0:
+        return EQUAL
+    one, other = _wide(value), _wide(reference)
+    masks = torch.isnan(other) | (other.abs() >= _limit(reference) * _HUGE)
+    large = one.isinf() | ((one.abs() >= _limit(value) * _HUGE) & masks)
+    ends = [torch.isnan(one) | large, masks]
+    odd = int((ends[0] != ends[1]).sum())
+    odd += int((torch.isnan(one) != torch.isnan(other)).logical_and(ends[0] & ends[1]).sum())
+    kept = ~(ends[0] | ends[1])
+    if not bool(kept.all()):
+        one, other = one[kept], other[kept]
+    if one.numel() == 0:
+        return EQUAL._replace(odd=odd)
+    return _of_finite(one, other, odd)
+
+
+def _of_finite(one: torch.Tensor, other: torch.Tensor, odd: int) -> Error:
+    difference = one - other
+    noise, signal = float(difference.norm()), float(other.norm())
+    if noise == 0:
+        return EQUAL._replace(odd=odd)
+    absolute = float(difference.abs().max())
+    level = signal / math.sqrt(other.numel())
+    size = float(one.norm()) * signal
+    relative = noise / signal if signal else math.inf
+    return Error(
+        absolute=absolute,
+        relative=relative,
+        peak=absolute / level if level else math.inf,
+        cosine=float((one * other).sum()) / size if size else 0.0,
+        sqnr=-20 * math.log10(relative) if math.isfinite(relative) else -200.0,
+        odd=odd,
+        differing=float((difference != 0).double().mean()),
+    )
+
+
+class Noise(NamedTuple):
+    """What an op may be off by, in units of the coarser dtype's epsilon."""
+
+    relative: float
+    peak: float
+    differing: float
+    """Share of elements, where they are no floats."""
+
+
+SAME_KERNEL = Noise(8.0, 128.0, 0.0)
+"""The same op on the same values: nothing but the order of sums in another memory layout."""
+OTHER_KERNEL = Noise(128.0, 8192.0, 0.002)
+"""Another way to compute the same: a decomposition, a device, a backend."""
+ROUNDED = Noise(3.0, 64.0, 0.05)
+"""The same op in a dtype of fewer bits: inputs and result are rounded."""
+QUANTIZED = Noise(0.0, math.inf, 0.5)
+"""An op on quantized values: what rounding to steps costs is no fault; see `QUANTIZED_MOST`."""
+QUANTIZED_MOST = 0.5
+"""Relative error of one quantized op that no choice of steps explains."""
+
+
+def is_beyond(error: Error, noise: Noise, value: torch.Tensor, reference: torch.Tensor) -> bool:
+    """Whether an error is more than noise."""
+    if error.odd:
+        return True
+    if not (value.is_floating_point() or value.is_complex()):
+        return error.differing > noise.differing
+    if noise is QUANTIZED:
+        return error.relative > QUANTIZED_MOST
+    eps = max(_epsilon(value), _epsilon(reference))
+    return error.relative > noise.relative * eps or error.peak > noise.peak * eps
+
+
+def _epsilon(value: torch.Tensor) -> float:
+    inexact = value.is_floating_point() or value.is_complex()
+    return torch.finfo(value.dtype).eps if inexact else 0.0
+
+
+def _limit(value: torch.Tensor) -> float:
+    inexact = value.is_floating_point() or value.is_complex()
+    return torch.finfo(value.dtype).max if inexact else math.inf
+
+
+def _wide(value: torch.Tensor) -> torch.Tensor:
+    value = value.detach()
+    if value.layout is not torch.strided:
+        value = value.to_dense()
+    if value.is_complex():
+        value = torch.view_as_real(value.resolve_conj())
+    return value.cpu().double()

@@ -1,0 +1,47 @@
+"""The runs that a program's run can be held against: eager's, or its own in another dtype."""
+
+from __future__ import annotations
+
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import Record
+from export_engine.values.comparing import RunOf
+from export_engine.values.in_dtype import in_dtype
+
+_DTYPES = {name: getattr(torch, name) for name in ("float16", "bfloat16", "float32", "float64")} | {
+    "half": torch.float16,
+    "float": torch.float32,
+    "double": torch.float64,
+}
+
+
+def dtype_named(name: object) -> torch.dtype | None:
+    """A floating dtype, `bfloat16` or `torch.bfloat16`; None for anything else."""
+    if isinstance(name, torch.dtype):
+        return name if name in _DTYPES.values() else None
+    return _DTYPES.get(str(name).removeprefix("torch."))
+
+
+def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
+    """The model's own run: traced once more, at exactly these inputs.
+
+    Raises:
+        ValueError: there is no model, since the program is from a file, or it cannot be traced.
+    """
+    if exported.request is None:
+        raise ValueError("There is no eager model to compare with: the program is from a file.")
+    traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
+    if not isinstance(traced, Exported):
+        raise ValueError("The eager model cannot be traced at these inputs.")
+    return RunOf("eager", traced, describe(traced), request, device)
+
+
+def run_in_dtype(
+    exported: Exported, record: Record, request: Request, device: str, dtype: torch.dtype
+) -> RunOf:
+    """The program with every float in a dtype."""
+    title = str(dtype).removeprefix("torch.")
+    return RunOf(title, exported, record, request, device, in_dtype(dtype))

@@ -1,0 +1,79 @@
+"""Which op of a program gives the same value as which op of another.
+
+By what torch made from what, and else by structure, as `diff` matches them. Where an op was
+decomposed, the last op that it became has its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from export_engine.diff import diff_records
+from export_engine.record import OPS, Record
+
+_CALL = OPS.index("call_function")
+
+
+def pairs_of(record: Record, other: Record) -> dict[int, int]:
+    """Per node of a program's main graph, the node of the other's that gives the same value.
+
+    Args:
+        record: a program.
+        other: one that it was made from or is to agree with.
+
+    Raises:
+        ValueError: one of them has no graph.
+    """
+    if record is other:
+        return {node: node for node in range(len(record.graphs[0].name))}
+    found = diff_records(other, record).graphs[0]
+    pairs = {pair.after: pair.before for pair in found.pairs}
+    taken = set(pairs.values())
+    for each in found.became:
+        old = [node for node in each.before if node not in taken]
+        new = [node for node in each.after if node not in pairs]
+        same = [(a, b) for a in reversed(new) for b in reversed(old) if _alike(record, a, other, b)]
+        if same:
+            pairs[same[0][0]] = same[0][1]
+    return pairs
+
+
+def _alike(record: Record, node: int, other: Record, partner: int) -> bool:
+    return _kind(record, node) == _kind(other, partner)
+
+
+def _kind(record: Record, node: int) -> tuple[str, int]:
+    """Dtype and number of dims: sizes may have other names."""
+    number = record.graphs[0].type[node]
+    if number < 0:
+        return "", -1
+    kind = record.types[number]
+    return kind.dtype, len(kind.shape)
+
+
+def constants_of(record: Record) -> set[int]:
+    """Nodes made of parameters, buffers and constants alone."""
+    graph = record.graphs[0]
+    held = {each.node for each in record.signature.inputs if each.kind != "user_input"}
+    for node, op in enumerate(graph.op):
+        sources = graph.inputs.items[graph.inputs.starts[node] : graph.inputs.starts[node + 1]]
+        if op == _CALL and len(sources) and all(source in held for source in sources):
+            held.add(node)
+    return held
+
+
+def is_same_op(record: Record, node: int, other: Record, partner: int) -> bool:
+    """Whether two nodes call the same op with the same arguments, their inputs aside."""
+    one, two = record.graphs[0], other.graphs[0]
+    if one.target[node] < 0 or two.target[partner] < 0:
+        return False
+    return (
+        record.targets[one.target[node]].name == other.targets[two.target[partner]].name
+        and record.strings[one.args[node]] == other.strings[two.args[partner]]
+    )
+
+
+def names_of(record: Record) -> Mapping[int, str]:
+    """The names of the main graph's nodes."""
+    graph = record.graphs[0]
+    return {node: record.strings[name] for node, name in enumerate(graph.name)}

@@ -1,0 +1,106 @@
+"""What can be shown of a tensor: two of its axes as a grid, and the numbers around a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from export_engine.record import BINS, TensorSlice
+from export_engine.values.statistics import statistics_of
+
+MOST_CELLS = 96
+"""Rows and columns of a grid; of a longer axis every second one, or third, ... is shown."""
+AROUND = 5
+"""Cells on each side of the one whose numbers are told."""
+
+
+def sliced(
+    value: torch.Tensor,
+    axes: Sequence[str],
+    rows: int = -2,
+    columns: int = -1,
+    index: Sequence[int] = (),
+    cell: Sequence[int] = (),
+) -> TensorSlice:
+    """Two axes of a tensor, the others at fixed places.
+
+    Args:
+        value: on the CPU.
+        axes: what its axes are called.
+        rows: the axis that goes down; negative ones count from the last.
+        columns: the axis that goes across.
+        index: a place on each axis; those of `rows` and `columns` do not matter. Zeros by default,
+            and the last place for one that is too large.
+        cell: where on `rows` and `columns` numbers are told around.
+    """
+    plain = value.to_dense() if value.layout is not torch.strided else value
+    plain = plain.abs() if plain.is_complex() else plain
+    dims = plain.dim()
+    rows, columns = _axis(rows, dims), _axis(columns, dims)
+    if rows == columns:
+        rows = next((axis for axis in reversed(range(dims)) if axis != columns), -1)
+    at = _inside(_full(index, dims), plain.shape)
+    part = _part(plain, rows, columns, at)
+    steps = [max(math.ceil(size / MOST_CELLS), 1) for size in part.shape]
+    grid = part[:: steps[0], :: steps[1]].double()
+    told = statistics_of(plain)
+    around = _inside(_full(cell, 2), part.shape)
+    starts = [max(place - AROUND, 0) for place in around]
+    near = part[starts[0] : around[0] + AROUND + 1, starts[1] : around[1] + AROUND + 1]
+    return TensorSlice(
+        dtype=str(value.dtype).removeprefix("torch."),
+        shape=list(value.shape),
+        axes=list(axes),
+        rows=rows,
+        columns=columns,
+        index=at,
+        steps=steps,
+        grid=[[_number(each) for each in row] for row in grid.tolist()],
+        low=told.minimum,
+        high=told.maximum,
+        mean=told.mean,
+        std=told.std,
+        nans=told.nans,
+        infs=told.infs,
+        histogram=list(told.histogram) if len(told.histogram) == BINS else [],
+        cell=around,
+        starts=starts,
+        near=[[_text(each) for each in row] for row in near.tolist()],
+    )
+
+
+def _axis(axis: int, dims: int) -> int:
+    """An axis from 0; -1 where the tensor has none of it."""
+    axis = axis + dims if axis < 0 else axis
+    return axis if 0 <= axis < dims else -1
+
+
+def _inside(places: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Places, moved to the ends of their axes where they are beyond."""
+    return [min(max(place, 0), max(size - 1, 0)) for place, size in zip(places, sizes, strict=True)]
+
+
+def _full(index: Sequence[int], dims: int) -> list[int]:
+    return [*index[:dims], *([0] * (dims - len(index)))]
+
+
+def _part(plain: torch.Tensor, rows: int, columns: int, at: Sequence[int]) -> torch.Tensor:
+    """A matrix: a single row or column where the tensor lacks an axis."""
+    for axis in reversed(range(plain.dim())):
+        if axis not in (rows, columns):
+            plain = plain.select(axis, at[axis])
+    if plain.dim() == 2:
+        return plain.t() if rows > columns else plain
+    return plain.reshape(1, -1)
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _text(value: float | bool) -> str:
+    if isinstance(value, bool | int):
+        return str(value)
+    return f"{value:.5g}"

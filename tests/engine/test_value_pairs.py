@@ -1,0 +1,141 @@
+"""Two runs held against each other: planted faults are named, clean pairs raise no alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from export_engine.attempt import DecompositionTable, Exported, Request
+from export_engine.capture import capture
+from export_engine.describe import describe
+from export_engine.record import check_record, floats
+from export_engine.transform import decompose
+from export_engine.values import Compared, RunOf, compare_values, eager_run, run_in_dtype
+
+from ..planted_numbers import KINDS, faults
+
+
+class Block(nn.Module):
+    """What models are made of: norms, activations, a residual, weights, random numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, padding=1)
+        self.bn = nn.BatchNorm2d(6)
+        self.up = nn.Linear(6, 16)
+        self.norm = nn.LayerNorm(16)
+        self.down = nn.Linear(16, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(self.bn(self.conv(x))).mean((2, 3))
+        z = nn.functional.dropout(y, 0.5, training=True)
+        z = self.down(nn.functional.gelu(self.norm(self.up(z))))
+        return torch.softmax(z + y, -1)
+
+
+class Made:
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.request = Request(target=Block().eval(), args=(torch.randn(8, 3, 8, 8),))
+        attempt = capture(self.request)
+        assert isinstance(attempt, Exported)
+        self.program = self.run(attempt)
+        self.decomposed = self.run(decompose(attempt, DecompositionTable.of("core")))
+        self.eager = eager_run(attempt, self.request, "cpu")
+
+    def run(self, attempt: Exported) -> RunOf:
+        return RunOf("run", attempt, describe(attempt), self.request)
+
+    def low(self, attempt: Exported, dtype: torch.dtype = torch.bfloat16) -> RunOf:
+        return run_in_dtype(attempt, describe(attempt), self.request, "cpu", dtype)
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    return Made()
+
+
+SIDES: dict[str, Callable[[Made], tuple[RunOf, RunOf, Callable[[Made, Exported], RunOf]]]] = {
+    "eager": lambda made: (made.program, made.eager, Made.run),
+    "decomposed": lambda made: (made.decomposed, made.program, Made.run),
+    "bfloat16": lambda made: (made.program, made.program, Made.low),
+}
+
+
+@pytest.mark.parametrize("pair", SIDES)
+def test_a_clean_pair_raises_no_alarm(made: Made, pair: str) -> None:
+    """Random numbers are the same in both, though they run at the same time."""
+    one, other, kind = SIDES[pair](made)
+
+    found = compare_values(kind(made, one.exported), other)
+
+    assert found.pairs.agrees, found.pairs.sentence
+    assert len(found.rows) >= 11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", SIDES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_op_at_fault_is_the_first_and_the_worst(made: Made, pair: str, kind: str) -> None:
+    one, other, run = SIDES[pair](made)
+    planted = list(faults(one.exported, kind, 2))
+    assert planted
+
+    for each in planted:
+        found = compare_values(run(made, each.attempt), other)
+        assert not found.pairs.agrees
+        assert found.name(found.pairs.faults[0]) in each.right, each.right
+        assert found.name(found.pairs.worst) in each.right, each.right
+
+
+def test_what_an_op_adds_is_told_from_what_it_was_given(made: Made) -> None:
+    fault = next(iter(faults(made.program.exported, "another op", 1)))
+
+    found: Compared = compare_values(made.run(fault.attempt), made.eager)
+
+    pairs = found.pairs
+    own, relative = floats(pairs.own), floats(pairs.relative)
+    assert [node for node, error in enumerate(own) if error] == pairs.faults
+    assert all(relative[row.node] for row in found.rows if row.node > pairs.faults[0])
+    one, other = found.tensors(pairs.faults[0])
+    assert one.shape == other.shape
+    assert not torch.equal(one, other)
+
+
+def test_float16_says_which_ops_leave_its_range(made: Made) -> None:
+    class Large(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = x * 300
+            z = y * y
+            return z.sqrt() + x * 1e-9
+
+    result = explorer.explore(Large(), (torch.arange(1.0, 5.0),))
+
+    found = result.compare_values("float16")
+
+    lost = found.out_of_range
+    assert set(lost) == {"mul_1", "mul_2"}
+    assert lost["mul_1"] == (4, 0)
+    assert lost["mul_2"] == (0, 4)
+    assert found.first == "mul_1"
+    assert result.record.pairs is not None
+    check_record(result.record)
+
+
+def test_from_python(made: Made) -> None:
+    model, x = made.request.target, made.request.args[0]
+    result = explorer.explore(model, (x,))
+
+    assert result.compare_values().ok
+    assert result.compare_values("decomposed").ok
+    assert len(result.session.entries) == 2
+    assert result.session.current == 0
+    assert result.compare_values(result.program).ok
+    with pytest.raises(explorer.FixError, match="no run to compare with"):
+        result.compare_values(3)
+    with pytest.raises(explorer.FixError, match="tabel"):
+        result.compare_values("tabel")
