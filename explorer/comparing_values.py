@@ -85,7 +85,7 @@ class ComparedRuns:
         """
         rows = self.rows
         if op not in rows:
-            raise KeyError(f"{op} has no partner, or is no op. There are: {', '.join(rows)[:200]}")
+            raise KeyError(f"{op} is not an op with a partner. There are: {', '.join(rows)[:200]}")
         one, other = self._compared.tensors(rows[op].node)
         return TensorPair(one, other, one.double() - other.double())
 
@@ -191,6 +191,6 @@ def _given(other: Any, request: Request, device: str) -> RunOf:
         made = Exported(request=None, recording=Recording(), program=other, title="the other")
         return RunOf("the other", made, describe(made), request, device)
     raise FixError(
-        f"A {type(other).__name__} is no run to compare with. Give 'eager', 'decomposed', a dtype, "
+        f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', a dtype, "
         "a device, another result or an ExportedProgram."
     )

@@ -135,7 +135,7 @@ def test_from_python(made: Made) -> None:
     assert len(result.session.entries) == 2
     assert result.session.current == 0
     assert result.compare_values(result.program).ok
-    with pytest.raises(explorer.FixError, match="no run to compare with"):
+    with pytest.raises(explorer.FixError, match="not a run to compare with"):
         result.compare_values(3)
     with pytest.raises(explorer.FixError, match="tabel"):
         result.compare_values("tabel")
