@@ -191,6 +191,6 @@ def _given(other: Any, request: Request, device: str) -> RunOf:
         made = Exported(request=None, recording=Recording(), program=other, title="the other")
         return RunOf("the other", made, describe(made), request, device)
     raise FixError(
-        f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', a dtype, "
-        "a device, another result or an ExportedProgram."
+        f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', "
+        "a dtype, a device, another result or an ExportedProgram."
     )

@@ -88,7 +88,7 @@ OTHER_KERNEL = Noise(128.0, 8192.0, 0.002)
 ROUNDED = Noise(3.0, 64.0, 0.05)
 """The same op in a dtype of fewer bits: inputs and result are rounded."""
 QUANTIZED = Noise(0.0, math.inf, 0.5)
-"""An op on quantized values: rounding to steps is expected to cost something; see `QUANTIZED_MOST`."""
+"""An op on quantized values: rounding to steps costs something; see `QUANTIZED_MOST`."""
 QUANTIZED_MOST = 0.5
 """Relative error of one quantized op that no choice of steps explains."""
 
