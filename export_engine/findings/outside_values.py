@@ -120,9 +120,9 @@ def _reads(exported: Exported, files: list[SourceFile]) -> Iterator[Finding]:
     """Reads found in the source, and those recorded while tracing."""
     told: set[tuple[str, int]] = set()
     for file in files:
-        for node in ast.walk(file.code.tree):
+        for node in file.running.values():
             what = _read(file, node)
-            if what and isinstance(node, ast.expr) and file.runs(node):
+            if what and isinstance(node, ast.expr):
                 place = place_of(file, node)
                 if place[-1][:2] not in told:
                     told |= _lines_around(file, node)

@@ -8,7 +8,9 @@ nothing.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 
 from export_engine.findings.reached_code import Reached
 from export_engine.source import Code, code_of
@@ -32,8 +34,7 @@ class SourceFile:
         """
         self.path = path
         self.code = code
-        self._imported = dict(_imports(code.tree))
-        self._runs: dict[int, bool] = {}
+        self._imported = code.imported
         self._reached = {line for file, line in reached if file == path}
         self._with_ops = {
             id(self.code.function(statement))
@@ -41,14 +42,22 @@ class SourceFile:
             if (statement := code.statement(line)) is not None
         }
 
+    @cached_property
+    def running(self) -> Mapping[int, ast.AST]:
+        """The nodes in functions that a call may run, or nested in one, by `id`.
+
+        Only these functions are walked: the file may be long.
+        """
+        found: dict[int, ast.AST] = {}
+        for function in self.code.functions:
+            called = id(function) in self._with_ops or _first_line(function) in self._reached
+            if called and id(function) not in found:
+                found |= {id(each): each for each in islice(ast.walk(function), 1, None)}
+        return found
+
     def runs(self, node: ast.AST) -> bool:
         """Whether a node is in a function that a call may run, or nested in one."""
-        function = self.code.function(node)
-        while function is not None:
-            if id(function) in self._with_ops or _first_line(function) in self._reached:
-                return True
-            function = self.code.function(function)
-        return False
+        return id(node) in self.running
 
     def dotted(self, function: ast.AST) -> str:
         """`t()` as `time.time`, if it was imported under that name."""
@@ -76,11 +85,7 @@ class Momentary:
         """Local names, each with its function."""
         self._attributes: set[str] = set()
         self._functions: set[str] = set()
-        self._running = {
-            each.path: [node for node in ast.walk(each.code.tree) if each.runs(node)]
-            for each in files
-        }
-        self.any = any(is_source(each, node) for each in files for node in self._running[each.path])
+        self.any = any(is_source(each, node) for each in files for node in each.running.values())
         """Whether there is any."""
         for _ in range(_ROUNDS if self.any else 0):
             for each in files:
@@ -92,7 +97,7 @@ class Momentary:
 
     def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
         """The branches that depend on such a value, with their conditions."""
-        for node in self._running[file.path] if self.any else ():
+        for node in file.running.values() if self.any else ():
             for asked in _asked(node):
                 if isinstance(node, ast.stmt | ast.expr) and self.source_in(file, asked):
                     yield node, asked
@@ -111,7 +116,7 @@ class Momentary:
 
     def _spread(self, file: SourceFile) -> None:
         """Follows such a value through assignments and returns."""
-        for node in self._running[file.path]:
+        for node in file.running.values():
             match node:
                 case ast.Assign(targets=targets, value=value):
                     self._assign(file, node, targets, value)
@@ -184,17 +189,3 @@ def _asked(node: ast.AST) -> Iterator[ast.expr]:
 
 def _first_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return min([function.lineno, *(each.lineno for each in function.decorator_list)])
-
-
-def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """What names stand for: `t` for `time`, `now` for `time.time`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (
-                (each.asname or each.name.partition(".")[0], each.name if each.asname else
-                 each.name.partition(".")[0])
-                for each in node.names
-            )  # fmt: skip
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for each in node.names:
-                yield each.asname or each.name, f"{node.module}.{each.name}"

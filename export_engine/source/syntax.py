@@ -10,7 +10,7 @@ import ast
 import linecache
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
@@ -85,6 +85,17 @@ class Code:
     @cached_property
     def _expressions(self) -> list[ast.expr]:
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.expr)]
+
+    @cached_property
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """All function definitions, outer ones before those nested in them."""
+        defined = (ast.FunctionDef, ast.AsyncFunctionDef)
+        return [node for node in self._statements if isinstance(node, defined)]
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """What imported names stand for: `t` for `time`, `now` for `time.time`."""
+        return dict(_imports(self._statements))
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, the nearest first."""
@@ -209,6 +220,17 @@ def _parsed(text: str) -> Code | None:
         return Code(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
+
+
+def _imports(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for node in statements:
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                first = each.name.partition(".")[0]
+                yield (each.asname, each.name) if each.asname else (first, first)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                yield each.asname or each.name, f"{node.module}.{each.name}"
 
 
 def _asked(parent: ast.AST, child: ast.AST) -> Question | None:

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 
 import torch
 
-from export_engine.attempt import DecompositionTable
-from export_engine.defects import passed_over
 from export_engine.findings import Op, ops_of
 from export_engine.record import OPS
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, writes_to_arguments
-from export_engine.transform import kept_whole
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 
@@ -64,9 +61,8 @@ def functional(subject: Subject) -> Guarantee:
             f"{len(inner)} of {len(ops):,} ops mutate in place, as torch leaves a freshly "
             "exported program; decomposed, it is functional."
         )
-        try:
-            bad += _left_when_decomposed(subject)
-        except _NotDecomposed:
+        decomposed = subject.decomposed.program
+        if decomposed is None:
             return Guarantee(
                 name="functional",
                 claim=FUNCTIONAL,
@@ -74,6 +70,7 @@ def functional(subject: Subject) -> Guarantee:
                 sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch "
                 "cannot decompose the program, which would remove them.",
             )
+        bad += [op for op in ops_of(decomposed) if _writes(op)]
     if bad:
         sentence = f"{len(bad)} of {len(ops):,} ops may mutate their inputs."
     return Guarantee(
@@ -186,23 +183,6 @@ def _graphs(module: torch.nn.Module) -> Iterator[torch.fx.Graph]:
 def _writes(op: Op) -> bool:
     target = op.node.target
     return isinstance(target, OpOverload) and writes_to_arguments(target)
-
-
-def _left_when_decomposed(subject: Subject) -> list[Op]:
-    """Ops that write even in the decomposed program. Raises _NotDecomposed."""
-    try:
-        program = subject.program.run_decompositions()
-    except Exception as error:
-        passed_over(error, "decomposing for the guarantee `functional`")
-        way_out = kept_whole(subject.program, DecompositionTable("core"))
-        if way_out is None:
-            raise _NotDecomposed from error
-        program = way_out[1]
-    return [op for op in ops_of(program) if _writes(op)]
-
-
-class _NotDecomposed(Exception):
-    """torch cannot decompose the program."""
 
 
 def _is_op(op: Op) -> bool:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import DecompositionTable, Exported, Request
 from export_engine.capture import in_eval_mode, model_kept, quiet
+from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
 from export_engine.record import Record
 from export_engine.torch_internals import counters_kept, made_example
+from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
@@ -40,6 +42,17 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         yield subject
 
 
+class Decomposed(NamedTuple):
+    """What torch's default decompositions give."""
+
+    program: torch.export.ExportedProgram | None
+    """None where torch cannot decompose it."""
+    kept: Sequence[str] = ()
+    """Ops that stay whole, because torch cannot decompose them here."""
+    error: Exception | None = None
+    """What torch raised."""
+
+
 class Subject:
     """A program, its Record, and its model, whose state is restored."""
 
@@ -63,6 +76,19 @@ class Subject:
     def module(self) -> torch.nn.Module:
         """The program as a module to call. It shares its tensors with the model."""
         return self.program.module()
+
+    @cached_property
+    def decomposed(self) -> Decomposed:
+        """The program after torch's default decompositions, run once for all guarantees."""
+        try:
+            return Decomposed(self.program.run_decompositions())
+        except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+            passed_over(error, "decomposing the program")
+            way_out = kept_whole(self.program, DecompositionTable("core"))
+            if way_out is None:
+                return Decomposed(None, error=error.with_traceback(None))
+            table, program = way_out
+            return Decomposed(program, table.ops)
 
     @property
     def eager(self) -> Any:

@@ -6,12 +6,11 @@ import io
 
 import torch
 
-from export_engine.attempt import DecompositionTable, Exported, Failed
+from export_engine.attempt import Exported, Failed
 from export_engine.capture import capture
 from export_engine.defects import passed_over
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
-from export_engine.transform import kept_whole
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_graph import difference
@@ -99,17 +98,11 @@ def re_exported(subject: Subject) -> Guarantee:
 
 def decomposed(subject: Subject) -> Guarantee:
     """Runs the program that torch's default decompositions give."""
-    kept = ""
-    try:
-        program = subject.program.run_decompositions()
-    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        passed_over(error, "taking the program there and back")
-        way_out = kept_whole(subject.program, DecompositionTable("core"))
-        if way_out is None:
-            problem = f"torch cannot decompose it: {_reason(error)}"
-            return _guarantee("decomposed", DECOMPOSED, "", [problem])
-        table, program = way_out
-        kept = f" Not decomposed, because torch cannot do so here: {', '.join(table.ops)}."
+    program, ops, error = subject.decomposed
+    if program is None:
+        problem = f"torch cannot decompose it: {_reason(error)}"
+        return _guarantee("decomposed", DECOMPOSED, "", [problem])
+    kept = f" Not decomposed, because torch cannot do so here: {', '.join(ops)}." if ops else ""
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     counts = [
         sum(node.op == "call_function" for node in each.graph.nodes)
@@ -140,7 +133,7 @@ def _guarantee(
     )
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception | None) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
