@@ -339,17 +339,21 @@ class Deep(nn.Module):
 OPS = ("linear", "relu", "sigmoid", "log", "exp", "sqrt", "tanh", "softmax")
 
 
+@pytest.fixture(scope="module")
+def deep() -> Exported:
+    return exported(Deep().eval(), "x: batch, _, _, _")
+
+
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.slow
 def test_a_planted_fault_in_a_backend_is_located_to_its_op(
-    rows: Runner, added: Callable[[Any], None], op: str
+    deep: Exported, rows: Runner, added: Callable[[Any], None], op: str
 ) -> None:
-    attempt = exported(Deep().eval(), "x: batch, _, _, _")
     added(lambda: Wrapped(f"aten.{op}.", lambda value: value * 1.5))
 
-    (row,) = rows(attempt, "wrapped")
+    (row,) = rows(deep, "wrapped")
 
-    nodes = list(attempt.program.graph.nodes)
+    nodes = list(deep.program.graph.nodes)
     assert row.outcome == "differs"
     assert str(nodes[row.node].target).startswith(f"aten.{op}.")
     assert f"`{nodes[row.node].name}`" in row.sentence
@@ -384,9 +388,10 @@ def test_a_fault_that_is_hidden_for_a_while_is_located_all_the_same(
 
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.slow
-def test_a_planted_fault_in_the_program_is_located_to_its_op(rows: Runner, op: str) -> None:
-    attempt = exported(Deep().eval(), "x: batch, _, _, _")
-    broken = copied_program(attempt.program)
+def test_a_planted_fault_in_the_program_is_located_to_its_op(
+    deep: Exported, rows: Runner, op: str
+) -> None:
+    broken = copied_program(deep.program)
     node = next(each for each in broken.graph.nodes if f"aten.{op}." in str(each.target))
     with broken.graph.inserting_after(node):
         more = broken.graph.call_function(torch.ops.aten.mul.Tensor, (node, 1.5))
@@ -397,7 +402,7 @@ def test_a_planted_fault_in_the_program_is_located_to_its_op(rows: Runner, op: s
             spec.arg = type(spec.arg)(more.name)
     broken.graph_module.recompile()
     faulty = Exported(
-        request=attempt.request, recording=attempt.recording, program=broken, title="faulty"
+        request=deep.request, recording=deep.recording, program=broken, title="faulty"
     )
 
     (row,) = rows(faulty, "program")
@@ -443,10 +448,8 @@ def test_a_failure_is_a_row_and_the_others_run(
     assert program.outcome == "agrees"
 
 
-def test_inputs_that_do_not_fit_into_memory_are_a_row(rows: Runner) -> None:
-    attempt = exported(Deep().eval(), "x: batch, _, _, _")
-
-    (row,) = rows(attempt, "program", sizes={"batch": 10**12})
+def test_inputs_that_do_not_fit_into_memory_are_a_row(deep: Exported, rows: Runner) -> None:
+    (row,) = rows(deep, "program", sizes={"batch": 10**12})
 
     assert row.outcome == "failed"
     assert row.sentence == "Out of memory on cpu. Try smaller sizes."

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from .. import frozen_heap  # noqa: F401 - torch is imported once, and first
+
 
 @pytest.fixture
 def shell() -> Iterator[InteractiveShell]:

@@ -1,0 +1,3 @@
+"""torch is imported once, and first."""
+
+from .. import frozen_heap  # noqa: F401
