@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.strict_decoding import StrictDecoder
 from export_engine.archive.values import device_text
@@ -123,7 +123,7 @@ class Arguments:
             self.unknown.append(kind[:_LONGEST_UNKNOWN])
             return _escaped(unknown(union, kind))
         value = read(union, kind)
-        if isinstance(value, list) and len(value) > bounds.ITEMS:
+        if isinstance(value, list) and len(value) > limits.ITEMS:
             raise ArchiveError(f"A list among the arguments has {len(value):,} items.")
 
         def hole(name: str) -> str:
@@ -148,7 +148,7 @@ class Arguments:
             case "as_custom_obj":
                 return hole(value.name) if find(value.name) >= 0 else "<ScriptObject>"
             case "as_string_to_argument":
-                if depth >= bounds.ARGUMENT_DEPTH:
+                if depth >= limits.ARGUMENT_DEPTH:
                     raise ArchiveError("Dicts among the arguments are nested too deeply.")
                 items = (
                     f"{_escaped(_string(key))}: {self.text(each, find, inputs, depth + 1)}"

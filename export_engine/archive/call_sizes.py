@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.contract import Ranges
 from export_engine.archive.expression_text import printed
 from export_engine.archive.expressions import Expression, linear, number, value_of
@@ -115,7 +115,7 @@ class CallSizes:
 
 
 def _compiled(text: str, resolve: Any) -> Formula:
-    if len(text) > bounds.FORMULA_CHARACTERS:
+    if len(text) > limits.FORMULA_CHARACTERS:
         return []
     try:
         return compile_formula(text, resolve)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expressions import Expression, UnreadableError, parsed
 from export_engine.archive.symbols import Symbols
@@ -21,8 +21,8 @@ _INFINITE = 2**63 - 2
 
 def read_ranges(program: schema.ExportedProgram) -> Ranges:
     """The ranges that a program keeps."""
-    if len(program.range_constraints) > bounds.SYMBOLS:
-        raise ArchiveError(f"It has more than {bounds.SYMBOLS:,} ranges.")
+    if len(program.range_constraints) > limits.SYMBOLS:
+        raise ArchiveError(f"It has more than {limits.SYMBOLS:,} ranges.")
     found = {}
     for text, each in program.range_constraints.items():
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.expressions import OPAQUE, Expression, number
 
 _ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
@@ -130,7 +130,7 @@ def _power(expression: Expression, names: Mapping[str, str]) -> str:
     text = f"({plain_text})" if _level(base) <= _MUL else plain_text
     times = exponent.value
     plain = exponent.is_number and isinstance(times, int) and times >= 0
-    if plain and len(text) * times <= bounds.FORMULA_CHARACTERS:
+    if plain and len(text) * times <= limits.FORMULA_CHARACTERS:
         return "*".join([text] * int(times)) or "1"
     raised = f"({plain_text})" if _level(base) <= _POW else plain_text
     return f"{raised} ** {_bracketed(exponent, _POW, names)}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 
 Number = int | float
 
@@ -68,7 +68,7 @@ def parsed(text: str) -> Expression:
     Raises:
         UnreadableError: torch does not write such a text.
     """
-    if len(text) > bounds.FORMULA_CHARACTERS:
+    if len(text) > limits.FORMULA_CHARACTERS:
         raise UnreadableError(f"it has {len(text):,} characters")
     return _Parser(text).whole()
 
@@ -172,8 +172,8 @@ class _Parser:
 
     def _expression(self, least: int) -> Expression:
         self._depth += 1
-        if self._depth > bounds.FORMULA_DEPTH:
-            raise UnreadableError(f"it is nested more than {bounds.FORMULA_DEPTH} levels deep")
+        if self._depth > limits.FORMULA_DEPTH:
+            raise UnreadableError(f"it is nested more than {limits.FORMULA_DEPTH} levels deep")
         left = self._operand()
         while (sign := self._peek("sign")) in _BINARY and _BINARY[sign][0] >= least:
             level, name = _BINARY[sign]
@@ -266,7 +266,7 @@ class _Parser:
 def _atom(name: str) -> Expression:
     if name in _ATOMS:
         return _ATOMS[name]
-    if not name.isidentifier() or len(name) > bounds.TEXT:
+    if not name.isidentifier() or len(name) > limits.TEXT:
         raise UnreadableError(f"{name[:40]!r} is not the name of a symbol")
     return Expression("symbol", name=name)
 
@@ -312,19 +312,19 @@ def _made(name: str, args: tuple[Expression, ...]) -> Expression:
             return number(args[0].value * args[1].value)
         if len(args) == 1:
             return args[0]
-    if name in ("Pow", "PowByNatural") and args[1].is_number and abs(args[1].value) > bounds.POWER:
+    if name in ("Pow", "PowByNatural") and args[1].is_number and abs(args[1].value) > limits.POWER:
         raise UnreadableError(f"a power of {args[1].value}")
     return Expression(name, args)
 
 
 def _is_small(each: Expression) -> bool:
-    return each.is_number and isinstance(each.value, int) and abs(each.value) <= bounds.INTEGER
+    return each.is_number and isinstance(each.value, int) and abs(each.value) <= limits.INTEGER
 
 
 def _read_number(text: str) -> Number:
     if not text.isdigit():
         return _read_float(text)
-    if len(text) > 20 or int(text) > bounds.INTEGER + 1:
+    if len(text) > 20 or int(text) > limits.INTEGER + 1:
         raise UnreadableError("a number too large for a size")
     return int(text)
 
@@ -347,13 +347,13 @@ def value_of(expression: Expression, symbols: Mapping[str, int]) -> Number | Non
         return symbols.get(expression.name)
     known = [value_of(each, symbols) for each in expression.args]
     values = [each for each in known if each is not None]
-    if len(values) < len(known) or any(abs(each) > bounds.INTEGER for each in values):
+    if len(values) < len(known) or any(abs(each) > limits.INTEGER for each in values):
         return None
     try:
         found = _ARITHMETIC[expression.kind](values) if expression.kind in _ARITHMETIC else None
     except (ArithmeticError, ValueError):
         return None
-    return found if found is None or abs(found) <= bounds.INTEGER else None
+    return found if found is None or abs(found) <= limits.INTEGER else None
 
 
 def has_tower(expression: Expression) -> bool:
@@ -369,7 +369,7 @@ def _has_power(expression: Expression) -> bool:
 
 def _power(values: list[Number]) -> Number:
     base, exponent = values
-    if not 0 <= exponent <= bounds.COMPUTED_POWER:
+    if not 0 <= exponent <= limits.COMPUTED_POWER:
         raise ValueError("a power that is not computed")
     return base**exponent
 
@@ -396,7 +396,7 @@ def linear(expression: Expression) -> tuple[str, int, int] | None:
     if len(expression.symbols) != 1:
         return None
     line = _line(expression)
-    if line is None or line[0] < 1 or max(map(abs, line)) > bounds.INTEGER:
+    if line is None or line[0] < 1 or max(map(abs, line)) > limits.INTEGER:
         return None
     (symbol,) = expression.symbols
     return symbol, *line
@@ -418,6 +418,6 @@ def _line(expression: Expression) -> tuple[int, int] | None:
     scale, offset = 0, 1
     for each in lines:
         scale, offset = scale * each[1] + offset * each[0], offset * each[1]
-        if max(abs(scale), abs(offset)) > bounds.INTEGER:
+        if max(abs(scale), abs(offset)) > limits.INTEGER:
             return None
     return scale, offset

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.arguments import Arguments, kind_of, read, value_of
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.names import Names
@@ -71,7 +71,7 @@ class Graphs:
             depth: its nesting depth.
         """
         number = len(self.entries)
-        if depth > bounds.GRAPH_DEPTH or number >= bounds.GRAPHS:
+        if depth > limits.GRAPH_DEPTH or number >= limits.GRAPHS:
             raise ArchiveError("It nests graphs deeper, or more of them, than torch does.")
         columns = _Columns(self, graph, within or Within())
         columns.read(constants)
@@ -92,7 +92,7 @@ class Graphs:
         if known is None:
             known = self.targets.add(text, target_of(text))
             if not is_named(text):
-                self.names.refused.append(repr(text[: bounds.TEXT]))
+                self.names.refused.append(repr(text[: limits.TEXT]))
         return known
 
 
@@ -114,7 +114,7 @@ class _Columns:
         for number, given in enumerate(self._graph.inputs):
             self._placeholder(number, given, constants)
         for node in self._graph.nodes:
-            if len(node.inputs) > bounds.ITEMS or len(node.outputs) > bounds.ITEMS:
+            if len(node.inputs) > limits.ITEMS or len(node.outputs) > limits.ITEMS:
                 raise ArchiveError("A call has more arguments or results than torch writes.")
             self._call(node)
         self._output()
@@ -228,7 +228,7 @@ class _Columns:
 
     def _output(self) -> None:
         inputs: list[int] = []
-        if len(self._graph.outputs) > bounds.ENTRIES:
+        if len(self._graph.outputs) > limits.ENTRIES:
             raise ArchiveError("A graph has more outputs than torch writes.")
         texts = [
             self._graphs.arguments.text(each, self._find, inputs) for each in self._graph.outputs
@@ -251,8 +251,8 @@ class _Columns:
     ) -> int:
         graphs = self._graphs
         graphs.nodes += 1
-        if graphs.nodes > bounds.NODES:
-            raise ArchiveError(f"It has more than {bounds.NODES:,} nodes.")
+        if graphs.nodes > limits.NODES:
+            raise ArchiveError(f"It has more than {limits.NODES:,} nodes.")
         position = len(self._ops)
         if name in self.positions:
             raise ArchiveError(f"Two of its nodes are called {name[:80]!r}.")

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.strict_decoding import StrictDecoder
 
@@ -46,13 +46,13 @@ def decoded(data: bytes, decoder: msgspec.json.Decoder[_T] | StrictDecoder[_T], 
 def check(data: bytes, what: str) -> None:
     """Raises ArchiveError for a document of too many values, or nested too deeply."""
     values = data.count(b",") + data.count(b"[") + data.count(b"{")
-    if values > bounds.JSON_VALUES:
+    if values > limits.JSON_VALUES:
         raise ArchiveError(
-            f"{what} has more than {values:,} values; {bounds.JSON_VALUES:,} are read at most."
+            f"{what} has more than {values:,} values; {limits.JSON_VALUES:,} are read at most."
         )
     brackets = data.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _BUT_BRACKETS)
     brackets = _TEXT.sub(b"", brackets)
-    for _ in range(bounds.JSON_DEPTH):
+    for _ in range(limits.JSON_DEPTH):
         if not brackets:
             return
         inner = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -64,5 +64,5 @@ def check(data: bytes, what: str) -> None:
     if brackets.replace(b"[]", b"").replace(b"{}", b"") == brackets:
         raise ArchiveError(f"{what} is damaged: its brackets do not match. Get the file again.")
     raise ArchiveError(
-        f"{what} is nested more than {bounds.JSON_DEPTH} levels deep, which torch does not write."
+        f"{what} is nested more than {limits.JSON_DEPTH} levels deep, which torch does not write."
     )

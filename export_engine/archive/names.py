@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 
 
 class Names:
@@ -17,10 +17,10 @@ class Names:
         """A valid name as it is; any other text quoted."""
         known = self._shown.get(text)
         if known is None:
-            fine = len(text) <= bounds.TEXT and all(
+            fine = len(text) <= limits.TEXT and all(
                 part.isidentifier() or part.isdigit() for part in text.split(".")
             )
-            known = self._shown[text] = text if fine else repr(text[: bounds.TEXT])
+            known = self._shown[text] = text if fine else repr(text[: limits.TEXT])
             if not fine:
                 self.refused.append(known)
         return known
@@ -28,4 +28,4 @@ class Names:
 
 def cut(text: str) -> str:
     """A text cut to the length that is shown."""
-    return text if len(text) <= bounds.TEXT else text[: bounds.TEXT - 1] + "…"
+    return text if len(text) <= limits.TEXT else text[: limits.TEXT - 1] + "…"

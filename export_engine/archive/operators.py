@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.record import Target, schema_arguments
 
 _TABLE = Path(__file__).with_name("operators.txt")
@@ -42,7 +42,7 @@ def target_of(text: str) -> Target:
     if _PYTHON.fullmatch(text):
         name = text.lstrip("_")
         return Target(name, text.rpartition(".")[2], "python")
-    quoted = repr(text[: bounds.TEXT])
+    quoted = repr(text[: limits.TEXT])
     return Target(quoted, quoted, "python")
 
 

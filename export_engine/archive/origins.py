@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.names import cut
 from export_engine.describe import Scopes, Stacks
 from export_engine.source import Stack, parse_stack_trace, without_repeats
@@ -33,7 +33,7 @@ class Origins:
     def scope(self, metadata: schema.Metadata | None, within: Within) -> int:
         """The number of the innermost module that a node is in; -1 for none."""
         text = metadata.nn_module_stack if metadata else None
-        if not text or len(text) > bounds.STACK_TEXT:
+        if not text or len(text) > limits.STACK_TEXT:
             return within.scope
         known = self._module_stacks.get(text)
         if known is None:
@@ -43,13 +43,13 @@ class Origins:
     def stack(self, metadata: schema.Metadata | None, within: Within) -> int:
         """The number of a node's stack; -1 for none."""
         text = metadata.stack_trace if metadata else None
-        if not text or len(text) > bounds.STACK_TEXT:
+        if not text or len(text) > limits.STACK_TEXT:
             return -1
         known = self._stack_numbers.get((text, within.stack))
         if known is None:
-            stack = parse_stack_trace(text)[-bounds.FRAMES :]
+            stack = parse_stack_trace(text)[-limits.FRAMES :]
             if within.stack and stack[:1] != within.stack[:1]:
-                stack = without_repeats([*within.stack, *stack])[-bounds.FRAMES :]
+                stack = without_repeats([*within.stack, *stack])[-limits.FRAMES :]
             known = self._stack_numbers[text, within.stack] = self.stacks.number(stack)
         return known
 
@@ -57,7 +57,7 @@ class Origins:
 def _modules(text: str) -> dict[str, tuple[str, str]]:
     """`key,path,class;key,path,class` as torch's nn_module_stack; anything else is left out."""
     found: dict[str, tuple[str, str]] = {}
-    for item in text.split(";")[: bounds.SCOPES]:
+    for item in text.split(";")[: limits.SCOPES]:
         parts = _parts(item)
         if len(parts) == 3:
             found[cut(parts[0])] = cut(parts[1]), cut(parts[2])

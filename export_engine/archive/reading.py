@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.call_sizes import CallSizes
 from export_engine.archive.contract import read_ranges, read_symbols
 from export_engine.archive.errors import ArchiveError
@@ -75,7 +75,7 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
 
     Raises:
         ArchiveError: there is no such file or model, it is damaged, or it exceeds the limits in
-        `bounds.py`. The message says what, where, and what to do.
+        `limits.py`. The message says what, where, and what to do.
     """
     file = Path(path)
     with opened(file) as members:
@@ -108,7 +108,7 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
         found = _read_program(members, parts, title, name)
     if not strange:
         return found
-    unknown = unknown_fields(members.read(parts.programs[name], bounds.JSON_BYTES))
+    unknown = unknown_fields(members.read(parts.programs[name], limits.JSON_BYTES))
     note = _unknown_note(unknown, strange[0])
     record = msgspec.structs.replace(found.record, warnings=[*found.record.warnings, note])
     return replace(found, record=record, notes=(*found.notes, note), unknown=unknown)
@@ -116,7 +116,7 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
 
 def _read_program(members: Members, parts: Parts, title: str, name: str) -> ReadArchive:
     member = parts.programs[name]
-    data = members.read(member, bounds.JSON_BYTES)
+    data = members.read(member, limits.JSON_BYTES)
     program = decoded(data, _PROGRAM, f"{title}, {member}")
     del data
     held = held_bytes(members, name, f"{title}, ")
@@ -148,7 +148,7 @@ def _unknown_note(unknown: Mapping[str, str], first: str) -> str:
         return f"The file has fields that this version does not know: {cut(first)}."
     listed = list(unknown)[:_SHOWN]
     more = len(unknown) - len(listed)
-    rest = f" and {'at least ' * (len(unknown) >= bounds.UNKNOWN)}{more} more" if more else ""
+    rest = f" and {'at least ' * (len(unknown) >= limits.UNKNOWN)}{more} more" if more else ""
     return (
         "The file has fields that this version does not know, and what they say is not shown: "
         f"{', '.join(listed)}{rest}."
@@ -175,7 +175,7 @@ def _record(
     names: Mapping[str, str],
 ) -> tuple[_Made, list[str]]:
     module = program.graph_module
-    if len(module.module_call_graph) > bounds.MODULES:
+    if len(module.module_call_graph) > limits.MODULES:
         raise ArchiveError("It has more modules than torch writes.")
     strings, shown = Strings(), Names()
     stacks = Stacks(strings, FileNames({}))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.agreement import differences
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
@@ -43,7 +43,7 @@ def kept_in(members: Members, title: str) -> Kept:
     if RECORD not in members:
         return Kept(None, PLAIN)
     try:
-        data = members.read(RECORD, bounds.JSON_BYTES)
+        data = members.read(RECORD, limits.JSON_BYTES)
         check(data, f"{title}, {RECORD}")
         record = from_json(data)
         check_record(record)
@@ -60,7 +60,7 @@ def names_of(record: Record | None) -> Mapping[str, str]:
     return {
         each.torch_name: each.name
         for each in record.symbols
-        if each.torch_name.isidentifier() and len(each.name) <= bounds.TEXT
+        if each.torch_name.isidentifier() and len(each.name) <= limits.TEXT
     }
 
 
@@ -133,10 +133,10 @@ def _probe(read: Record, kept: Record) -> Probe:
 
 def _check_bounds(record: Record) -> None:
     """Raises ArchiveError for a valid Record that is too large to show."""
-    if sum(len(graph.name) for graph in record.graphs) > bounds.NODES:
-        raise ArchiveError(f"It has more than {bounds.NODES:,} nodes.")
-    if sum(len(file.text) for file in record.files) > bounds.SOURCE_CHARACTERS:
-        raise ArchiveError(f"It has more than {bounds.SOURCE_CHARACTERS:,} characters of source.")
+    if sum(len(graph.name) for graph in record.graphs) > limits.NODES:
+        raise ArchiveError(f"It has more than {limits.NODES:,} nodes.")
+    if sum(len(file.text) for file in record.files) > limits.SOURCE_CHARACTERS:
+        raise ArchiveError(f"It has more than {limits.SOURCE_CHARACTERS:,} characters of source.")
     starts = record.stacks.starts
-    if any(end - start > bounds.FRAMES for start, end in pairwise(starts)):
-        raise ArchiveError(f"It has stacks of more than {bounds.FRAMES} lines.")
+    if any(end - start > limits.FRAMES for start, end in pairwise(starts)):
+        raise ArchiveError(f"It has stacks of more than {limits.FRAMES} lines.")

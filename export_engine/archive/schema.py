@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.strict_decoding import OpenStruct
 
 SCHEMA_VERSION = (8, 20)
 """The newest version known here, of torch 2.13 to 2.15."""
 
-Int = Annotated[int, msgspec.Meta(ge=-bounds.INTEGER - 1, le=bounds.INTEGER)]
+Int = Annotated[int, msgspec.Meta(ge=-limits.INTEGER - 1, le=limits.INTEGER)]
 """A number of 64 bits."""
 Float = float | Literal["Infinity", "-Infinity", "NaN"]
 """torch writes numbers that JSON lacks as text."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.arguments import kind_of, read, value_of
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.graphs import Graphs
@@ -50,7 +50,7 @@ def read_signature(
     """
     reader = _Reader(graphs, held)
     given, wanted = program.signature.input_specs, program.signature.output_specs
-    if max(len(given), len(wanted)) > bounds.ENTRIES:
+    if max(len(given), len(wanted)) > limits.ENTRIES:
         raise ArchiveError("It has more inputs or outputs than torch writes.")
     inputs, outputs = iter(input_paths(program)), iter(output_paths(program))
     return Signature(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.arguments import read
 from export_engine.archive.call_sizes import CallSizes
 from export_engine.archive.errors import ArchiveError
@@ -49,8 +49,8 @@ def read_probe(
         sizes: of its user inputs.
         checked: whether it has example inputs; without them, torch checks no guards.
     """
-    if len(program.guards_code) > bounds.GUARDS:
-        raise ArchiveError(f"It has more than {bounds.GUARDS:,} guards.")
+    if len(program.guards_code) > limits.GUARDS:
+        raise ArchiveError(f"It has more than {limits.GUARDS:,} guards.")
     asked = [*_guarded(program, sizes, checked), *_asserted(program, symbols, sizes)]
     rules = contract_rules(sizes, described, asked)
     known = {tuple(rule.formula) for rule in rules if rule.formula}
@@ -65,7 +65,7 @@ def read_probe(
 def _guarded(program: schema.ExportedProgram, sizes: CallSizes, checked: bool) -> Iterator[Rule]:
     for code in program.guards_code:
         formula, text = sizes.of_guard(code)
-        yield Rule("guard", text[: bounds.FORMULA_CHARACTERS], formula, enforced=checked)
+        yield Rule("guard", text[: limits.FORMULA_CHARACTERS], formula, enforced=checked)
 
 
 def _asserted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expression_text import printed
 from export_engine.archive.expressions import Expression, UnreadableError, linear, parsed
@@ -48,8 +48,8 @@ class Symbols:
     def number(self, symbol: str) -> int:
         """The number of a symbol."""
         known = self.table.find(symbol)
-        if known is None and len(self.table.entries) >= bounds.SYMBOLS:
-            raise ArchiveError(f"It has more than {bounds.SYMBOLS:,} symbols.")
+        if known is None and len(self.table.entries) >= limits.SYMBOLS:
+            raise ArchiveError(f"It has more than {limits.SYMBOLS:,} symbols.")
         return known if known is not None else self.table.add(symbol, symbol)
 
     def read(self, size: schema.Size) -> Expression | int | float | bool | str:
@@ -108,7 +108,7 @@ class Symbols:
         """The example's value of a symbol, from a size that equals it or is linear in it."""
         value = (hint or {}).get("as_int")
         line = linear(expression) if isinstance(value, int) else None
-        if line is None or not isinstance(value, int) or abs(value) > bounds.INTEGER:
+        if line is None or not isinstance(value, int) or abs(value) > limits.INTEGER:
             return
         symbol, scale, offset = line
         if (value - offset) % scale == 0:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import decoded
 from export_engine.archive.names import cut
@@ -40,7 +40,7 @@ def leaf_keys(text: str) -> list[list[str]] | None:
 
 def _leaves(spec: _Spec, keys: list[str], depth: int, seen: list[int]) -> Iterator[list[str]]:
     seen[0] += 1
-    if depth > bounds.TREE_DEPTH or seen[0] > bounds.TREE_LEAVES:
+    if depth > limits.TREE_DEPTH or seen[0] > limits.TREE_LEAVES:
         raise ArchiveError("A tree spec is larger than torch writes.")
     if spec.type is None:
         yield keys

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.arguments import TYPES
 from export_engine.archive.strict_decoding import OpenStruct
 
@@ -29,9 +29,9 @@ def unknown_fields(data: bytes) -> Mapping[str, str]:
 
     Args:
         data: a program, as JSON that was decoded without an error. One of more than
-            `bounds.LOOKED_THROUGH` values is not looked through.
+            `limits.LOOKED_THROUGH` values is not looked through.
     """
-    if data.count(b",") > bounds.LOOKED_THROUGH:
+    if data.count(b",") > limits.LOOKED_THROUGH:
         return {}
     found: dict[str, str] = {}
     _look(msgspec.json.decode(data), _PROGRAM, "", found)
@@ -48,7 +48,7 @@ def _look(value: Any, known: inspect.Type, path: str, found: dict[str, str]) -> 
         for name, inner in value.items():
             if name in fields:
                 _look(inner, fields[name], f"{path}.{name}" if path else name, found)
-            elif len(found) < bounds.UNKNOWN:
+            elif len(found) < limits.UNKNOWN:
                 shown = f"{path}.{name[:_SHOWN]}" if path else name[:_SHOWN]
                 found.setdefault(shown, _text(inner))
     elif isinstance(known, inspect.ListType) and isinstance(value, list):

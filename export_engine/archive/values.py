@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.symbols import Symbols
 from export_engine.describe import ValueTable, python_type, tensor_type
@@ -58,8 +58,8 @@ class Values(ValueTable[Value]):
         known = self._tensors.get(key)
         if known is not None:
             return known
-        if max(len(meta.sizes), len(meta.strides)) > bounds.RANK:
-            raise ArchiveError(f"It has a tensor of more than {bounds.RANK} dims.")
+        if max(len(meta.sizes), len(meta.strides)) > limits.RANK:
+            raise ArchiveError(f"It has a tensor of more than {limits.RANK} dims.")
         dtype = schema.DTYPES.get(meta.dtype, f"unknown dtype {meta.dtype}")
         layout = schema.LAYOUTS.get(meta.layout, f"unknown layout {meta.layout}")
         steps = meta.strides if layout == "strided" else []
@@ -94,5 +94,5 @@ class Values(ValueTable[Value]):
 def device_text(device: schema.Device) -> str:
     """`cuda:0`, as torch prints it."""
     kind = device.type if device.type.isidentifier() else repr(device.type)
-    text = kind[: bounds.TEXT]
+    text = kind[: limits.TEXT]
     return text if device.index is None else f"{text}:{device.index}"

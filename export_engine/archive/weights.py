@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from export_engine.archive import bounds, schema
+from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import decoded
 from export_engine.archive.names import cut
@@ -29,7 +29,7 @@ def held_bytes(members: Members, model: str, title: str) -> dict[str, int]:
         if name not in members:
             continue
         try:
-            data = members.read(name, bounds.CONFIG_BYTES)
+            data = members.read(name, limits.CONFIG_BYTES)
             config = decoded(data, _CONFIG, title + name).config
         except ArchiveError:
             continue
@@ -39,13 +39,13 @@ def held_bytes(members: Members, model: str, title: str) -> dict[str, int]:
 
 
 def _bytes(meta: schema.TensorMeta | None) -> int:
-    if meta is None or len(meta.sizes) > bounds.RANK:
+    if meta is None or len(meta.sizes) > limits.RANK:
         return 0
     sizes = [each.as_int for each in meta.sizes]
-    if any(each is None or not 0 <= each <= bounds.INTEGER for each in sizes):
+    if any(each is None or not 0 <= each <= limits.INTEGER for each in sizes):
         return 0
     count = math.prod(each for each in sizes if each is not None)
-    return min(count * _width(meta.dtype), bounds.INTEGER)
+    return min(count * _width(meta.dtype), limits.INTEGER)
 
 
 def _width(dtype: int) -> int:

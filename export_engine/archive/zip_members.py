@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from export_engine.archive import bounds
+from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 
 _ENCRYPTED = 0x1
@@ -55,9 +55,9 @@ class Members:
         self.title = title
         self._archive = archive
         listed = [each for each in archive.infolist() if not each.is_dir()]
-        if len(listed) > bounds.MEMBERS:
+        if len(listed) > limits.MEMBERS:
             raise ArchiveError(
-                f"{title} has {len(listed):,} members; {bounds.MEMBERS:,} are read at most. "
+                f"{title} has {len(listed):,} members; {limits.MEMBERS:,} are read at most. "
                 "torch did not write it."
             )
         for info in archive.infolist():
@@ -102,7 +102,7 @@ class Members:
                             f"{self.title} is not opened: its member {name} has more than "
                             f"{most:,} bytes, the most that is read of it."
                         )
-                    if size > bounds.UNPACKED_FREELY and size > bounds.RATIO * info.compress_size:
+                    if size > limits.UNPACKED_FREELY and size > limits.RATIO * info.compress_size:
                         raise ArchiveError(
                             f"{self.title} is not opened: its member {name} unpacks from "
                             f"{info.compress_size:,} to more than {size:,} bytes. {_TRUST}"
@@ -126,7 +126,7 @@ class Members:
                 f"{self.title} is not opened: its member {shown} is named outside of the archive. "
                 "torch did not write it."
             )
-        if len(name) > bounds.NAME:
+        if len(name) > limits.NAME:
             raise ArchiveError(
                 f"{self.title} is not opened: the name of its member {shown}… has {len(name):,} "
                 "characters. torch did not write it."
@@ -150,7 +150,7 @@ class Members:
 
     def _check_total(self, listed: list[zipfile.ZipInfo], size: int) -> None:
         unpacked = sum(info.file_size for info in listed)
-        if unpacked > bounds.UNPACKED and unpacked > bounds.UNPACKED_RATIO * size:
+        if unpacked > limits.UNPACKED and unpacked > limits.UNPACKED_RATIO * size:
             raise ArchiveError(
                 f"{self.title} is not opened: it would unpack to {unpacked:,} bytes, far more than "
                 f"a program of its size holds. {_TRUST}"
@@ -243,13 +243,13 @@ class _BoundedReads:
         self.seek, self.tell = file.seek, file.tell
 
     def read(self, count: int = -1) -> bytes:
-        if count < 0 or count > bounds.DIRECTORY_BYTES:
-            count = bounds.DIRECTORY_BYTES + 1
+        if count < 0 or count > limits.DIRECTORY_BYTES:
+            count = limits.DIRECTORY_BYTES + 1
         data = self._file.read(count)
-        if len(data) > bounds.DIRECTORY_BYTES:
+        if len(data) > limits.DIRECTORY_BYTES:
             raise ArchiveError(
                 f"{self._title} is not opened: the list of its members has more than "
-                f"{bounds.DIRECTORY_BYTES:,} bytes. torch did not write it."
+                f"{limits.DIRECTORY_BYTES:,} bytes. torch did not write it."
             )
         return data
 

@@ -8,7 +8,7 @@ import msgspec
 
 from export_engine.describe.fix_cards import fix_card
 from export_engine.describe.tables import Stacks, Strings
-from export_engine.findings import Finding, Looked, look_at_record, slug
+from export_engine.findings import Analysis, Finding, look_at_record, slug
 from export_engine.record import FindingRow, Record
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def with_findings(
     )
 
 
-def _looked(exported: Exported, record: Record) -> Looked:
+def _looked(exported: Exported, record: Record) -> Analysis:
     from export_engine.findings import look
 
     return look(exported, record)

@@ -1,7 +1,7 @@
 """Exported attempt → Findings. One module per family; each reads the program and its Record.
 
 Nothing is run and nothing is exported, so findings are cheap. Those that need no
-more than the Record are in `of_records.py`; here are those that need the model and the call.
+more than the Record are in `record_providers.py`; here are those that need the model and the call.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from export_engine.findings import (
     specialized_sizes,
     weights,
 )
+from export_engine.findings.analysis import Analysis, analysis_of
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.looking import Looked, looked
-from export_engine.findings.of_records import OF_THE_CALL, RECORD_PROVIDERS
+from export_engine.findings.record_providers import OF_THE_CALL, RECORD_PROVIDERS
 from export_engine.record import Record
 
 __all__ = ["find_findings", "look"]
@@ -41,7 +41,7 @@ PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
 )
 
 
-def look(exported: Exported, record: Record) -> Looked:
+def look(exported: Exported, record: Record) -> Analysis:
     """What is wrong or surprising about an attempt, and what was not looked for.
 
     Args:
@@ -53,7 +53,7 @@ def look(exported: Exported, record: Record) -> Looked:
         *((partial(find, record, exported), kinds) for find, kinds in RECORD_PROVIDERS),
         *((partial(find, exported, record), kinds) for find, kinds in PROVIDERS),
     ]
-    return looked([*families, (None, OF_THE_CALL)] if exported.request is None else families)
+    return analysis_of([*families, (None, OF_THE_CALL)] if exported.request is None else families)
 
 
 def find_findings(exported: Exported, record: Record) -> tuple[Finding, ...]:

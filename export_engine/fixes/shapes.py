@@ -16,7 +16,7 @@ import torch
 
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.diagnose import ExampleOutside, chain
-from export_engine.fixes.assumed_instead import assumed_instead
+from export_engine.fixes.shapes_spec_fix import shapes_spec_fix
 from export_engine.fixes.tested_conditions import as_traced, taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
@@ -75,7 +75,7 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     if before is None:
         return
     if answer is None:
-        yield from assumed_instead(attempt, before, (), progress, otherwise_lossy=True)
+        yield from shapes_spec_fix(attempt, before, (), progress, otherwise_lossy=True)
         return
     lost = [problem for problem in answer.problems if problem.lossy]
     rejected = _rejected(answer, attempt.request)
@@ -97,7 +97,7 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     )
     if any(each.kind in _BEYOND_DIMS for each in answer.problems):
         stack = next((each.stack for each in answer.problems if each.stack), ())
-        yield from assumed_instead(attempt, shapes, stack, progress, otherwise_lossy=bool(lost))
+        yield from shapes_spec_fix(attempt, shapes, stack, progress, otherwise_lossy=bool(lost))
     tied = [dim for each in answer.problems if each.kind == "tied" for dim in each.dims]
     if tied and _refused_by_the_model(answer):
         yield _kept(before, tied)

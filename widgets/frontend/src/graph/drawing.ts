@@ -7,8 +7,8 @@ import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
 import type { Program } from "../program";
+import { commonDtype } from "./labels";
 import { Links } from "./links";
-import { commonDtype } from "./pieces";
 
 export interface Drawing {
   program: Program;

@@ -8,9 +8,9 @@ import type { Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { Rect } from "./camera";
 import type { Drawing } from "./drawing";
+import { boxLines, edgePieces, type Piece } from "./labels";
 import type { LayoutBox, LayoutLink, Placed } from "./layout_types";
 import type { Link } from "./links";
-import { boxLines, edgePieces, type Piece } from "./pieces";
 
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 export const FONT = {

@@ -1,4 +1,4 @@
-"""What no Dim can say, or only as a derived Dim, as an assumption of a ShapesSpec.
+"""A ShapesSpec with an assumption, for what no Dim can say, or only a derived Dim.
 
 Tried and compared with eager before it is offered. A torch without ShapesSpec has Dims alone.
 """
@@ -19,7 +19,7 @@ from export_engine.torch_internals import missing_shapes_spec
 _MOST_ROUNDS = 6
 
 
-def assumed_instead(
+def shapes_spec_fix(
     attempt: Failed,
     solved: Shapes,
     stack: Stack,

@@ -14,8 +14,8 @@ from export_engine.findings import (
     unused_inputs,
     writes,
 )
+from export_engine.findings.analysis import Analysis, analysis_of
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.looking import Looked, looked
 from export_engine.record import Record
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ OF_THE_CALL = (
 """What only the model, its source and the call that was exported tell."""
 
 
-def look_at_record(record: Record) -> Looked:
+def look_at_record(record: Record) -> Analysis:
     """What is wrong or surprising about a program of which there is the Record alone."""
-    return looked(
+    return analysis_of(
         [
             *((partial(find, record, None), kinds) for find, kinds in RECORD_PROVIDERS),
             (None, OF_THE_CALL),

@@ -1,4 +1,4 @@
-"""What looking for findings comes to: what was found, and what was not looked for."""
+"""Runs families of findings: what was found, and which kinds could not be looked for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _MOST = 100
 """Findings of one kind."""
 
 
-class Looked(NamedTuple):
-    """What is known after looking."""
+class Analysis(NamedTuple):
+    """The findings of a program."""
 
     findings: tuple[Finding, ...]
     """Most severe first."""
@@ -27,7 +27,7 @@ Family = tuple[Callable[[], Iterable[Finding]] | None, tuple[Kind, ...]]
 """What gives the findings of a family, or None where it cannot be asked, and of which kinds."""
 
 
-def looked(families: Iterable[Family]) -> Looked:
+def analysis_of(families: Iterable[Family]) -> Analysis:
     """Asks families of findings; nothing is known from one that stumbles or cannot be asked."""
     found: list[Finding] = []
     unknown: list[Kind] = []
@@ -43,7 +43,9 @@ def looked(families: Iterable[Family]) -> Looked:
     found = _capped(found)
     found.sort(key=lambda each: (SEVERITIES.index(each.severity), _ORDER.index(each.kind)))
     known = {each.kind for each in found}
-    return Looked(tuple(found), tuple(dict.fromkeys(each for each in unknown if each not in known)))
+    return Analysis(
+        tuple(found), tuple(dict.fromkeys(each for each in unknown if each not in known))
+    )
 
 
 def _capped(found: list[Finding]) -> list[Finding]:

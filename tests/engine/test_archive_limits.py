@@ -1,4 +1,4 @@
-"""Archives beyond the bounds: refused in a sentence, in no time, with nothing run or computed."""
+"""Archives beyond the limits: refused in a sentence, in no time, with nothing run or computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from export_engine.archive import ArchiveError, bounds, read
+from export_engine.archive import ArchiveError, limits, read
 from export_engine.archive.expression_text import printed
 from export_engine.archive.expressions import (
     Expression,
@@ -128,11 +128,11 @@ def test_a_list_of_members_that_lies_about_sizes(file: Path) -> None:
 
 
 def test_a_list_of_members_of_gigabytes(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "DIRECTORY_BYTES", 1000)
+    monkeypatch.setattr(limits, "DIRECTORY_BYTES", 1000)
     with pytest.raises(ArchiveError, match=r"list of its members has more than 1,000 bytes"):
         read(packed(file, {NAME: PROGRAM, **{f"it/extra/{n}": b"" for n in range(50)}}))
     monkeypatch.undo()
-    monkeypatch.setattr(bounds, "MEMBERS", 10)
+    monkeypatch.setattr(limits, "MEMBERS", 10)
     with pytest.raises(ArchiveError, match="51 members; 10 are read at most"):
         read(file)
 
@@ -291,7 +291,7 @@ def test_an_operator_is_known_by_its_name_alone() -> None:
 def test_keys_of_a_tree_that_cannot_be_read() -> None:
     assert leaf_keys('[1, {"type": null, "context": null, "children_spec": []}]') == [[]]
     deep: Any = '{"type": null, "context": null, "children_spec": []}'
-    for _ in range(bounds.TREE_DEPTH + 2):
+    for _ in range(limits.TREE_DEPTH + 2):
         deep = f'{{"type": "builtins.list", "context": "null", "children_spec": [{deep}]}}'
     assert leaf_keys(f"[1, {deep}]") is None
     assert leaf_keys("[1, 2") is None

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Program } from "../program";
 import { RecordBuilder } from "../testing/records";
 import { drawingOf } from "./drawing";
-import { edgePieces, isSum } from "./pieces";
+import { edgePieces, isSum } from "./labels";
 
 test.each([
   ["batch", false],
