@@ -27,12 +27,14 @@ from export_engine.shapes.dims import (
     names_of,
 )
 from export_engine.shapes.expressions import expression_text, relation_text
-from export_engine.shapes.shapes_specs import Said, params_of, plain_name
+from export_engine.shapes.shapes_parts import Parts
+from export_engine.shapes.spec_params import params_of
+from export_engine.shapes.sympy_sizes import plain_name
 from export_engine.torch_internals import container_of
 
 
 def python_text(
-    shapes: Said,
+    shapes: Parts,
     unbacked: bool,
     target: Any,
     args: tuple[Any, ...],
@@ -54,7 +56,7 @@ def python_text(
 
 
 class _Dims:
-    def __init__(self, shapes: Said) -> None:
+    def __init__(self, shapes: Parts) -> None:
         self._shapes = shapes
 
     def text(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -134,7 +136,7 @@ _CONTAINERS = {"list": "SeqSpec", "dict": "DictSpec", "object": "ObjectSpec"}
 
 
 class _Spec:
-    def __init__(self, shapes: Said) -> None:
+    def __init__(self, shapes: Parts) -> None:
         self._shapes = shapes
         self._used = {"ParamsSpec", "ShapesSpec"}
         self._made: dict[str, str] = {}

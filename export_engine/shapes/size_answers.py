@@ -19,9 +19,9 @@ from export_engine.shapes.example_inputs import leaf_values
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size, linear
 from export_engine.shapes.leaves import leaves_of
 from export_engine.shapes.one_size import bounds_said
-from export_engine.shapes.shapes_specs import relations_of
 from export_engine.shapes.spec import Shapes
 from export_engine.shapes.symbol_sources import InputPlace, birth_dims
+from export_engine.shapes.sympy_sizes import relations_of
 from export_engine.shapes.trace_facts import shapes_of
 from export_engine.torch_internals import is_unbacked, taken_apart
 

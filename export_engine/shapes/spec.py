@@ -30,6 +30,7 @@ from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size, names_in
 from export_engine.shapes.language import Parsed, parse
 from export_engine.shapes.printing import write
+from export_engine.shapes.shapes_parts import Parts
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,13 +126,12 @@ class Shapes:
         Raises:
             ShapesError: they do not fit the call, or two Dims of one name have other bounds.
         """
-        from export_engine.shapes.shapes_specs import from_shapes_spec
+        from export_engine.shapes.read_shapes_spec import from_shapes_spec
         from export_engine.shapes.torch_specs import from_torch
         from export_engine.torch_internals import is_shapes_spec
 
         if is_shapes_spec(dynamic_shapes):
-            said = from_shapes_spec(dynamic_shapes, target, args, kwargs)
-            return Shapes(*said, unbacked=True)
+            return Shapes(*from_shapes_spec(dynamic_shapes, target, args, kwargs), unbacked=True)
         return Shapes(*from_torch(dynamic_shapes, target, args, kwargs))
 
     def to_torch(self, target: Any, args: Any, kwargs: Any) -> Any:
@@ -150,16 +150,14 @@ class Shapes:
 
         Raises:
             ShapesError: a path is not a tensor of the call, its number of dims differs, or this
-            torch
-                has no ShapesSpec.
+                torch has no ShapesSpec.
         """
-        from export_engine.shapes.shapes_specs import Said, to_shapes_spec
+        from export_engine.shapes.make_shapes_spec import to_shapes_spec
         from export_engine.shapes.torch_specs import to_torch
 
         try:
             if self.unbacked:
-                said = Said(self.leaves, self.bounds, self.assumptions)
-                return to_shapes_spec(said, target, args, kwargs)
+                return to_shapes_spec(self._parts, target, args, kwargs)
             return to_torch(self.leaves, self.bounds, target, args, kwargs)
         except Misfit as misfit:
             raise self._pointed(misfit) from misfit.__cause__
@@ -191,13 +189,15 @@ class Shapes:
             ShapesError: they do not fit the call.
         """
         from export_engine.shapes.python_text import python_text
-        from export_engine.shapes.shapes_specs import Said
 
-        said = Said(self.leaves, self.bounds, self.assumptions)
         try:
-            return python_text(said, self.unbacked, target, args, kwargs)
+            return python_text(self._parts, self.unbacked, target, args, kwargs)
         except Misfit as misfit:
             raise self._pointed(misfit) from None
+
+    @property
+    def _parts(self) -> Parts:
+        return Parts(self.leaves, self.bounds, self.assumptions)
 
     def dims(self) -> dict[str, Bounds]:
         """Every Dim by name, with its bounds, in order of first mention."""

@@ -1,0 +1,106 @@
+"""torch's ShapesSpec → Shapes, for one call. Importing this module imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from export_engine.attempt import signature_of
+from export_engine.record import join_path
+from export_engine.shapes.dims import Bounds, Computed, Int, Named, Pinned, Spec, Static
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.expressions import Expression, Size
+from export_engine.shapes.leaves import check_dims, leaves_of
+from export_engine.shapes.shapes_parts import Parts
+from export_engine.shapes.sympy_sizes import expression_of_sizes, plain_name, relations_of
+from export_engine.torch_internals import Variable, assumed, leaf_specs
+
+
+def from_shapes_spec(
+    spec: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Parts:
+    """The parts of a ShapesSpec or ParamsSpec for a call. Optimization hints are not kept.
+
+    Raises:
+        ShapesError: it does not fit the call, or cannot be written in the language.
+    """
+    try:
+        found = leaf_specs(spec, target, args, kwargs)
+    except (ValueError, TypeError, AssertionError, LookupError) as error:
+        reason = str(error).strip().split("\n", 1)[0]
+        raise ShapesError(f"these dynamic_shapes do not fit the call: {reason}") from error
+    leaves = {leaf.path: leaf for leaf in leaves_of(signature_of(target), args, kwargs)}
+    by_path = {join_path(steps): each for steps, each in found.items()}
+    for path, each in by_path.items():
+        if isinstance(each, list):
+            check_dims(leaves[path], each, {})
+    reading = _Reading(by_path)
+    read = {path: reading.leaf(path, each) for path, each in by_path.items()}
+    varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
+    relations = [each for given in assumed(spec) for each in relations_of(given, reading.sizes)]
+    return Parts(varying, reading.bounds, tuple(relations))
+
+
+class _Reading:
+    """Reads leaves one after the other; the names of variables are the same in all of them."""
+
+    def __init__(self, by_path: Mapping[str, Any]) -> None:
+        self.bounds: dict[str, Bounds] = {}
+        self._names: dict[Any, str] = {}
+        self._int_paths: set[str] = set()
+        variables = list(_bare(by_path))
+        of_tensors = {each.symbol for _, each, tensor in variables if tensor}
+        for path, each, tensor in variables:
+            alone = not tensor and each.symbol not in of_tensors and path.isidentifier()
+            if alone and each.symbol not in self._names and path not in self._names.values():
+                self._names[each.symbol] = path
+                self._int_paths.add(path)
+        for path, each, _ in variables:
+            if each.symbol in self._names:
+                continue
+            name = self._fresh(plain_name(each.name if each.name != "anon" else f"{path}_size"))
+            self._names[each.symbol] = name
+            low = 0 if each.low is None and each.size else each.low
+            if low is None or low < 0:
+                raise ShapesError(
+                    f"{path}: the IntVar {each.name} may be below 0, but a size is not; give it "
+                    "min=0, or an argument of its own"
+                )
+            self.bounds[name] = Bounds(low, each.high)
+
+    @property
+    def sizes(self) -> dict[Any, Expression]:
+        """The name of each variable's symbol."""
+        return {symbol: Size(name) for symbol, name in self._names.items()}
+
+    def leaf(self, path: str, given: Any) -> tuple[Spec, ...]:
+        if isinstance(given, list):
+            return tuple(self._spec(each) for each in given)
+        if isinstance(given, Variable) and self._names[given.symbol] == path in self._int_paths:
+            return (Int(given.low, given.high),)
+        return (self._spec(given),)
+
+    def _spec(self, given: Any) -> Spec:
+        if given is None:
+            return Static()
+        if isinstance(given, int):
+            return Pinned(given)
+        if isinstance(given, Variable):
+            name = self._names[given.symbol]
+            return Computed(Size(name)) if name in self._int_paths else Named(name)
+        return Computed(expression_of_sizes(given, self.sizes))
+
+    def _fresh(self, name: str) -> str:
+        taken, number = {*self._names.values()}, 2
+        found = name
+        while found in taken:
+            found, number = f"{name}_{number}", number + 1
+        return found
+
+
+def _bare(by_path: Mapping[str, Any]) -> Iterator[tuple[str, Variable, bool]]:
+    """Each variable that is a dim or an int by itself, where, and whether in a tensor."""
+    for path, given in by_path.items():
+        for each in given if isinstance(given, list) else (given,):
+            if isinstance(each, Variable):
+                yield path, each, isinstance(given, list)
