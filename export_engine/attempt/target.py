@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import torch
+
+from export_engine.source import closure_of, names_in
 
 
 def as_module(target: Callable[..., Any]) -> torch.nn.Module:
@@ -87,25 +89,13 @@ def _attributes(owner: object) -> list[tuple[str, Any]]:
 
 
 def _captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
-    for name, cell in cells:
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
+    for name, value in closure_of(function):
         yield name, value
         if isinstance(value, MethodType):
             yield f"{name}_self", value.__self__
-    for name in _global_names(function.__code__):
+    for name in names_in(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
-
-
-def _global_names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _global_names(constant)
 
 
 def _modules_among(pairs: Any) -> Iterator[tuple[str, torch.nn.Module]]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
 
 from export_engine.attempt import Exported, as_module
-from export_engine.source import is_own
+from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
 from export_engine.torch_internals import forward_hooks
 
 _MOST = 2000
@@ -39,46 +39,29 @@ def _walk(target: Callable[..., Any]) -> Iterator[tuple[str, int]]:
         waiting += forward_hooks(each)
     seen: set[CodeType] = set()
     while waiting and len(seen) < _MOST:
-        function = _function(waiting.pop())
+        function = function_behind(waiting.pop())
         if function is None or function.__code__ in seen:
             continue
         seen.add(function.__code__)
         if not is_own(function.__code__.co_filename):
             continue
         yield function.__code__.co_filename, function.__code__.co_firstlineno
-        names = set(_names(function.__code__))
+        names = set(names_in(function.__code__))
         values = [function.__globals__.get(name) for name in names]
-        values += [*_held(function)]
+        values += [value for _, value in closure_of(function)]
         for value in [*values, *(_attributes(module, names))]:
             if isinstance(value, ModuleType):
                 waiting += [vars(value).get(name) for name in names]
-            elif _function(value) is not None:
+            elif function_behind(value) is not None:
                 waiting.append(value)
-            elif value is not None and _is_own(cls := value if _is_class(value) else type(value)):
-                classes.setdefault(cls)
+            elif value is not None:
+                cls = value if isinstance(value, type) else type(value)
+                if has_own_methods(cls):
+                    classes.setdefault(cls)
         for cls in classes:
             waiting += [
                 _static(cls, name) for name in {*names, "__call__"} if name not in _MADE_ONCE
             ]
-
-
-def _is_class(value: Any) -> bool:
-    return isinstance(value, type)
-
-
-def _is_own(cls: type) -> bool:
-    methods = (value for value in vars(cls).values() if isinstance(value, FunctionType))
-    return any(is_own(each.__code__.co_filename) for each in methods)
-
-
-def _function(value: Any) -> FunctionType | None:
-    """The function behind a method, a property or a decorated one."""
-    if isinstance(value, property):
-        value = value.fget
-    if isinstance(value, MethodType | staticmethod | classmethod):
-        value = value.__func__
-    inner = inspect.unwrap(value) if isinstance(value, FunctionType) else value
-    return inner if isinstance(inner, FunctionType) else None
 
 
 def _static(cls: type, name: str) -> Any:
@@ -90,18 +73,3 @@ def _attributes(module: torch.nn.Module, names: set[str]) -> Iterator[Any]:
     for each in module.modules():
         held = vars(each)
         yield from (held[name] for name in names if name in held)
-
-
-def _held(function: FunctionType) -> Iterator[Any]:
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)

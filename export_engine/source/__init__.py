@@ -1,4 +1,4 @@
-"""The user's code as text: stacks, files, cells, syntax trees, highlighting, printed graphs.
+"""The user's code: stacks, files, cells, syntax trees, what functions refer to, printed graphs.
 
 Reads source and runs none of it. Rewrites of it are in `fixes.code`.
 """
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from export_engine.source.file_owner import MADE_UP as MADE_UP
     from export_engine.source.file_owner import TORCH as TORCH
     from export_engine.source.file_owner import is_own as is_own
+    from export_engine.source.functions import closure_of as closure_of
+    from export_engine.source.functions import function_behind as function_behind
+    from export_engine.source.functions import has_own_methods as has_own_methods
+    from export_engine.source.functions import names_in as names_in
     from export_engine.source.graph_text import items_of as items_of
     from export_engine.source.graph_text import printed_graph as printed_graph
     from export_engine.source.highlighting import Token as Token

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from export_engine.capture.sandbox.module_snapshot import held_in, refill, same_
 from export_engine.capture.sandbox.name_writes import Slot, Writes, writes_of
 from export_engine.capture.sandbox.object_snapshot import contents
 from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
-from export_engine.source import is_own
+from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
 from export_engine.trace import Change
 
 _MOST_FUNCTIONS = 2000
@@ -78,7 +78,8 @@ def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[S
     known: set[tuple[int, str]] = set()
     for cls in {type(each) for each in module.modules()}:
         for base in cls.__mro__:
-            if base.__module__.partition(".")[0] not in ("torch", "builtins") and _is_own(base):
+            package = base.__module__.partition(".")[0]
+            if package not in ("torch", "builtins") and has_own_methods(base):
                 yield from _of_class(base)
     for function in functions:
         for name, cell in zip(
@@ -87,7 +88,7 @@ def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[S
             if (id(cell), name) not in known:
                 known.add((id(cell), name))
                 yield _of_cell(name, cell, function)
-        for name in _names(function.__code__):
+        for name in names_in(function.__code__):
             key = (id(function.__globals__), name)
             if key not in known and name not in _builtins(function):
                 known.add(key)
@@ -158,36 +159,18 @@ def _functions(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[
         waiting += [value for base in cls.__mro__ for value in vars(base).values()]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST_FUNCTIONS:
-        each = waiting.pop()
-        function = each.__func__ if isinstance(each, MethodType | staticmethod) else each
-        function = getattr(function, "__wrapped__", function) if callable(function) else function
-        if not isinstance(function, FunctionType) or id(function) in seen:
+        function = function_behind(waiting.pop())
+        if function is None or id(function) in seen:
             continue
         seen.add(id(function))
         if not is_own(function.__code__.co_filename):
             continue
         yield function
-        waiting += [function.__globals__.get(name) for name in _names(function.__code__)]
-        for cell in function.__closure__ or ():
-            try:
-                waiting.append(cell.cell_contents)
-            except ValueError:
-                continue
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
+        waiting += [function.__globals__.get(name) for name in names_in(function.__code__)]
+        waiting += [value for _, value in closure_of(function)]
 
 
 def _builtins(function: FunctionType) -> Any:
     found = function.__globals__.get("__builtins__", {})
     names = found if isinstance(found, dict) else vars(found)
     return {name for name in names if name not in function.__globals__}
-
-
-def _is_own(cls: type) -> bool:
-    methods = (value for value in vars(cls).values() if isinstance(value, FunctionType))
-    return any(is_own(each.__code__.co_filename) for each in methods)
