@@ -2,18 +2,8 @@
 
 import { Refused, reasonOf } from "./format";
 import type { Asks, AttemptHead, First, Host, Layout, Progress } from "./host";
-import { type Kernel, KernelWatch } from "./kernel_watch";
-import type { Notebook } from "./saved_state";
-
-/** The part of an anywidget model that is used here. */
-export interface Model {
-  get(name: string): unknown;
-  send(content: unknown): void;
-  on(event: string, callback: (...args: never[]) => void): void;
-  off(event: string, callback: (...args: never[]) => void): void;
-  /** JupyterLab's manager of widgets, which knows the kernel. */
-  widget_manager?: { kernel?: Kernel | null; context?: Notebook };
-}
+import type { Model } from "./jupyter_types";
+import { KernelWatch } from "./kernel_watch";
 
 interface Reply {
   id?: unknown;

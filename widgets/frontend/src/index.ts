@@ -1,10 +1,11 @@
 /** The bundle's entry: mounts the explorer into an output cell. */
 
 import { h, render } from "preact";
-import { AnywidgetHost, type Model } from "./anywidget_host";
+import { AnywidgetHost } from "./anywidget_host";
 import { FrozenHost, unpack } from "./frozen_host";
 import { startLayouts } from "./graph/layout";
 import type { Host } from "./host";
+import type { Model } from "./jupyter_types";
 import { keepKeys } from "./keep_keys";
 import { mountLibrary } from "./library/mount";
 import { keepStill } from "./saved_state";

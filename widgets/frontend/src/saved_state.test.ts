@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { keepStill, type Notebook } from "./saved_state";
+import type { Notebook } from "./jupyter_types";
+import { keepStill } from "./saved_state";
 import { FakeModel } from "./testing/fake_model";
 
 const STATE = "application/vnd.jupyter.widget-state+json";

@@ -4,7 +4,7 @@
  * whenever a notebook is saved, the few traits that draw a still picture are put beside its outputs.
  */
 
-import type { Model } from "./anywidget_host";
+import type { Model, Notebook } from "./jupyter_types";
 
 const STATE = "application/vnd.jupyter.widget-state+json";
 const VIEW = "application/vnd.jupyter.widget-view+json";
@@ -34,25 +34,6 @@ interface Stored {
   version_major: number;
   version_minor: number;
   state: { [id: string]: State };
-}
-
-interface Output {
-  readonly data?: { readonly [mime: string]: unknown };
-}
-
-interface Listed<T> {
-  readonly length: number;
-  get(index: number): T;
-}
-
-/** The part of a notebook of JupyterLab's that is used here. */
-export interface Notebook {
-  readonly saveState: { connect(slot: (sender: unknown, state: string) => void): unknown };
-  readonly model: {
-    readonly cells: Listed<{ readonly outputs?: Listed<Output> }>;
-    getMetadata(key: string): unknown;
-    setMetadata(key: string, value: unknown): void;
-  };
 }
 
 /** Per notebook, the models of its views that were live in this page, by their ids. */

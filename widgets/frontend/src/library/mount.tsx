@@ -2,8 +2,8 @@
 
 import { effect } from "@preact/signals";
 import { render } from "preact";
-import type { Model } from "../anywidget_host";
 import type { Host } from "../host";
+import type { Model } from "../jupyter_types";
 import { keepKeys } from "../keep_keys";
 import { LibraryHost } from "./asks";
 import { Library } from "./Library";

@@ -1,0 +1,32 @@
+/** The parts of anywidget's models and of JupyterLab's notebooks that are used here. */
+
+import type { Kernel } from "./kernel_watch";
+
+/** The part of an anywidget model that is used here. */
+export interface Model {
+  get(name: string): unknown;
+  send(content: unknown): void;
+  on(event: string, callback: (...args: never[]) => void): void;
+  off(event: string, callback: (...args: never[]) => void): void;
+  /** JupyterLab's manager of widgets, which knows the kernel. */
+  widget_manager?: { kernel?: Kernel | null; context?: Notebook };
+}
+
+interface Output {
+  readonly data?: { readonly [mime: string]: unknown };
+}
+
+interface Listed<T> {
+  readonly length: number;
+  get(index: number): T;
+}
+
+/** The part of a notebook of JupyterLab's that is used here. */
+export interface Notebook {
+  readonly saveState: { connect(slot: (sender: unknown, state: string) => void): unknown };
+  readonly model: {
+    readonly cells: Listed<{ readonly outputs?: Listed<Output> }>;
+    getMetadata(key: string): unknown;
+    setMetadata(key: string, value: unknown): void;
+  };
+}
