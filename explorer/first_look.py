@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from export_engine.record import Record
 
-_TABS = (
+PANES = (
     "inspector",
     "source",
     "signature",
@@ -20,6 +20,7 @@ _TABS = (
     "runs",
     "code",
 )
+"""Those that a view always has, by their names in `looking.ts`."""
 _CALLED = {"verify": "guarantees"}
 """Panes that their tab calls otherwise."""
 
@@ -49,7 +50,7 @@ def first_look(
     for module in modules:
         _check("module", module, known)
     if tab:
-        _check("pane", tab, _TABS)
+        _check("pane", tab, PANES)
     asked = {"select": names, "open": modules, "tab": [tab] if tab else []}
     return {what: values for what, values in asked.items() if values}
 

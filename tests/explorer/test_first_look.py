@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 import torch
 
 import explorer
-from explorer.first_look import first_look
+from explorer.first_look import PANES, first_look
+
+FRONT_END = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 
 
 class Block(torch.nn.Module):
@@ -52,3 +57,12 @@ def test_a_name_that_is_not_known_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=said.replace(".", r"\.")):
         ex.view(**asked)
+
+
+def test_the_panes_are_those_of_the_page() -> None:
+    source = (FRONT_END / "looking.ts").read_text(encoding="utf-8")
+    types = re.findall(r"export type (?:Facts|Text) =([^;]+);", source)
+
+    assert len(types) == 2
+    # Differences is there only where two programs are compared
+    assert {*re.findall(r'"(\w+)"', "".join(types))} - {"differences"} == {*PANES}
