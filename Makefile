@@ -17,6 +17,9 @@ NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
   'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
 # A worker for each core, up to four: each holds a torch of its own
 IN_PARALLEL = -n logical --maxprocesses 4 --dist worksteal
+# A page, a server and a kernel come first: how long they take is seen by their tests
+BEHIND = nice -n 10
+SHOWN_AT_ITS_END = >$(VENV)/$@.log 2>&1 && ended=0 || ended=$$?; cat $(VENV)/$@.log; exit $$ended
 WITH_CHROMIUM = export CHROMIUM="$$(cat $(VENV)/.chromium)";
 # The first Python on PATH that is new enough
 PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
@@ -26,7 +29,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
   [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
-.PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-frontend test-torch \
+.PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
   test-newest test-matrix bench frontend \
   setup clean
 
@@ -37,7 +40,9 @@ lab: $(VENV)/.lab $(BUNDLE) ## JupyterLab on the tour; on a machine without a sc
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab $(LAB_OPTIONS) \
 	  --LabApp.default_url=/lab/tree/notebooks/00_tour.ipynb
 
-test: lint test-frontend test-python ## everything
+# Side by side, setup too: npm beside pip, and the browser's tests, which wait much, beside the others
+test: ## everything
+	@$(MAKE) -k -j 3 test-browser test-python lint-frontend lint-python lint-prose test-frontend
 
 check: lint setup ## lint and the tests that take seconds
 	@$(NPM) --silent run test:unit
@@ -60,10 +65,11 @@ lint-frontend: $(FRONTEND)/node_modules/.installed
 test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(NPM) --silent test
 
-# The browser's tests by themselves: a page, a server and a kernel fill two cores.
-test-python: setup $(VENV)/.chromium
-	@failed=; $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser" || failed=1; \
-	  $(WITH_CHROMIUM) $(BIN)/python -m pytest -m browser || failed=1; [ -z "$$failed" ]
+test-python: setup
+	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser"
+
+test-browser: setup $(VENV)/.chromium
+	@$(WITH_CHROMIUM) $(BIN)/python -m pytest -m browser $(SHOWN_AT_ITS_END)
 
 # On another torch, in an environment of its own: TORCH is a version, or any requirement that pip
 # takes; INDEX where a nightly is; TESTS pytest's arguments; PYTHON the Python's version.
@@ -122,8 +128,16 @@ $(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed
 	@$(NPM) --silent run build
 	@touch $@
 
-$(VENV)/.lab: pyproject.toml constraints.txt hatch_build.py $(VENV)/.python | $(BUNDLE)
-	@echo "setup: Export Explorer, torch and JupyterLab (a few minutes the first time)"
+# What the package needs, which needs no bundle: so npm can make that in the meantime
+$(VENV)/.packages: pyproject.toml constraints.txt $(VENV)/.node
+	@echo "setup: torch and JupyterLab (a few minutes the first time)"
+	@$(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	print(*project['dependencies'], *project['optional-dependencies']['lab'], sep='\n')" >$@.txt
+	@$(PIP) -r $@.txt
+	@touch $@
+
+$(VENV)/.lab: hatch_build.py $(VENV)/.packages | $(BUNDLE)
+	@echo "setup: Export Explorer"
 	@$(PIP) -e ".[lab]"
 	@touch $@
 
