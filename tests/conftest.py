@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+# Inductor would compile a program for each instruction set, only to ask the compiler for it.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
 # The first example of a property often pays for an import of torch.
 settings.register_profile("house", deadline=None, print_blob=True)

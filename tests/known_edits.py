@@ -4,7 +4,7 @@ import operator
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
@@ -22,10 +22,17 @@ PLACES = 3
 """Each edit is made at so many places of a program, one at a time."""
 
 
+CASES: dict[str, Callable[[], models.Case]] = {
+    **models.CASES,
+    **models.SMALL_CASES,
+    "llama2": partial(models.llama, 2),
+    "llama8": partial(models.llama, 8),
+}
+
+
 @cache
 def exported(name: str) -> Exported:
-    case = models.llama(8) if name == "llama8" else models.CASES[name]()
-    return models.exported(case)
+    return models.exported(CASES[name]())
 
 
 @cache
@@ -158,7 +165,10 @@ PLACELESS = (
     ("branching", "change one layer"),
 )
 """Programs without an op, outside of their branches, that an edit is about."""
+SMALL_PROGRAMS = [*models.SMALL_CASES, "llama2"]
+"""What tests edit."""
 PROGRAMS = ["tutorial", "branching", "vision", "bert2", "gpt2_12", "llama8"]
+"""What the benchmark edits."""
 
 
 def found(diff: ProgramDiff, before: Record, after: Record) -> Truth:

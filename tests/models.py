@@ -37,17 +37,27 @@ def bert2() -> Case:
     return Case(BertModel(config).eval(), (_tokens(2, 16),), shapes="input_ids: batch, seq[2..512]")
 
 
-def gpt2_12() -> Case:
-    """GPT-2 with 12 layers."""
+def gpt2(layers: int) -> Case:
+    """GPT-2 with hidden size 64 and as many layers as asked for."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    config = GPT2Config(n_layer=12, n_embd=64, n_head=4, vocab_size=500)
+    config = GPT2Config(n_layer=layers, n_embd=64, n_head=4, vocab_size=500)
     return Case(
         GPT2LMHeadModel(config).eval(),
         (_tokens(2, 16),),
         {"use_cache": False},
         "input_ids: batch, seq[2..1024]",
     )
+
+
+def gpt2_2() -> Case:
+    """GPT-2 with 2 layers."""
+    return gpt2(2)
+
+
+def gpt2_12() -> Case:
+    """GPT-2 with 12 layers."""
+    return gpt2(12)
 
 
 def llama(layers: int) -> Case:
@@ -163,6 +173,16 @@ CASES: dict[str, Callable[[], Case]] = {
     "gpt2_12": gpt2_12,
     "llama32": llama32,
 }
+"""What benchmarks export."""
+
+SMALL_CASES: dict[str, Callable[[], Case]] = {
+    "tutorial": tutorial,
+    "branching": branching,
+    "vision": vision,
+    "bert2": bert2,
+    "gpt2_2": gpt2_2,
+}
+"""What tests export: a layer more is the same again."""
 
 
 def exported(case: Case) -> Exported:

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from export_engine.attempt import Kind
+from export_engine.attempt import Attempt, Kind, Request
+from export_engine.capture import capture
+from export_engine.shapes import Shapes
 
 
 class SeedCase(NamedTuple):
@@ -57,6 +59,17 @@ class SeedCase(NamedTuple):
 def seed_cases() -> list[SeedCase]:
     """All of them, in the order of the founding list."""
     return [*tutorial_cases(), *exportdb_cases()]
+
+
+@cache
+def attempted(name: str, strict: bool) -> Attempt:
+    """A case as it is exported, once for all tests of a process."""
+    case = next(each for each in seed_cases() if each.name == name)
+    shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
+    request = Request(
+        target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
+    )
+    return capture(request)
 
 
 # A3 to A7: what strict mode cannot follow, and what non-strict mode cannot see

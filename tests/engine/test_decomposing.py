@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import pytest
 import torch
@@ -18,8 +18,9 @@ from tests import models
 WHOLE = "core -scaled_dot_product_attention"
 
 
+@cache
 def exported(name: str) -> Exported:
-    return models.exported(models.CASES[name]())
+    return models.exported(models.SMALL_CASES[name]())
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def ties() -> Iterator[list[str]]:
     ("name", "case", "table"),
     [
         ("bert2", models.bert2, "core"),
-        ("gpt2_12", models.gpt2_12, WHOLE),
-        ("llama4", partial(models.llama, 4), "core"),
+        ("gpt2_2", models.gpt2_2, WHOLE),
+        ("llama2", partial(models.llama, 2), "core"),
     ],
 )
 @pytest.mark.slow
@@ -129,7 +130,7 @@ def test_what_torch_cannot_decompose_is_explained_with_a_way_out() -> None:
     with pytest.raises(
         DecomposeError, match="Keep it as one op: core -scaled_dot_product_attention"
     ):
-        decompose(exported("gpt2_12"), DecompositionTable.parse("core"))
+        decompose(exported("gpt2_2"), DecompositionTable.parse("core"))
 
 
 @pytest.mark.slow

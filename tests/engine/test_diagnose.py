@@ -13,28 +13,18 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Attempt, Diagnosis, Failed, Kind, Request
+from export_engine.attempt import Diagnosis, Failed, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.facts import DataDependent, GraphBreak, UnknownClass
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import is_constraint_violation
 
-from ..seed_cases import SeedCase, seed_cases
+from ..seed_cases import SeedCase, attempted, seed_cases
 
 CASES = seed_cases()
 MODES = {"non-strict": False, "strict": True}
 TORCH_NAMES = re.compile(r"\bL\[|\b(?:s|u|zf|zuf)\d+\b|size\(\)\[|FakeTensor|SymInt|<class")
-
-
-@functools.cache
-def attempted(name: str, strict: bool) -> Attempt:
-    case = next(each for each in CASES if each.name == name)
-    shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
-    request = Request(
-        target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
-    )
-    return capture(request)
 
 
 def diagnosed(target: Callable[..., Any], *args: Any, strict: bool, **kwargs: Any) -> Diagnosis:

@@ -18,7 +18,7 @@ from tests.known_edits import (
     EDITS,
     PLACELESS,
     PLACES,
-    PROGRAMS,
+    SMALL_PROGRAMS,
     A,
     Edit,
     Score,
@@ -43,7 +43,7 @@ def scores() -> Iterator[dict[str, list[Score]]]:
 
 EDITED = [
     pytest.param(name, edit, id=f"{name}-{edit.name}")
-    for name in PROGRAMS
+    for name in SMALL_PROGRAMS
     for edit in EDITS
     if (name, edit.name) not in PLACELESS
 ]
@@ -67,7 +67,7 @@ def test_programs_that_are_not_edited_have_no_place_for_it() -> None:
     assert [each for each in PLACELESS if scored(each[0], edits[each[1]], 0) is not None] == []
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", SMALL_PROGRAMS)
 @pytest.mark.slow
 def test_a_program_does_not_differ_from_itself_or_its_copy(name: str) -> None:
     before = recorded(name)

@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import pytest
 
-from export_engine.attempt import Exported, Failed, Request
-from export_engine.capture import capture
+from export_engine.attempt import Exported, Failed
 from export_engine.describe import describe
 from export_engine.fixes import AutofixReport, autofix, explain
-from export_engine.shapes import Shapes
 
-from ..seed_cases import SeedCase, seed_cases
+from ..seed_cases import SeedCase, attempted, seed_cases
 
 CASES = seed_cases()
 
@@ -35,17 +33,13 @@ class Row(NamedTuple):
 
 
 def followed(case: SeedCase, strict: bool) -> Row:
-    shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
-    request = Request(
-        target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
-    )
-    first = capture(request)
+    first = attempted(case.name, strict)
     report = None
     if isinstance(first, Failed):
         first = explain(first)
         report = autofix(first)
     assert isinstance(first, Exported | Failed)
-    return Row(case, request.mode, first, report)
+    return Row(case, "strict" if strict else "non-strict", first, report)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import copy
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -228,12 +228,8 @@ FAULTS = [
 
 
 @pytest.fixture(scope="module")
-def clean() -> Iterator[Exported]:
-    """The program without a fault; the faults, each in a copy of it, leave it so."""
-    attempt = small()
-    yield attempt
-    held = verdicts(checked(attempt, 1))
-    assert {name for name, verdict in held.items() if verdict != "holds"} == {"ops"}, held
+def clean() -> Exported:
+    return small()
 
 
 @pytest.mark.slow
@@ -247,14 +243,11 @@ def test_the_clean_program_breaks_nothing(clean: Exported) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 @pytest.mark.slow
-def test_a_planted_fault_breaks_the_right_guarantee(clean: Exported, fault: Fault) -> None:
-    program = copied_program(clean.program)
-    program._state_dict = dict(program.state_dict)
-    program._constants = dict(program.constants)
-    program._range_constraints = dict(program.range_constraints)
-    fault.edit(program)
-    program.graph_module.recompile()
-    found = checked(replace(clean, program=program))
+def test_a_planted_fault_breaks_the_right_guarantee(fault: Fault) -> None:
+    exported = small()  # its own: torch learns of a fault's sizes, for all copies of a program
+    fault.edit(exported.program)
+    exported.program.graph_module.recompile()
+    found = checked(exported)
     broken = [each for each in found.guarantees if each.verdict == "broken"]
     assert fault.caught_by in [each.name for each in broken], str(found)
     mine = next(each for each in broken if each.name == fault.caught_by)
@@ -339,16 +332,16 @@ def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
     assert "eager mutates `cache.k`" in state.evidence[0]
 
 
-@pytest.mark.parametrize("name", [name for name in models.CASES if name not in ("llama32",)])
+@pytest.mark.parametrize("name", models.SMALL_CASES)
 @pytest.mark.slow
 def test_real_programs_keep_what_is_promised(name: str) -> None:
-    case = models.CASES[name]()
+    case = models.SMALL_CASES[name]()
     attempt = models.exported(case)
     before = [str(each) for each in attempt.program.graph.nodes]
     state = {key: value.clone() for key, value in case.model.state_dict().items()}
     found = checked(attempt, 3)
     # torch 2.13 itself cannot decompose GPT-2's attention on a CPU; Verify says so.
-    known = {"decomposed"} if name == "gpt2_12" else set()
+    known = {"decomposed"} if name == "gpt2_2" else set()
     assert {each.name for each in found.broken} <= known, str(found)
     assert [str(each) for each in attempt.program.graph.nodes] == before
     for key, value in case.model.state_dict().items():

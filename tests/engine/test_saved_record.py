@@ -54,7 +54,7 @@ def custom() -> models.Case:
 
 @pytest.mark.parametrize(
     "make",
-    [models.bert2, models.gpt2_12, partial(models.llama, 4), models.branching, derived, custom],
+    [models.bert2, models.gpt2_2, partial(models.llama, 2), models.branching, derived, custom],
 )
 @pytest.mark.slow
 def test_what_is_saved_is_what_is_loaded(make: Callable[[], Any], tmp_path: Path) -> None:
