@@ -25,7 +25,7 @@ from export_engine.describe import describe
 from export_engine.describe.operators import Operators
 from export_engine.findings import slug
 from export_engine.findings.finding import Kind
-from export_engine.findings.of_records import RECORD_PROVIDERS
+from export_engine.findings.record_providers import RECORD_PROVIDERS
 from export_engine.record import OPS, Record
 from export_engine.shapes import Shapes
 from export_engine.source import SourceMissing, source_text, with_sources
