@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 
-for name in ("torch", "torch._dynamo", "torch.export._trace", "torch._inductor", "libcst.metadata"):
+IMPORTED = ["torch", "torch._dynamo", "torch.export._trace", "torch._inductor", "libcst.metadata"]
+if "PYTEST_XDIST_WORKER" in os.environ:  # it runs a share of all tests, some of which need these
+    models = ("bert", "gpt2", "llama")
+    IMPORTED += [f"transformers.models.{name}.modeling_{name}" for name in models]
+
+for name in IMPORTED:
     importlib.import_module(name)
 gc.collect()
 gc.freeze()

@@ -7,7 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, ViewportSize, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from . import chromium
 from .lab import Lab
@@ -17,6 +24,9 @@ from .watch import Watch
 HERE = Path(__file__).parent
 WINDOW: ViewportSize = {"width": 1400, "height": 900}
 FAILED = pytest.StashKey[bool]()
+
+# The page shares its cores with other tests.
+expect.set_options(timeout=20_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
