@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from explorer import exportdb
-    from explorer.bug_report import Doctor, doctor
     from explorer.comparison import Comparison
     from explorer.diffing import diff
+    from explorer.environment_report import Doctor, doctor
     from explorer.explaining import CodePage, explain
     from explorer.exploration import Exploration, ExportFailed
     from explorer.exportdb.library import Library
@@ -64,7 +64,7 @@ _HOMES = {
     "CodePage": "explaining",
     "Comparison": "comparison",
     "CompileComparison": "vs_compile",
-    "Doctor": "bug_report",
+    "Doctor": "environment_report",
     "Exploration": "exploration",
     "ExportFailed": "exploration",
     "FixError": "session",
@@ -76,8 +76,8 @@ _HOMES = {
     "backends": "running",
     "compare_with_compile": "vs_compile",
     "diff": "diffing",
-    "doctor": "bug_report",
     "explain": "explaining",
+    "doctor": "environment_report",
     "explore": "exporting",
     "guide": "guiding",
     "lesson": "lessons",

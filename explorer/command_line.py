@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from explorer.bug_report import doctor
 from explorer.checked_ahead import check_ahead
 from explorer.diffing import diff
+from explorer.environment_report import doctor
 from explorer.explaining import explain
 from explorer.exploration import Exploration
 from explorer.exporting import explore, load

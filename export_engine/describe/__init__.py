@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from export_engine.describe.scopes import Scopes as Scopes
     from export_engine.describe.signature import input_paths as input_paths
     from export_engine.describe.signature_places import symbol_places as symbol_places
-    from export_engine.describe.symbols import Leaf as Leaf
-    from export_engine.describe.symbols import user_names as user_names
+    from export_engine.describe.symbol_names import Leaf as Leaf
+    from export_engine.describe.symbol_names import user_names as user_names
     from export_engine.describe.tables import Stacks as Stacks
     from export_engine.describe.tables import Strings as Strings
     from export_engine.describe.tables import Table as Table

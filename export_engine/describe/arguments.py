@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 
 _LONGEST_STRING = 200
 

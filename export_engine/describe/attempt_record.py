@@ -20,7 +20,7 @@ from export_engine.describe.partial_graph import add_partial, module_paths
 from export_engine.describe.scopes import Scopes
 from export_engine.describe.shape_contract import describe_contract
 from export_engine.describe.signature import describe_signature, input_paths
-from export_engine.describe.symbols import Leaf, Symbols, birth_places, user_names
+from export_engine.describe.symbol_names import Leaf, Symbols, birth_places, user_names
 from export_engine.describe.tables import Stacks, Strings
 from export_engine.record import (
     Check,

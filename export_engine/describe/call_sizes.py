@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.record import Formula, NoFormula, SizeInput, compile_formula
 from export_engine.shapes import InputPlace, birth_dims, source_place
 from export_engine.torch_internals import (

@@ -11,7 +11,7 @@ from torch.export import ExportedProgram
 from export_engine.attempt import Attempt
 from export_engine.describe.bounds import bounds_of
 from export_engine.describe.signature_places import symbol_places
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
 from export_engine.record import Guard, Signature, Symbol, interval

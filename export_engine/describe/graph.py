@@ -13,7 +13,7 @@ from torch.fx import GraphModule, Node
 from export_engine.describe.arguments import Arguments
 from export_engine.describe.operators import Operators
 from export_engine.describe.scopes import Scopes
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.tables import Stacks, Strings, ragged
 from export_engine.describe.values import Values
 from export_engine.record import OPS, Column, Graph, NestedGraph

@@ -16,7 +16,7 @@ from export_engine.describe.contract import (
     with_kept,
 )
 from export_engine.describe.size_rules import describe_probe
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.describe.timeline import describe_timeline
 from export_engine.describe.values import Values

@@ -17,7 +17,7 @@ from torch.export import ExportedProgram
 from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
 from export_engine.describe.input_rules import contract_rules
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.values import Values
 from export_engine.record import (
     Formula,

@@ -9,7 +9,7 @@ import msgspec
 
 from export_engine.attempt import Attempt
 from export_engine.describe.contract import Guards, narrowed_text, replaced_text
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.record import Event, Guard
 from export_engine.torch_internals import symbol_value

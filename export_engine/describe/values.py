@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.value_table import ValueTable, cut, python_type, tensor_type
 from export_engine.record import ValueType
 from export_engine.torch_internals import expression_of, short_dtype

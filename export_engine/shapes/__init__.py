@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from export_engine.shapes.expressions import Size as Size
     from export_engine.shapes.expressions import names_in as names_in
     from export_engine.shapes.expressions import value_of as value_of
+    from export_engine.shapes.failure_symbols import symbol_names as symbol_names
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
     from export_engine.shapes.size_answers import assumable as assumable
     from export_engine.shapes.size_answers import assuming as assuming
     from export_engine.shapes.size_answers import unbacked_places as unbacked_places
     from export_engine.shapes.spec import Shapes as Shapes
-    from export_engine.shapes.symbol_naming import symbol_names as symbol_names
     from export_engine.shapes.symbol_sources import InputPlace as InputPlace
     from export_engine.shapes.symbol_sources import birth_dims as birth_dims
     from export_engine.shapes.symbol_sources import source_place as source_place

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from export_engine.capture.sandbox.module_snapshot import held_in, refill, same_items
+from export_engine.capture.sandbox.module_attributes import held_in, refill, same_items
 from export_engine.capture.sandbox.name_writes import Slot, Writes, writes_of
 from export_engine.capture.sandbox.object_snapshot import contents
 from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
