@@ -39,16 +39,16 @@ function mountApp(model: Model, el: HTMLElement): () => void {
   };
 }
 
-/** What tells this page from the same after a reload. */
+/** Identifies this load of the page. */
 const PAGE = Math.random().toString(36).slice(2);
 let views = 0;
 
-/** Says that a view came or went: the kernel lets go of what nobody sees. */
+/** Reports that a view was shown or closed: the kernel frees what nobody sees. */
 function tell(model: Model, ask: "opened" | "closed", view: string): void {
   try {
     model.send({ ask, view, page: PAGE });
   } catch {
-    // A kernel that is gone holds nothing.
+    // A dead kernel holds nothing to free.
   }
 }
 

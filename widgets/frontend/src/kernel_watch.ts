@@ -1,6 +1,6 @@
 /**
- * What becomes of the kernel behind a view. JupyterLab's manager of widgets knows it; elsewhere the
- * page only hears that a message cannot be sent.
+ * Watches the kernel behind a view. JupyterLab's widget manager reports its state; elsewhere the
+ * page only learns that a message cannot be sent.
  */
 
 /** A signal of JupyterLab's. */

@@ -1,8 +1,8 @@
 /**
- * What an anywidget loads: it finds the bundle, once per page, and mounts it. One widget of the
- * kernel carries the bundle; where a host cannot look widgets up, the kernel is asked for it. Until
- * then, and where no kernel answers, a still picture is shown. Every output carries this file, and a
- * saved notebook may, so it is kept small.
+ * The module that anywidget loads: it gets the bundle, once per page, and mounts it. One widget of
+ * the kernel carries the bundle; where a host cannot look up widgets, the kernel is asked for it.
+ * Until it arrives, or if no kernel answers, a still picture is shown. Every output, and perhaps
+ * every saved notebook, contains this file, so it is kept small.
  */
 
 interface Model {
@@ -88,7 +88,9 @@ function dataUrl(source: DataView<ArrayBuffer>): Promise<string> {
   });
 }
 
-/** The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy. */
+/**
+ * The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy.
+ */
 async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
   try {
     const holder = await model.widget_manager?.get_model(String(model.get("bundle_model")));

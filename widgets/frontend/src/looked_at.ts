@@ -1,4 +1,6 @@
-/** What is seen, by names that a line of Python can say: which op, which modules are open. Pure. */
+/**
+ * The view state in names that Python can use: the selected op, the open modules, the pane. Pure.
+ */
 
 import type { First } from "./host";
 import type { Tab } from "./looking";

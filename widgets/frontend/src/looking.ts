@@ -1,4 +1,4 @@
-/** What is looked at in one widget: the selection, the panes, the lines. No kernel is needed. */
+/** View state of one widget: the selection, the open panes, the lines in view. Needs no kernel. */
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { NodeId } from "./program";

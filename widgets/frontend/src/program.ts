@@ -1,5 +1,5 @@
 /**
- * The Record as views read it: tables resolved, users and source lines indexed. Pure: it knows
+ * The Record as views read it: tables resolved, users and source lines indexed. Pure: it touches
  * neither the page nor the kernel.
  */
 

@@ -1,7 +1,7 @@
 /**
- * What a saved notebook keeps of a view. JupyterLab stores no state of widgets unless it is told to,
- * and then all of it; a notebook that is opened without its kernel says "model not found". So
- * whenever a notebook is saved, the few traits that draw a still picture are put beside its outputs.
+ * What a saved notebook keeps of a view. JupyterLab saves either no widget state or all of it;
+ * without any, a notebook opened without its kernel says "model not found". So on every save, the
+ * few traits that draw a still picture are written into the notebook's metadata.
  */
 
 import type { Model, Notebook } from "./jupyter_types";
@@ -56,12 +56,15 @@ export function keepStill(model: Model): void {
   models.set(id, model);
 }
 
-/** Writes the state of all our models that an output shows, and drops that of those which none does. */
+/**
+ * Writes the state of all our models that an output shows, and drops that of those which none does.
+ */
 function store(notebook: Notebook, models: ReadonlyMap<string, Model>): void {
   const shown = shownIn(notebook);
   const widgets = (notebook.model.getMetadata("widgets") ?? {}) as { [mime: string]: Stored };
   const before = widgets[STATE] ?? { version_major: 2, version_minor: 0, state: {} };
-  // Where the reader has all state stored, the front end is not: it is far larger than all the rest.
+  // Where the user saves all widget state, the front end's bundle is left out: it is by far the
+  // largest part.
   const carriers = new Set([...models.values()].map((model) => model.get("bundle_model")));
   const state: { [id: string]: State } = {};
   for (const [id, each] of Object.entries(before.state)) {

@@ -1,4 +1,4 @@
-/** How a program stands: what is known of it, tab by tab, in a count, a colour and a few words. Pure. */
+/** The status of a program, tab by tab: a count, a colour and a few words each. Pure. */
 
 import type { Comparison } from "./compare/comparison";
 import { counted } from "./format";

@@ -1,6 +1,6 @@
 /**
- * All state of one widget in one place, as signals: what is looked at, and what the kernel has to
- * say of it. Panes read signals and call the actions.
+ * All state of one widget in one place, as signals: the selection and open panes, and what the
+ * kernel reports. Panes read signals and call actions.
  */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
@@ -233,8 +233,8 @@ export class Store extends Looking {
   }
 
   /**
-   * Fetches an attempt's Record and shows it; what is on screen stays until it has arrived. Nothing
-   * is fetched that is on screen or on its way.
+   * Fetches an attempt's Record and shows it; the current one stays on screen until it arrives. A
+   * Record that is on screen or already requested is not fetched again.
    */
   show(attempt: number): Promise<void> {
     const revision = this.revisionOf(attempt);

@@ -17,8 +17,8 @@ export interface Entry {
 }
 
 /**
- * Every node that differs in itself, in the order of the program, what is gone behind what it stood
- * behind. What only follows from another change is left out.
+ * Every node that differs in itself, in program order; a removed node comes after the one it
+ * followed. Changes that only follow from another are left out.
  */
 export function entriesOf(diff: ProgramDiff): Entry[] {
   return diff.graphs.flatMap(({ before, after, pairs, removed, added, became }) => {

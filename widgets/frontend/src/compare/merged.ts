@@ -1,7 +1,6 @@
 /**
- * Two programs as one: every node of the one on screen, and beside them those of the other that have
- * no partner. One layout of it serves both sides, so that what is the same stands in the same place.
- * Pure.
+ * Two programs merged: every node of the one on screen, plus the other's nodes that have no match.
+ * One layout serves both sides, so that matching nodes are at the same place. Pure.
  */
 
 import { AFTER, BEFORE, type Kind, type Merged } from "../both";

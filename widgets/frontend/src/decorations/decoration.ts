@@ -1,7 +1,7 @@
 /**
- * What decorates nodes: a badge, a colour, a note, and what the legend says of them. Whoever knows
- * something of nodes makes a Decoration of it; graph, outline, inspector, minimap and legend show
- * every one alike, and know none. Pure.
+ * Decorations of nodes: badges, colours, notes, and their entry in the legend. Each source of facts
+ * about nodes provides a Decoration; graph, outline, inspector, minimap and legend show them all
+ * alike, without knowing any of them. Pure.
  */
 
 import type { Forest, Item } from "../forest/items";

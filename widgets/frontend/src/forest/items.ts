@@ -1,6 +1,6 @@
 /**
  * What the graph shows, as a tree: scopes hold ops and scopes, an op with branches holds graphs.
- * Nothing here knows sizes, colours or the page.
+ * Independent of sizes, colours and the page.
  */
 
 import type { NodeId } from "../program";

@@ -1,6 +1,6 @@
 /**
- * The forest of a program, as graph and outline share it: scopes and ops, and what is gathered of
- * them, layers that repeat and groups too large to be drawn. Who draws it changes nothing in it.
+ * The forest of a program, shared by graph and outline: scopes and ops, runs of repeated layers,
+ * and chunks of groups too large to draw. Views do not modify it.
  */
 
 import { ensure } from "../maps";

@@ -1,4 +1,4 @@
-/** What the colours and signs of the graph mean. Closed, it is a word and the scale of the colours. */
+/** The legend of the graph's colours and badges. Collapsed, it is one word and the colour scale. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";

@@ -1,4 +1,6 @@
-/** Which part of the scene is on the canvas. Pure. `x` and `y` are the scene point at the top left. */
+/**
+ * Which part of the scene is on the canvas. Pure. `x` and `y` are the scene point at the top left.
+ */
 
 export interface Camera {
   x: number;
@@ -20,13 +22,13 @@ const LEAST_ZOOM = 0.002;
 const MOST_ZOOM = 4;
 /** Below this, text of 11 px cannot be read. */
 export const LEGIBLE = 0.72;
-/** What a first view is zoomed out to at most. */
+/** The smallest zoom of an initial view. */
 const COMFORTABLE = 0.8;
 const MARGIN = 16;
-/** What is brought into view comes with this much around it, so that its neighbours are seen. */
+/** Space kept around what is brought into view, so that its neighbours are visible. */
 const NEIGHBOURHOOD = 96;
 
-/** All of a rectangle in view, never larger than life. */
+/** Fits a rectangle into the view, at zoom 1 or less. */
 export function showAll(rect: Rect, view: Size): Camera {
   const wide = (view.width - 2 * MARGIN) / Math.max(rect.width, 1);
   const high = (view.height - 2 * MARGIN) / Math.max(rect.height, 1);
@@ -35,8 +37,8 @@ export function showAll(rect: Rect, view: Size): Camera {
 }
 
 /**
- * The first view: everything if it can be read so, else the top at a legible zoom, about `middle`
- * (where the inputs are) but with no more empty space at a side than the margin.
+ * The initial view: everything if that is legible, else the top at a legible zoom, centred on
+ * `middle` (the inputs), with no more empty space at a side than the margin.
  */
 export function firstView(scene: Size, middle: number, view: Size): Camera {
   const all = showAll({ x: 0, y: 0, ...scene }, view);
@@ -74,7 +76,7 @@ export function zoomAt(camera: Camera, factor: number, viewX: number, viewY: num
   };
 }
 
-/** Moves as little as it takes to have a rectangle in view, zooming in where it cannot be read. */
+/** Moves just enough to show a rectangle, zooming in if it is not legible. */
 export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
   const zoom = camera.zoom < LEGIBLE ? 0.9 : camera.zoom;
   const seen = { width: view.width / zoom, height: view.height / zoom };

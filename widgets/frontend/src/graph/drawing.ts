@@ -1,4 +1,4 @@
-/** What is drawn of a program under some options, before anything is opened or has a place. Pure. */
+/** Which items of a program are drawn under the view's options, before layout. Pure. */
 
 import type { Merged } from "../both";
 import { type Marked, markItems } from "../forest/differing";
@@ -14,11 +14,11 @@ export interface Drawing {
   program: Program;
   forest: Forest;
   links: Links;
-  /** The dtype that goes without saying. */
+  /** The dtype that labels leave out. */
   dtype: string;
   /** Where two programs differ, of which this is both; null for one alone. */
   marked: Marked | null;
-  /** What else to say of an item. */
+  /** Extra notes on an item. */
   notes: (item: Item) => readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function drawingOf(program: Program, options: Omit<Options, "only">): Dra
   return drawn(program, forestOf(program, options), null);
 }
 
-/** Two programs in one drawing; layers that differ stand for themselves. */
+/** Two programs in one drawing; layers that differ are not folded into a run. */
 export function drawingOfBoth(merged: Merged, options: Options): Drawing {
   const forest = gatheredForest(merged.program, options, (bare) => {
     const differing = markItems(bare, merged);
@@ -48,20 +48,20 @@ function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing
 const inWords = (differences: number): string[] =>
   differences > 0 ? [counted(differences, "difference")] : [];
 
-/** A first view has no more boxes than this because something was opened in it. */
+/** The initial view opens scopes only up to this many boxes. */
 const MOST_AT_FIRST = 24;
-/** What holds so much of what is shown is what the program is about. */
+/** A run of layers with this share of the ops counts as the body of the program. */
 const MOST_OF_IT = 0.6;
 
 /**
- * At first, all is closed but scopes without neighbours, since opening those saves a click, and the
- * scopes around a run of layers that is most of the program, as long as the view is small.
+ * Initially everything is closed except scopes without siblings, which saves a click, and the
+ * scopes around a run of layers that makes up most of the program, as long as the view stays small.
  */
 export function firstOpen(forest: Forest): Set<string> {
   const open = new Set<string>();
   let { children, ops } = forest.root;
   let shown = children.length;
-  /** What is to be opened, if layers are found in it. */
+  /** The scope to open if it contains layers. */
   let perhaps: string[] = [];
   for (;;) {
     const inner = children.filter((item) => !["input", "output"].includes(item.kind));

@@ -1,6 +1,6 @@
 /**
- * What of a drawing is open and what is closed: asks for layouts, and puts the scenes that come of
- * them on the stage. Knows no store and no component.
+ * Which items of a drawing are open: requests layouts, and puts the resulting scenes on the stage.
+ * Imports neither the store nor a component.
  */
 
 import { type Signal, signal } from "@preact/signals";
@@ -13,7 +13,7 @@ import { shownFor } from "./marks";
 import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";
 import type { Stage } from "./stage";
 
-/** A layout that takes longer than this is said to be under way. */
+/** After this long, the view says that a layout is in progress. */
 const SLOW_MS = 150;
 
 export class Folding {
@@ -30,7 +30,7 @@ export class Folding {
   private goal: Item | null = null;
   /** Whether what is being laid out is to be looked at as if for the first time. */
   private owed = false;
-  /** Where a first look was from. */
+  /** The camera of the initial view. */
   private looked: Camera = { x: 0, y: 0, zoom: 1 };
   private generation = 0;
 
@@ -39,7 +39,7 @@ export class Folding {
     private readonly layouter: Layouter,
   ) {}
 
-  /** A layout that is under way comes too late now. */
+  /** Discards a layout that is in progress. */
   dispose(): void {
     this.generation += 1;
     this.layouter.dispose();
@@ -53,8 +53,8 @@ export class Folding {
   }
 
   /**
-   * Shows another drawing. Until it has a layout, what is on the canvas cannot be hit: it is of
-   * another program, whose nodes are others.
+   * Shows another drawing. Until it has a layout, clicks are ignored: the canvas still shows the
+   * previous program, whose nodes are different.
    *
    * @param again whether it is of what is shown already: what is open stays so
    * @param whole whether all of it is to be open
@@ -133,7 +133,7 @@ export class Folding {
     return x > box.x + box.width - SIGN - 6 && y < box.y + TITLE + 2;
   }
 
-  /** In a view of another size, who has not moved sees it as if for the first time. */
+  /** After a resize, the initial view is computed again unless the user has moved. */
   lookAgain(): void {
     const scene = this.scene.peek();
     const { camera } = this.stage;

@@ -1,5 +1,5 @@
 /**
- * Short texts in which each symbol has its own colour: what stands on an edge and in a box. Pure.
+ * The labels of edges and boxes: short texts in which each symbol has its colour. Pure.
  */
 
 import { settingsOf } from "../arguments";
@@ -84,7 +84,7 @@ export function boxLines(
   return lines;
 }
 
-/** All there is to say of a box in a line or two, for a tooltip: what it cuts off included. */
+/** A box's tooltip: its full text in a line or two, with what the label cuts off. */
 export function tipOf(program: Program, item: Item): string {
   if (item.node >= 0 && item.kind !== "output") {
     const target = program.target(item.node)?.name;

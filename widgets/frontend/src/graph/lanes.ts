@@ -1,6 +1,6 @@
 /**
- * Takes turns between the views of a page: each has a lane, in which only what it asked for last is
- * laid out, one group at a time, so that no view waits for all of what another one wants.
+ * A fair queue of layout requests. Each view of the page has a lane that holds only its latest
+ * request; lanes take turns group by group, so no view waits for all of another's layout.
  */
 
 import type { LayoutBox, Placed } from "./layout_types";
@@ -17,13 +17,13 @@ export class Lanes {
   private readonly jobs = new Map<number, Job>();
   private running = false;
 
-  /** @param pause lets messages in between two groups */
+  /** @param pause lets messages be handled between two groups */
   constructor(
     private readonly placer: Placer,
     private readonly pause: () => Promise<void>,
   ) {}
 
-  /** Places a box; null where the same lane was asked for another since. */
+  /** Places a box; null where a newer request of the same lane superseded it. */
   place(lane: number, box: LayoutBox): Promise<Placed | null> {
     this.drop(lane);
     return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export class Lanes {
     });
   }
 
-  /** Forgets what a lane asked for. */
+  /** Drops a lane's request. */
   drop(lane: number): void {
     this.jobs.get(lane)?.resolve(null);
     this.jobs.delete(lane);

@@ -1,6 +1,6 @@
 /**
- * A plain layered layout: boxes in rows below what they read, near it. It is quick at any size, and
- * needs no WebAssembly; Graphviz is better to look at wherever it can be had in time.
+ * A simple layered layout: each box in a row below what it reads, close to it. It is fast at any
+ * size and needs no WebAssembly; Graphviz's result looks better where it can finish in time.
  */
 
 import type { Arrangement, LayoutLink, PlacedLink } from "./layout_types";
@@ -10,12 +10,12 @@ const BOX_GAP = 18;
 /** A row that would be wider goes on in the next. */
 const WIDEST_ROW = 2400;
 
-/** How deep in a group each box is: one more than the deepest of what it reads. */
+/** The rank of each box in a group: one more than the highest rank that it reads. */
 export function ranksOf(count: number, links: readonly LayoutLink[]): number[] {
   const ranks: number[] = new Array(count).fill(0);
   const after: number[][] = ranks.map(() => []);
   for (const [from, to] of links) if (from < to) after[from]?.push(to);
-  // What runs later has the higher number: one pass is enough, and what leads back counts for none.
+  // Boxes are numbered in execution order: one pass is enough, and back edges are ignored.
   for (let at = 0; at < count; at++) {
     for (const to of after[at] ?? []) ranks[to] = Math.max(ranks[to] ?? 0, (ranks[at] ?? 0) + 1);
   }

@@ -1,7 +1,7 @@
 /**
- * Asks the layout worker, which all views of the page share. Where a page refuses workers, the work
- * is done on the page's own thread; where it refuses the worker's code too, boxes are laid out
- * plainly.
+ * The client of the layout worker, which all views of the page share. Where a page forbids workers,
+ * layout runs on the main thread; where it forbids the worker's code too, the simple layout is
+ * used.
  */
 
 import { Lanes } from "./lanes";
@@ -9,14 +9,14 @@ import workerCode from "./layout.worker.ts?worker";
 import type { LayoutBox, LayoutReply, Placed } from "./layout_types";
 import { Placer } from "./place";
 
-/** Places a box and all inside it; null where it was overtaken by what the same view asked since. */
+/** Places a box and its contents; null where a newer request of the same view superseded it. */
 export interface Layouter {
   place(box: LayoutBox): Promise<Placed | null>;
-  /** Nothing will be asked any more. */
+  /** Ends this view's requests. */
   dispose(): void;
 }
 
-/** What does the work, for all views. */
+/** Runs the layouts of all views. */
 interface Office {
   place(lane: number, box: LayoutBox): Promise<Placed | null>;
   drop(lane: number): void;
@@ -25,7 +25,7 @@ interface Office {
 let shared: Office | undefined;
 let lanes = 0;
 
-/** Begins to load the page's one office. Call it early: Graphviz takes a moment to start. */
+/** Starts loading the page's layout worker. Call it early: Graphviz takes a moment to start. */
 export function startLayouts(): void {
   shared ??= start();
 }
@@ -88,7 +88,7 @@ class WorkerOffice implements Office {
     else waiting?.resolve(reply.placed);
   }
 
-  /** A page's policy may refuse a worker only after it was made. */
+  /** A content security policy may reject a worker only after it was created. */
   private fallBack(): void {
     this.worker.terminate();
     this.fallback = new PageOffice(this.url);
@@ -99,7 +99,7 @@ class WorkerOffice implements Office {
   }
 }
 
-/** Between two groups, the page gets to answer its user. */
+/** Yields to the page between two groups. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 class PageOffice implements Office {

@@ -1,6 +1,6 @@
 /**
- * The layout worker: Graphviz compiled to WebAssembly, off the page's own thread. Where a page
- * refuses workers, the page imports this same module and calls `loadPlacer` itself.
+ * The layout worker: Graphviz compiled to WebAssembly, off the main thread. Where a page forbids
+ * workers, it imports this module and calls `loadPlacer` itself.
  */
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
@@ -9,7 +9,9 @@ import { Lanes } from "./lanes";
 import type { LayoutBox, LayoutReply, LayoutRequest } from "./layout_types";
 import { Placer } from "./place";
 
-/** A Placer that runs Graphviz's `dot`, where there is WebAssembly. Loading takes some 100 ms, once. */
+/**
+ * A Placer that runs Graphviz's `dot`, where there is WebAssembly. Loading takes some 100 ms, once.
+ */
 export async function loadPlacer(): Promise<Placer> {
   const graphviz = await Graphviz.load().catch(() => null);
   if (!graphviz) return new Placer(null);
@@ -18,7 +20,7 @@ export async function loadPlacer(): Promise<Placer> {
   return placer;
 }
 
-/** Graphviz sets up its fonts and labels with its first graph: done before anyone waits for it. */
+/** Graphviz sets up fonts and labels with its first graph, so one is laid out ahead of time. */
 const REHEARSAL: LayoutBox = {
   width: 0,
   height: 0,
@@ -29,7 +31,7 @@ const REHEARSAL: LayoutBox = {
   links: [[0, 1, 40]],
 };
 
-/** Until the messages that have come are heard. A timer would wait for milliseconds. */
+/** Resolves once pending messages are handled. A timer would wait for milliseconds. */
 function turn(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

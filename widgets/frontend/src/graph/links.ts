@@ -1,6 +1,6 @@
 /**
- * The edges to draw: between the children of one container, from what the ops below them read. A
- * value that comes from outside a container enters it through a port, a small item of its own.
+ * The edges to draw between the children of a container, derived from what the ops below them read.
+ * A value from outside enters a container through a port, which is a small item of its own.
  */
 
 import type { Forest, Item } from "../forest/items";
@@ -27,9 +27,9 @@ interface Inside {
   links: Link[];
   /** A port for each value that enters it. */
   ports: Item[];
-  /** Per box, what it reads that is fed to many boxes beside it: a mask, a rotary table. */
+  /** Per box, the values it reads that many of its siblings read too: a mask, a rotary table. */
   taps: Map<Item, Item[]>;
-  /** Boxes with a value that goes on to something outside the container. */
+  /** Boxes with a value that is read outside the container. */
   exits: Set<Item>;
   before: Map<Item, Item[]>;
   after: Map<Item, Item[]>;
@@ -37,12 +37,12 @@ interface Inside {
 
 const MOST_PORTS = 5;
 
-/** More consumers than this under one container, and a value is named at each instead of drawn. */
+/** A value with more readers than this in one container is named at each instead of drawn. */
 const MOST_DRAWN = 6;
 
 const NONE: readonly Item[] = [];
 
-/** The edges of a program, worked out for a container when it is first asked for. */
+/** The edges of a program, computed lazily per container. */
 export class Links {
   private readonly known = new Map<Item, Inside>();
 
@@ -66,7 +66,7 @@ export class Links {
     return (item.parent && this.of(item.parent).taps.get(item)) ?? NONE;
   }
 
-  /** Whether a value of a box goes on to something outside its container. */
+  /** Whether a value of a box is read outside its container. */
   exits(item: Item): boolean {
     return item.parent !== null && this.of(item.parent).exits.has(item);
   }
@@ -112,7 +112,7 @@ export class Links {
     return { ...tapped([...found.values()]), ports, exits };
   }
 
-  /** Hands over what an item's node reads: the item that it is in, and the value. */
+  /** Calls back with each value that an item's node reads, and the item that it is in. */
   private read(to: Item, take: (from: Item, value: NodeId) => void): void {
     const { forest, program } = this;
     if (program.op(to.node) === "placeholder") return;
@@ -192,8 +192,8 @@ function portsOf(
 }
 
 /**
- * Sorts edges into drawn ones and names: a value that many boxes of a container read is named at
- * each that has another edge to hold it in place.
+ * Splits edges into drawn ones and named ones: a value with many readers in a container is named at
+ * each reader that another edge keeps in place.
  */
 function tapped(all: readonly Link[]): Pick<Inside, "links" | "taps" | "before" | "after"> {
   const fans = countBy(all, (link) => link.from);

@@ -1,4 +1,4 @@
-/** What stands out in a scene: the selection, what is under the pointer, and the paths. Pure. */
+/** The highlights of a scene: the selection, the hovered item, and the paths. Pure. */
 
 import { BOTH } from "../both";
 import type { Decoration } from "../decorations/decoration";
@@ -67,7 +67,7 @@ export function marksOf(drawing: Drawing, scene: Scene, pointed: Pointed): Marks
 
 const NO_DECORATIONS: readonly Decoration[] = [];
 
-/** Per scene, how it was decorated last: hovering asks again and again. */
+/** Per scene, its last decorations, cached because hovering asks for them repeatedly. */
 const decoratedScenes = new WeakMap<Scene, { by: readonly unknown[]; made: Decorations }>();
 
 function decoratedOnce(
@@ -83,7 +83,7 @@ function decoratedOnce(
   return made;
 }
 
-/** Per selection, what of a scene it lights up: hovering asks again and again. */
+/** Per selection, the items it highlights, cached because hovering asks for them repeatedly. */
 const known = new WeakMap<ReadonlySet<NodeId>, { scene: Scene; lit: ReadonlySet<Item> }>();
 
 function litOnce(

@@ -1,6 +1,6 @@
 /**
- * A small picture of the whole scene with the part in view marked; click or drag to go there. A
- * scene much taller than wide is stretched sideways, or a model of 32 layers would be a thread.
+ * A thumbnail of the whole scene with the visible part marked; click or drag to go there. A scene
+ * much taller than wide is stretched sideways: a model of 32 layers would otherwise be a thin line.
  */
 
 import type { Rect, Size } from "./camera";

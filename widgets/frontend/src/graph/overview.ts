@@ -1,6 +1,6 @@
 /**
- * Names for a scene seen from afar, where a header can no longer be read: each on a plate of a fixed
- * size on the screen, the outermost boxes first, none over another. Pure but for the canvas.
+ * Names for a zoomed-out scene, where headers can no longer be read: each on a plate of a fixed
+ * screen size, outermost boxes first, none overlapping. Pure except for the canvas.
  */
 
 import type { Camera, Rect, Size } from "./camera";

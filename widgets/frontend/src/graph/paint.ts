@@ -1,5 +1,5 @@
 /**
- * Draws a scene: what is in view and large enough to be seen, and no more. Pure but for the Surface.
+ * Draws the part of a scene that is in view and large enough to see. Pure except for the Surface.
  */
 
 import { AFTER, BEFORE } from "../both";
@@ -24,12 +24,12 @@ import {
 } from "./scene";
 import type { Stroke, Surface } from "./surface";
 
-/** Smaller than this on the screen, in CSS pixels, and a thing is not drawn. */
+/** Nothing smaller than this on the screen, in CSS pixels, is drawn. */
 const LEAST_TITLE = 6.5;
 const LEAST_TEXT = 6;
 const LEAST_BOX = 1.2;
 const LEAST_EDGE = 3;
-/** Opacity of what a shown path does not go through. */
+/** Opacity of what is not on the highlighted path. */
 const FADED = 0.28;
 const RADIUS = 6;
 const STACK = 3;
@@ -190,7 +190,7 @@ class Painter {
     return palette.accents.get(box.item.accent) ?? palette.neutral;
   }
 
-  /** Signs at the upper right corner, over the rim: they take no room in the box. */
+  /** Badges at the upper right corner, over the border, so that they take no space in the box. */
   private badges(box: SceneBox): void {
     const { palette, surface } = this;
     if (!this.titles) return;

@@ -1,4 +1,6 @@
-/** The colours of the graph, read from the style sheet's tokens, so that a canvas follows the theme. */
+/**
+ * The colours of the graph, read from the style sheet's tokens, so that a canvas follows the theme.
+ */
 
 import { ensure } from "../maps";
 
@@ -47,7 +49,7 @@ export interface Accent {
 
 export interface Palette extends Record<keyof typeof NAMES, string> {
   accents: Map<string, Accent>;
-  /** For what has no kind of its own. */
+  /** For ops of no particular kind. */
   neutral: Accent;
   symbols: string[];
   /** A colour of CSS as a plain one: `var(--tx-good)`. */
@@ -78,7 +80,7 @@ export function readPalette(element: Element): Palette {
   };
 }
 
-/** What reads colours at an element, each once. Anything but a colour is gray. */
+/** Reads colours at an element, each once. A value that is not a colour becomes gray. */
 function plainColours(element: Element): (colour: string) => string {
   const known = new Map<string, string>();
   return (colour) =>
@@ -94,7 +96,7 @@ function plainColours(element: Element): (colour: string) => string {
     });
 }
 
-/** All probes are there before the first is read: the page then works out its styles once. */
+/** Adds all probes before reading the first, so that the page computes its styles once. */
 function readColours(element: Element, names: readonly string[]): Map<string, string> {
   const home = document.createElement("span");
   home.hidden = true;
@@ -106,11 +108,11 @@ function readColours(element: Element, names: readonly string[]): Map<string, st
   element.parentNode?.append(home);
   const read = Array.from(home.children, (probe) => getComputedStyle(probe).color);
   home.remove();
-  // In no document there are no styles yet: the text is empty, and a canvas would paint it black.
+  // Outside of a document the computed style is empty, which a canvas would paint black.
   return new Map(names.map((name, at) => [name, read[at] || "gray"]));
 }
 
-/** The shades of a box that has so much of the most: 0 to 1. */
+/** The shades of a box by its share of the largest amount, from 0 to 1. */
 export function shareAccent(
   { border, muted, surface }: Palette,
   most: string,
@@ -160,7 +162,7 @@ export function onThemeChange(callback: () => void): () => void {
   };
 }
 
-/** Tokens that no two themes have all in common, each as a property of a probe. */
+/** Tokens that tell themes apart, each as a property of a probe. */
 const WATCHED = {
   color: "--tx-fg",
   backgroundColor: "--tx-bg",
@@ -169,8 +171,8 @@ const WATCHED = {
 } as const;
 
 /**
- * Calls back when the colours within an element have become others, whatever made them so: a style
- * sheet that came late changes no attribute. A transition of the probe's is what tells.
+ * Calls back when the colours within an element change, for whatever reason: a style sheet that
+ * loads late changes no attribute. A CSS transition on the probe detects it.
  */
 export function onColourChange(within: Element, callback: () => void): () => void {
   const probe = document.createElement("span");
@@ -186,8 +188,8 @@ export function onColourChange(within: Element, callback: () => void): () => voi
 }
 
 /**
- * Calls back when the palette at an element may be another: when the theme or its colours change,
- * and when the root above has taken it over, which may be after that, or after a canvas came
+ * Calls back when the palette at an element may have changed: when the theme or its colours change,
+ * and when the root above adopts them, which may happen later, or after a canvas was inserted
  * between the two.
  */
 export function onPaletteChange(element: Element, callback: () => void): () => void {

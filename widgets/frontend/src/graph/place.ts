@@ -1,7 +1,7 @@
 /**
- * Places boxes with Graphviz, one group at a time and from the inside out. Groups of equal structure
- * share one layout, which is why a model of 32 equal layers costs as much as a model of one. A group
- * that Graphviz would take too long for is laid out plainly.
+ * Places boxes with Graphviz, one group at a time and from the inside out. Groups of equal
+ * structure share one layout, which is why a model of 32 equal layers costs as much as a model of
+ * one. A group that would take Graphviz too long gets the simple layered layout.
  */
 
 import { layered, ranksOf } from "./layered";
@@ -13,21 +13,21 @@ export type Dot = (source: string) => string;
 const PAD = 14;
 const LABEL_HEIGHT = 15;
 const INCH = 72;
-/** Above this many edges, labels are not given room: the picture would be all labels. */
+/** Above this many edges the layout reserves no space for labels: it would be all labels. */
 const MOST_LABELS = 150;
 
 /**
- * How much shorter and straighter Graphviz makes the edge to a box from the box that ran last before
- * it: the main way stays a straight line, and what skips ahead, such as a residual, goes around.
+ * Graphviz's weight for the edge from the op that ran just before: the main path stays a straight
+ * line, and what skips ahead, such as a residual connection, goes around it.
  */
 const MAIN_WEIGHT = 6;
 
 /**
- * How many ranks all edges of a group may cross for Graphviz, which puts a box of its own into each
- * of them: 2,000 take about half a second, 7,000 a quarter of a minute. Labels double the ranks.
+ * The most ranks that the edges of a group may cross in total. Graphviz adds a virtual node for
+ * each: 2,000 take about half a second, 7,000 about 15 seconds. Labels double the ranks.
  */
 const MOST_CROSSED = 1600;
-/** How long Graphviz may take for all groups of one request; the rest of them is laid out plainly. */
+/** Graphviz's time budget per request; the remaining groups get the simple layout. */
 const BUDGET_MS = 3000;
 
 type Arranged = Omit<Placed, "x" | "y">;
@@ -36,7 +36,7 @@ type Arranged = Omit<Placed, "x" | "y">;
 export class Placer {
   private readonly known = new Map<string, Arranged>();
 
-  /** @param dot null where Graphviz is not to be had: all is laid out plainly */
+  /** @param dot null where Graphviz is not available: every group gets the simple layout */
   constructor(private readonly dot: Dot | null) {}
 
   /** How many different groups have been laid out by Graphviz. */
@@ -52,7 +52,7 @@ export class Placer {
     }
   }
 
-  /** The same in steps, each of which takes as long as Graphviz takes for one group. */
+  /** The same as a generator that yields after each group. */
   *steps(box: LayoutBox): Generator<void, Placed> {
     return { x: 0, y: 0, ...(yield* this.arrange(box, { left: BUDGET_MS })) };
   }
@@ -61,7 +61,7 @@ export class Placer {
     if (!box.children) return { width: box.width, height: box.height };
     const children: Arranged[] = [];
     for (const child of box.children) {
-      // A generator for each leaf would cost more than all the rest.
+      // A generator per leaf would cost more than everything else.
       const leaf = !child.children && { width: child.width, height: child.height };
       children.push(leaf || (yield* this.arrange(child, budget)));
     }
@@ -158,7 +158,7 @@ function source(sizes: [number, number][], links: LayoutLink[], first: number[])
   return lines.join("\n");
 }
 
-/** An empty label of a given size, so that Graphviz keeps room for ours. */
+/** An empty label of a given size, so that Graphviz reserves space for ours. */
 function room(width: number): string {
   const size = `FIXEDSIZE="TRUE" WIDTH="${Math.ceil(width)}" HEIGHT="${LABEL_HEIGHT}"`;
   return `<<TABLE BORDER="0" CELLPADDING="0" CELLSPACING="0" ${size}><TR><TD></TD></TR></TABLE>>`;

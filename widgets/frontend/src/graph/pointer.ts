@@ -7,7 +7,10 @@ const DRAG_PIXELS = 3;
 /** Share of zoom per pixel that a wheel turns. */
 const WHEEL_ZOOM = 0.0022;
 
-/** Drag pans; a click selects, or clears beside every box; a double click opens and closes. */
+/**
+ * Drag pans; a click selects, or clears the selection outside of all boxes; a double click opens
+ * and closes.
+ */
 export function pointer(view: GraphView) {
   let from: { x: number; y: number } | null = null;
   let dragged = false;
@@ -65,8 +68,8 @@ function click(view: GraphView, event: PointerEvent): void {
 }
 
 /**
- * The page keeps its own scrolling: the wheel is ours with Ctrl, or once the graph has the focus.
- * Otherwise `hint` is called, to say so. Returns how to stop.
+ * The wheel zooms with Ctrl, or once the graph has the focus; otherwise the page scrolls, and
+ * `hint` is called to say so. Returns how to stop.
  */
 export function listenToWheel(canvas: HTMLElement, stage: Stage, hint: () => void): () => void {
   const onWheel = (event: WheelEvent): void => {

@@ -1,7 +1,6 @@
 /**
- * What is on the canvas: which boxes there are while some items are open, what stands in them, how
- * large they must be, and, once a layout has answered, where everything is. Lengths are CSS pixels
- * at zoom 1.
+ * What is on the canvas: the boxes for a set of open items, their text and minimum sizes, and, once
+ * layout has finished, their positions. Lengths are CSS pixels at zoom 1.
  */
 
 import type { Item } from "../forest/items";
@@ -43,7 +42,7 @@ export type Measure = (text: string, font: string) => number;
 /** A line of text, its parts from left to right. */
 export interface Line {
   pieces: (Piece & { width: number })[];
-  /** Room for it: at least its width. */
+  /** Space reserved for it: at least its width. */
   width: number;
 }
 
@@ -84,9 +83,8 @@ export interface Scene {
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 
 /**
- * The boxes and edges while `open` items are open, without a place yet. A value is named at the first
- * of the edges it goes along, and not where it is on its way into an open box or stands in the box
- * that it comes from.
+ * The boxes and edges while `open` items are open, not yet placed. A value is labelled on the first
+ * edge it flows along, but not on the way into an open box, nor if its own box already shows it.
  */
 export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Measure): SceneBox {
   const writer = writerOf(drawing, measure);
@@ -107,7 +105,7 @@ export function sketch(drawing: Drawing, open: ReadonlySet<string>, measure: Mea
     const isOpen = depth === 0 || (item.children.length > 0 && open.has(item.key));
     const { titleWidth, sign, lines } = writer.box(item);
     return {
-      // Spelled out: there may be a hundred thousand, and a spread of two objects takes much longer.
+      // Written out: there may be a hundred thousand, and spreading two objects is much slower.
       x: 0,
       y: 0,
       width: 0,
@@ -136,7 +134,7 @@ interface Writer {
   edge(link: Link): Line;
 }
 
-/** What was written for a drawing: the next sketch of it only puts other boxes side by side. */
+/** Texts already made for a drawing, reused by its next sketch. */
 const writers = new WeakMap<Drawing, { measure: Measure; writer: Writer }>();
 
 function writerOf(drawing: Drawing, measure: Measure): Writer {
@@ -173,7 +171,7 @@ function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure)
   };
 }
 
-/** A node's name with as much room as it may need in another layer: `add_9` as `add_000`. */
+/** A node's name padded for other layers, so that they share a layout: `add_9` as `add_000`. */
 function evenNumber(name: string): string {
   return name.replace(/_\d{1,2}(?=,|$)/g, "_000");
 }
@@ -217,7 +215,7 @@ function stepped(width: number): number {
   return Math.ceil(width / WIDTH_STEP) * WIDTH_STEP;
 }
 
-/** Gives a sketch the places of a layout that `layoutBox` of it was laid out to. */
+/** Applies the layout of `layoutBox(sketch)` to the sketch. */
 export function settle(root: SceneBox, placed: Placed): Scene {
   const boxOf = new Map<Item, SceneBox>();
   const visit = (box: SceneBox, spot: Placed, x: number, y: number): void => {

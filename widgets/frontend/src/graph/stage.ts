@@ -1,6 +1,6 @@
 /**
- * The canvases of a graph: their size, the camera, the theme, and when to paint. It shows a Scene
- * and Marks that it is handed, and does not know where they come from.
+ * The canvases of a graph: their size, the camera, the theme, and when to paint. It is given a
+ * Scene and Marks, and does not know where they come from.
  */
 
 import { type Signal, signal } from "@preact/signals";
@@ -35,7 +35,7 @@ interface Glide {
 export class Stage {
   /** Whether the scene is larger than the view. */
   readonly crowded: Signal<boolean> = signal(false);
-  /** Whether the minimap stands at the left, since what is selected is where it would be. */
+  /** Whether the minimap is at the left, because the selection is where it would be. */
   readonly aside: Signal<boolean> = signal(false);
   /** The open boxes that the middle of the view is in and whose headers are not in view. */
   readonly where: Signal<readonly SceneBox[]> = signal([]);
@@ -92,7 +92,7 @@ export class Stage {
     }
   }
 
-  /** From now on, both show the same part of the same scene, whichever is moved. */
+  /** Keeps both on the same part of the scene, whichever is panned or zoomed. */
   join(peer: Stage): void {
     this.peers.add(peer);
     peer.peers.add(this);
@@ -105,7 +105,7 @@ export class Stage {
     this.repaint();
   }
 
-  /** Moves there over some frames, or at once for who does not want motion. */
+  /** Animates to a camera, or jumps there if the user prefers reduced motion. */
   glideTo(to: Camera): void {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.moveTo(to);
     else if (!sameCamera(this.camera, to)) {
@@ -164,7 +164,7 @@ export class Stage {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.tick());
   }
 
-  /** The same of all that show this scene. */
+  /** Repaints every canvas that shows this scene. */
   repaintAll(): void {
     for (const each of [this, ...this.peers]) each.repaint();
   }
@@ -254,7 +254,7 @@ export class Stage {
 
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    // A canvas that has just come into the page had no colours to read before.
+    // Colours cannot be read before the canvas is in the document.
     if (this.size.width === 0 && width > 0) this.palette = readPalette(this.canvas);
     this.size = { width, height };
     const ratio = devicePixelRatio || 1;

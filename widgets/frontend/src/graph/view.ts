@@ -1,6 +1,6 @@
 /**
- * The store's program as a graph: what is drawn of it, what of that stands out, and what a click in
- * it selects. Knows no component.
+ * Connects the store to the graph: which program is drawn, what is highlighted in it, and what a
+ * click selects. Imports no component.
  */
 
 import {
@@ -32,7 +32,7 @@ import type { Scene } from "./scene";
 import { Stage } from "./stage";
 import { type Direction, stepFrom } from "./walk";
 
-/** What "go to the selection" zooms in to at least. */
+/** The smallest zoom after "go to the selection". */
 const READABLE_ZOOM = 0.9;
 const MOST_NOTE = 200;
 
@@ -42,9 +42,9 @@ export class GraphView {
   readonly showPath: Signal<boolean> = signal(false);
   /** Whether parameters and buffers are boxes of their own. */
   readonly parameters: Signal<boolean> = signal(false);
-  /** What went wrong in following the store or in painting; the pane throws it when it is drawn. */
+  /** An error from following the store or from painting; the pane rethrows it when it renders. */
   readonly trouble: Signal<{ error: unknown } | null> = signal(null);
-  /** The two programs of which the graph is both; null where it is of one. */
+  /** The two programs that are compared; null where the graph shows one. */
   readonly compared: ReadonlySignal<Merged | null>;
   readonly stage: Stage;
   readonly folding: Folding;
@@ -52,7 +52,7 @@ export class GraphView {
   /** The attempt that is drawn; -1 for none, and for both of a comparison. */
   private drawn = -1;
   private pointed: Item | null = null;
-  /** What stands out in a scene, until something else does. */
+  /** The current highlights of a scene. */
   private marked: { scene: Scene; marks: Marks } | null = null;
   private readonly stops: (() => void)[];
 
@@ -103,7 +103,7 @@ export class GraphView {
     this.trouble.value = { error };
   };
 
-  /** An effect whose error is this pane's alone: others of the same signals go on. */
+  /** An effect whose errors stay in this pane: other effects of the same signals still run. */
   private follows(run: () => void): () => void {
     return effect(() => {
       try {
@@ -187,7 +187,7 @@ export class GraphView {
     this.folding.goTo(next);
   }
 
-  /** The first item that is selected, as far as it is on the canvas. */
+  /** The first selected item that is on the canvas. */
   selected(): Item | null {
     return this.marks().lit.values().next().value ?? null;
   }
@@ -213,7 +213,7 @@ export class GraphView {
     return this.compared.peek()?.removed.has(node) ?? false;
   }
 
-  /** How many scopes the program on screen has; behind them come those of the other. */
+  /** How many scopes the program on screen has; the other program's are numbered after them. */
   private scopes(): number {
     return this.store.program.peek()?.record.scopes.length ?? 0;
   }
@@ -270,7 +270,7 @@ export class GraphView {
     if (item) void this.folding.reveal(item);
   }
 
-  /** What to bring into view of the selection: something shown already, where there is. */
+  /** Which part of the selection to bring into view: one that is already drawn, if any. */
   private firstOf({ forest }: Drawing): Item | null {
     const selection = this.store.selection.peek();
     if (selection.kind === "scope") {
@@ -295,7 +295,7 @@ export class GraphView {
     return new Set(node === undefined ? [] : [node]);
   }
 
-  /** Those of the program before: what is known of the other alone is not said of it. */
+  /** The decorations of the program before, which must not show what is known only of the other. */
   private decorationsBefore(): Decorations {
     const scene = this.folding.scene.peek();
     if (!this.drawing || !scene) return UNDECORATED;

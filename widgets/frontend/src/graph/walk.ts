@@ -1,4 +1,4 @@
-/** Where the arrow keys lead from a box of the scene. Pure. */
+/** Which box an arrow key moves to. Pure. */
 
 import type { Item } from "../forest/items";
 import type { Links } from "./links";
@@ -21,7 +21,7 @@ export function stepFrom(
   return next ?? nearest(scene, from, direction);
 }
 
-/** By the distance of centres; distance to the side counts double. */
+/** By distance between centres; sideways distance counts double. */
 function nearest(scene: Scene, from: SceneBox, direction: Direction): Item | null {
   const [x, y] = centre(from);
   let best: Item | null = null;

@@ -1,6 +1,6 @@
 /**
- * Python to edit: a text field without ink of its own over the same text in colour. The colours come
- * from the kernel, and lines that changed since are plain until it answers.
+ * A Python editor: a transparent text field over the same text in colour. The kernel does the
+ * highlighting; lines that changed since are plain until it answers.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -79,7 +79,7 @@ export function Editor({ label, text, bad, colour, change, run }: EditorProps) {
   );
 }
 
-/** By way of the browser, so that its undo knows of it. */
+/** Inserts through the browser, so that undo works. */
 function put(area: HTMLTextAreaElement, { start, end, text }: Edit): void {
   area.setSelectionRange(start, end);
   if (!document.execCommand("insertText", false, text)) area.setRangeText(text, start, end, "end");
@@ -95,7 +95,9 @@ function widest(text: string): number {
   return Math.min(Math.max(...text.split("\n").map((line) => line.length)), 400);
 }
 
-/** Pure: lines with the colours of an earlier text where they are still the same, from both ends. */
+/**
+ * Pure: lines with the colours of an earlier text where they are still the same, from both ends.
+ */
 export function withColours(lines: readonly string[], coloured: readonly TokenLine[]): TokenLine[] {
   const same = (line: number, other: number): boolean =>
     coloured[other] !== undefined && textOf(coloured[other]) === lines[line];

@@ -1,4 +1,4 @@
-/** A part of the view that may fail alone: what went wrong is said in its place, the rest lives on. */
+/** An error boundary: a part that fails shows its error in place, and the rest keeps working. */
 
 import { Component, type ComponentChildren } from "preact";
 import { LongText } from "../panes/parts/parts";

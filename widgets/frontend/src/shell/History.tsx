@@ -1,6 +1,6 @@
 /**
- * The attempts of one call. Both modes side by side are a row of buttons; attempts made from one
- * another are a list that says what was done each time, which one the kernel holds, and goes back.
+ * The attempts of one call. Two modes side by side are a row of buttons; a chain of attempts is a
+ * list that says what each step did and which attempt is current, and lets the user go back.
  */
 
 import { capped } from "../format";

@@ -1,7 +1,7 @@
 /**
- * Light or dark: what surrounds the widget decides, told by a host that says so, else by the colour
- * behind the widget, else by the system. A shadow root hides the page's selectors from a style
- * sheet, so this is read in code.
+ * Light or dark, to match the widget's surroundings: as the host says, else by the colour behind
+ * the widget, else by the system's setting. A shadow root hides the page's selectors from style
+ * sheets, so this is read in code.
  */
 
 export type Theme = "light" | "dark";
@@ -17,7 +17,9 @@ export function themeAt(element: Element): Theme {
 
 type Colour = [red: number, green: number, blue: number];
 
-/** The nearest opaque background around an element, through shadow roots; null where there is none. */
+/**
+ * The nearest opaque background around an element, through shadow roots; null where there is none.
+ */
 function colourBehind(element: Element): Colour | null {
   for (let at: Element | null = parentOf(element); at; at = parentOf(at)) {
     const colour = parseColour(getComputedStyle(at).backgroundColor);

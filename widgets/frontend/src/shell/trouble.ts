@@ -1,4 +1,4 @@
-/** What is kept of an error of our own: a line for the console, and a report to pass on. */
+/** Our own errors: a line for the console, and a report that the user can send. */
 
 import { reasonOf } from "../format";
 import type { Program } from "../program";

@@ -1,4 +1,6 @@
-/** The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search. */
+/**
+ * The Outline pane: modules and ops as a tree that keys and a screen reader can walk, and search.
+ */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Forest, type Item, repeatsFrom } from "../../forest/items";
@@ -97,7 +99,7 @@ export function Outline({ store, program }: OutlineProps) {
         }}
       />
       {rows.length === 0 ? (
-        // Not in the tree: one without an item would be an error to what reads it aloud.
+        // Outside the tree element: screen readers report a tree without items as an error.
         <div class="tx-tree">
           <NoRows searching={searching} />
         </div>

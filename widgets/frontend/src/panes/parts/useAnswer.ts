@@ -18,7 +18,7 @@ export function useAnswer<T>(ask: () => Promise<T>, inputs: readonly unknown[]):
     let current = true;
     const wait = (slow: boolean, after: number): number =>
       window.setTimeout(() => setAnswer({ kind: "waiting", slow }), after);
-    // What is known already comes at once: without a flicker, and what is scrolled stays so.
+    // A cached answer is used at once, so that nothing flickers and the scroll position stays.
     const timers = [wait(false, 0), wait(true, SLOW_MS)];
     const stop = (): void => timers.forEach(clearTimeout);
     const settle = (next: Answer<T>): void => {

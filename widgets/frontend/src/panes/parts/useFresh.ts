@@ -27,7 +27,7 @@ export function useFresh(
 export function bringToTop(element: HTMLElement): void {
   const pane = element.closest(".tx-scroll");
   if (!pane) return;
-  // Not scrollIntoView: that would move the notebook around the pane, too.
+  // Not scrollIntoView: that would scroll the notebook, too.
   pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top;
 }
 
