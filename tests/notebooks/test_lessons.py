@@ -54,6 +54,8 @@ def test_each_lesson_has_its_notebook_in_order() -> None:
     assert [path.stem for path in LESSONS] == [
         f"{number:02d}_{name}" for number, name in enumerate(COURSE, start=1)
     ]
+    # test_tour.py runs the one that is no lesson
+    assert [path.stem for path in NOTEBOOKS if path not in LESSONS] == ["00_tour"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
