@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
-from export_engine.diagnose.errors import cause
+from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
 from export_engine.diagnose.facts import UnknownClass
 from export_engine.shapes import leaves_of
@@ -19,6 +20,7 @@ from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import is_input_type, key_text, raised_in, unknown_output
 
 _INPUT_CHECKS = ("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec")
+_CONVERTER = re.compile(r"TS2EPConverter\([^()]*\)\.convert\(\)")
 _PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and plain values. "
 
 
@@ -135,6 +137,12 @@ def _returns(function: ast.AST) -> Iterator[ast.Return]:
             yield from _returns(child)
 
 
+def _converter(error: BaseException) -> str:
+    """torch's own hint of how to convert TorchScript."""
+    hint = _CONVERTER.search(message(cause(error)))
+    return f" If that is lost, torch offers `{hint[0]}`." if hint else ""
+
+
 def not_a_module(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a target that torch.export always rejects."""
     target = attempt.request.target if attempt.request else None
@@ -151,5 +159,5 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
         kind=Kind.NOT_A_MODULE,
         sentence=f"`{type(target).__name__}` is TorchScript, and torch.export traces Python.",
         why="A scripted or traced module has no Python left to trace. Export the module that it "
-        "was made from.",
+        f"was made from.{_converter(attempt.error)}",
     )

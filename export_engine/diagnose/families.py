@@ -14,6 +14,7 @@ from export_engine.diagnose.containers import not_a_module, unknown_input, unkno
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
 from export_engine.diagnose.graph_breaks import graph_break
+from export_engine.diagnose.named import named
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
 from export_engine.diagnose.python import data_write, numpy, plain_value
@@ -41,6 +42,7 @@ FAMILIES: tuple[Family, ...] = (
     own_error,
     refused,
     graph_break,
+    named,
 )
 
 

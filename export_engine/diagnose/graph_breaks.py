@@ -7,6 +7,7 @@ from export_engine.diagnose.errors import break_type, find, message
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import GraphBreak
 from export_engine.diagnose.failing_line import failing_place
+from export_engine.diagnose.plain_breaks import is_plain, plain_break
 from export_engine.diagnose.torch_messages import explanation, hints, plain
 from export_engine.diagnose.value_origin import traced_last
 from export_engine.shapes import symbol_names
@@ -21,10 +22,11 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
     said = message(find(attempt.error, "Unsupported", "TorchRuntimeError") or attempt.error)
     names = symbol_names(attempt)
     called = f"`{place.text}`" if place.text else "this line"
+    told = plain(explanation(said), names)
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"Strict mode cannot trace {called}: {_lowered(plain(kind, names))}.",
-        why=plain(explanation(said), names)
+        sentence=f"Strict mode cannot trace {called}: {plain(plain_break(kind), names)}.",
+        why=(told if is_plain(told) else "")
         or "Strict mode (TorchDynamo) interprets the bytecode of your Python, and does not "
         "support all of it.",
         stack=place.stack,
@@ -33,9 +35,3 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
         links=graph_break_page(kind),
         facts=GraphBreak(tuple(hints(said))),
     )
-
-
-def _lowered(text: str) -> str:
-    """A heading as a clause; acronyms and names of code keep their case."""
-    first = text.partition(" ")[0]
-    return text[:1].lower() + text[1:] if first.isalpha() and not first.isupper() else text

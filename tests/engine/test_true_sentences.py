@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import sysconfig
 from queue import SimpleQueue
@@ -17,11 +18,14 @@ from export_engine.attempt import Kind as FailureKind
 from export_engine.capture import capture
 from export_engine.describe.eager_check import check_sentence
 from export_engine.diagnose import diagnose
+from export_engine.diagnose.plain_breaks import is_plain, plain_break
+from export_engine.exportdb import graph_break_pages
 from export_engine.fixes import automatic, explain, try_fixes
 from export_engine.fixes.automatic import Step
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
 from export_engine.source import Location, in_the_model
+from export_engine.trace import Recording
 from tests import planted
 
 
@@ -254,6 +258,68 @@ def test_the_place_is_the_users_line_and_not_inside_a_helper() -> None:
     assert in_the_model((model, masks)) == (model,)
     assert in_the_model((library, einops)) == (library,)
     assert in_the_model((numpy,)) == (numpy,)
+
+
+class Inner(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        class Twice:
+            def __call__(self, y: torch.Tensor) -> torch.Tensor:
+                return y * 2
+
+        return Twice()(x)
+
+
+class Collects(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        gc.collect()
+        return x + 1
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (Inner(), "a class cannot be defined inside the model"),
+        (Collects(), "torch does not let strict mode look into it"),
+    ],
+)
+def test_a_graph_break_is_said_in_plain_words(model: nn.Module, said: str) -> None:
+    attempt = capture(Request(target=model, args=(torch.ones(3),), strict=True))
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.sentence.startswith("Strict mode cannot trace ")
+    assert found.sentence.endswith(f": {said}.")
+    assert is_plain(found.why)
+
+
+def test_no_graph_break_is_said_in_words_of_dynamos_own_code() -> None:
+    pages = graph_break_pages()
+    assert len(pages) > 400
+    for page in pages:
+        assert is_plain(plain_break(page.title)), page.title
+
+
+def test_a_scripted_module_keeps_torchs_hint() -> None:
+    scripted = torch.jit.script(nn.Linear(2, 2))
+    attempt = capture(Request(target=scripted, args=(torch.ones(1, 2),)))
+    assert isinstance(attempt, Failed)
+    assert "`TS2EPConverter(mod, args, kwargs).convert()`" in diagnose(attempt).why
+
+
+@pytest.mark.parametrize(
+    ("error_type", "kind"),
+    [
+        ("INVALID_INPUT", FailureKind.SHAPES_MISMATCH),
+        ("DYNAMIC_CONTROL_FLOW", FailureKind.BRANCH_ON_DATA),
+        ("INVALID_OUTPUT", FailureKind.UNKNOWN_OUTPUT_TYPE),
+    ],
+)
+def test_what_torch_names_has_its_kind(error_type: str, kind: FailureKind) -> None:
+    types = torch._dynamo.exc.UserErrorType
+    error = torch._dynamo.exc.UserError(types[error_type], "It does not fit.\n\nMore.")
+    attempt = Failed(error=error, request=None, recording=Recording())
+    found = diagnose(attempt)
+    assert found.kind is kind
+    assert found.sentence == "torch.export refuses this call: It does not fit."
 
 
 class Squares(nn.Module):
