@@ -5,6 +5,12 @@ import { ARGS, chromiumPath } from "./chromium.mjs";
 
 const IN_CHROMIUM = "src/**/*.browser.test.{ts,tsx}";
 const executablePath = chromiumPath();
+/** In ms. The page's tests share their cores with all others. */
+const PATIENCE = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 10_000 } },
+};
 
 export default defineConfig({
   test: {
@@ -13,6 +19,7 @@ export default defineConfig({
         plugins: [asTextInVite()],
         test: {
           name: "unit",
+          ...PATIENCE,
           environment: "happy-dom",
           isolate: false, // each file cleans up after itself; a page for each takes longer than its tests
           include: ["src/**/*.test.{ts,tsx}"],
@@ -25,6 +32,7 @@ export default defineConfig({
         optimizeDeps: { entries: ["src/**/*.{ts,tsx}"] },
         test: {
           name: "chromium",
+          ...PATIENCE,
           include: [IN_CHROMIUM],
           browser: {
             enabled: true,

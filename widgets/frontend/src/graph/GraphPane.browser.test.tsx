@@ -1,11 +1,12 @@
 import { render } from "preact";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
 import type { Host } from "../host";
 import type { Program } from "../program";
 import { Store } from "../store";
 import style from "../style/index.css";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import { soon } from "../testing/soon";
 import { GraphPane } from "./GraphPane";
 
 const host: Host = {
@@ -49,7 +50,7 @@ const canvas = (): HTMLCanvasElement => {
 const paintings = (): number => performance.getEntriesByName("tx:painted").length;
 
 async function painted(count: number): Promise<void> {
-  await vi.waitFor(() => expect(paintings()).toBeGreaterThanOrEqual(count), { timeout: 8000 });
+  await soon(() => expect(paintings()).toBeGreaterThanOrEqual(count));
 }
 
 async function show(program: Program): Promise<void> {
@@ -106,7 +107,7 @@ describe("the graph pane", () => {
     Object.assign(program.record, { graphs: [] });
     store.program.value = program;
     render(<GraphPane store={store} />, root);
-    await vi.waitFor(() => expect(root.textContent).toContain("There is no graph"));
+    await soon(() => expect(root.textContent).toContain("There is no graph"));
   });
 
   test("selects what is clicked, and nothing beside every box", async () => {
@@ -154,7 +155,7 @@ describe("the graph pane", () => {
     store.toOpen.value = ["encoder.layer.2"];
     await show(program);
     const scope = program.record.scopes.findIndex((each) => each.path === "encoder.layer.2");
-    await vi.waitFor(() => expect(store.openScopes.value).toContain(scope));
+    await soon(() => expect(store.openScopes.value).toContain(scope));
     const encoder = program.record.scopes.findIndex((each) => each.path === "encoder");
     expect(store.openScopes.value).toContain(encoder);
     expect(store.openScopes.value).toHaveLength(2);
@@ -176,7 +177,7 @@ describe("the graph pane", () => {
     const wheel = (init: WheelEventInit): boolean =>
       canvas().dispatchEvent(new WheelEvent("wheel", { cancelable: true, deltaY: 40, ...init }));
     expect(wheel({})).toBe(true);
-    await vi.waitFor(() => expect(root.textContent).toContain("Ctrl and scroll to zoom"));
+    await soon(() => expect(root.textContent).toContain("Ctrl and scroll to zoom"));
     expect(wheel({ ctrlKey: true })).toBe(false);
     canvas().focus();
     expect(wheel({})).toBe(false);
@@ -200,10 +201,10 @@ describe("the graph pane", () => {
     await show(smallProgram());
     root.style.colorScheme = "light";
     document.body.dataset.theme = "light";
-    await vi.waitFor(() => expect(middleColumn()[0]).toBe("255,255,255"));
+    await soon(() => expect(middleColumn()[0]).toBe("255,255,255"));
     root.style.colorScheme = "dark";
     document.body.dataset.theme = "dark";
-    await vi.waitFor(() => expect(middleColumn()[0]).toBe("22,24,29"));
+    await soon(() => expect(middleColumn()[0]).toBe("22,24,29"));
   });
 
   test("is not black where it was mounted before it came into the page", async () => {
@@ -212,7 +213,7 @@ describe("the graph pane", () => {
     store.program.value = smallProgram();
     render(<GraphPane store={store} />, root);
     place?.append(root);
-    await vi.waitFor(() => expect(middleColumn()[0]).toBe("255,255,255"));
+    await soon(() => expect(middleColumn()[0]).toBe("255,255,255"));
     await painted(1);
     expect(middleColumn()).not.toContain("0,0,0");
   });
@@ -223,9 +224,9 @@ describe("the graph pane", () => {
     const late = document.createElement("style");
     late.textContent = ":root { --jp-layout-color1: rgb(17, 17, 17); }";
     document.head.append(late);
-    await vi.waitFor(() => expect(middleColumn()[0]).toBe("17,17,17"));
+    await soon(() => expect(middleColumn()[0]).toBe("17,17,17"));
     late.remove();
-    await vi.waitFor(() => expect(middleColumn()[0]).toBe("255,255,255"));
+    await soon(() => expect(middleColumn()[0]).toBe("255,255,255"));
   });
 
   test("shows a minimap where the view does not show everything", async () => {
@@ -235,15 +236,15 @@ describe("the graph pane", () => {
     canvas().focus();
     await userEvent.keyboard("e");
     await painted(2);
-    await vi.waitFor(() => expect(map?.hidden).toBe(false));
+    await soon(() => expect(map?.hidden).toBe(false));
   });
 
   test("stands in the middle also of a view that has become narrower", async () => {
     await show(smallProgram());
     expect(middleColumn().length).toBeGreaterThan(10);
     root.style.width = "400px";
-    await vi.waitFor(() => expect(canvas().width).toBeLessThan(401));
-    await vi.waitFor(() => expect(middleColumn().length).toBeGreaterThan(10));
+    await soon(() => expect(canvas().width).toBeLessThan(401));
+    await soon(() => expect(middleColumn().length).toBeGreaterThan(10));
   });
 
   test("gives every button a name", async () => {

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { Comparison } from "../../compare/comparison";
 import { entriesOf, nodesOf, summaryOf } from "../../compare/entries";
 import { stepDifference } from "../../compare/stepping";
@@ -9,6 +9,7 @@ import type { Change, GraphDiff, LevelRow, ProgramDiff } from "../../record.gen"
 import { type FakeHost, storeOf } from "../../testing/fake_host";
 import { freshPage, page } from "../../testing/page";
 import { RecordBuilder } from "../../testing/records";
+import { soon } from "../../testing/soon";
 import { Decompose } from "../decompose/Decompose";
 import { Differences } from "./Differences";
 
@@ -127,7 +128,7 @@ test("ops are ticked, and the text follows; the text is typed, and the ticks fol
   await act(() => render(<Decompose store={store} program={shown} />, page));
   await act(() => button("choose ops").click());
   const ticks = (): HTMLInputElement[] => [...page.querySelectorAll<HTMLInputElement>("li input")];
-  await vi.waitFor(() => expect(ticks()).toHaveLength(2));
+  await soon(() => expect(ticks()).toHaveLength(2));
   expect(page.querySelector("li")?.textContent).toContain("aten.linear.default ×1 here");
   expect(ticks().map((each) => each.checked)).toEqual([true, true]);
   await act(() => ticks()[0]?.click());
