@@ -5,6 +5,7 @@
     ex            # shows it
     ex.program    # the ExportedProgram
     explorer.diff(ex, "golden.pt2").ok
+    kit = explorer.explore_many({"prefill": (model, args), "decode": (model, more)})
     ex.fixes      # of an export that failed; ex.apply(0) applies one, ex.autofix() all it takes
 
 Importing this package imports neither torch nor IPython; the first use of a name below imports what
@@ -24,10 +25,14 @@ if TYPE_CHECKING:
     from explorer.explaining import CodePage, explain
     from explorer.exploration import Exploration, ExportFailed
     from explorer.exportdb.library import Library
-    from explorer.exporting import explore, load
+    from explorer.exporting import explore
+    from explorer.generation import GenerationPrograms, explore_generation
     from explorer.guiding import Guided, guide
     from explorer.lessons import Lesson, lesson
+    from explorer.loading import load
+    from explorer.many import explore_many
     from explorer.observing import observing
+    from explorer.programs import Programs
     from explorer.running import backends
     from explorer.session import FixError, NotTrusted
     from explorer.view import View
@@ -42,10 +47,12 @@ __all__ = [
     "Exploration",
     "ExportFailed",
     "FixError",
+    "GenerationPrograms",
     "Guided",
     "Lesson",
     "Library",
     "NotTrusted",
+    "Programs",
     "View",
     "backends",
     "compare_with_compile",
@@ -53,6 +60,8 @@ __all__ = [
     "doctor",
     "explain",
     "explore",
+    "explore_generation",
+    "explore_many",
     "exportdb",
     "guide",
     "lesson",
@@ -72,16 +81,20 @@ _HOMES = {
     "Lesson": "lessons",
     "Library": "exportdb.library",
     "NotTrusted": "session",
+    "Programs": "programs",
     "View": "view",
     "backends": "running",
     "compare_with_compile": "vs_compile",
     "diff": "diffing",
+    "GenerationPrograms": "generation",
     "explain": "explaining",
     "doctor": "environment_report",
     "explore": "exporting",
+    "explore_generation": "generation",
+    "explore_many": "many",
     "guide": "guiding",
     "lesson": "lessons",
-    "load": "exporting",
+    "load": "loading",
     "observing": "observing",
 }
 

@@ -15,9 +15,12 @@ from explorer.diffing import diff
 from explorer.environment_report import doctor
 from explorer.explaining import explain
 from explorer.exploration import Exploration
-from explorer.exporting import explore, load
+from explorer.exporting import explore
+from explorer.loading import load
 from explorer.own_defects import OURS, own_defect
+from explorer.programs import Programs
 from explorer.session import FixError
+from explorer.set_command import carried_out
 
 OK, BAD, USAGE, UNCHECKED, DEFECT = 0, 1, 2, 3, 4
 """Exit codes: all is well; an export or a run failed, programs differ or a guarantee is broken;
@@ -37,7 +40,8 @@ examples:
                                                    (model, args, kwargs)
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
-programs differ, a guarantee is broken, or a run failed or gave other values; 2 the command could
+programs differ, a guarantee is broken, programs of a set do not fit each other, or a run failed or
+gave other values; 2 the command could
 not be carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that
 could have run, or the program of --fix was not compared with eager (a check that is impossible
 does not count: a file has no eager model); 4 Export Explorer itself failed, with a report to send.
@@ -109,7 +113,9 @@ def _parser() -> argparse.ArgumentParser:
         "--trusted", action="store_true", help="you trust the .pt2 file: load its program"
     )
     parser.add_argument(
-        "--model", metavar="NAME", help="which program of a .pt2 file that holds several"
+        "--model",
+        metavar="NAME",
+        help="which program of a .pt2 file that holds several; else all of them as a set",
     )
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
@@ -136,11 +142,15 @@ def _parser() -> argparse.ArgumentParser:
 def _run(asked: argparse.Namespace) -> int:
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json])
     first = _opened(asked.program, asked)
+    if isinstance(first, Programs):
+        return {"ok": OK, "bad": BAD, "unchecked": UNCHECKED}[carried_out(first, asked, _say)]
     if asked.diff:
         more = (asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
         if any((*more, asked.run, asked.backend)):
             raise ValueError("--diff works with --html only.")
         other = _opened(asked.diff, asked)
+        if isinstance(other, Programs):
+            raise ValueError(f"{asked.diff} holds {len(other)} programs: name one with --model.")
         comparison = diff(first, other)
         _say(comparison)
         if asked.html:
@@ -197,7 +207,7 @@ def _say(what: object) -> None:
     sys.stdout.write(f"{what}\n")
 
 
-def _opened(program: str, asked: argparse.Namespace) -> Exploration:
+def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
     """A file, or what a function gives."""
     module, colon, function = program.partition(":")
     if not colon or Path(program).exists() or program.endswith(".pt2"):
@@ -205,7 +215,8 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration:
             raise ValueError(
                 f"{program} is already exported: leave out -d, --strict, --fix and --contracts."
             )
-        return load(program, model=asked.model, trusted=asked.trusted)
+        named: str | None = asked.model
+        return load(program, model=named, trusted=bool(asked.trusted))
     if asked.model:
         raise ValueError(f"--model names a program in a .pt2 file; {program} is not one.")
     sys.path.insert(0, str(Path.cwd()))

@@ -27,10 +27,16 @@ def diff(before: Any, after: Any) -> Comparison:
 def _entry_of(given: Any) -> Entry:
     """An attempt from anything that holds a program."""
     from explorer.exploration import Exploration
-    from explorer.exporting import load
+    from explorer.loading import load
 
     if isinstance(given, str | Path):
-        return load(given).session.entry
+        opened = load(given)
+        if isinstance(opened, Exploration):
+            return opened.session.entry
+        raise ValueError(
+            f"{Path(given).name} holds {len(opened)} programs. Compare one of them: "
+            f"explorer.load(path, model={next(iter(opened))!r}), or --model."
+        )
     if isinstance(given, Exploration):
         return given.session.entry
     import torch

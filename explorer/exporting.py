@@ -1,10 +1,9 @@
-"""From a call or a file to an Exploration."""
+"""From a call to an Exploration."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
@@ -83,7 +82,23 @@ def explore(
         cells=dict(cells or {}),
     )
     modes = (False, True) if both else (strict,)
-    requests = [request.with_changes(strict=mode) for mode in modes]
+    return explored(
+        *(request.with_changes(strict=mode) for mode in modes), fix=fix, progress=progress
+    )
+
+
+def explored(
+    *requests: Request,
+    fix: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Exports requests, which are tried beside each other.
+
+    Args:
+        requests: of one call.
+        fix: see `explore`.
+        progress: see `explore`.
+    """
     session = Session([Entry(each.mode, _explained(each, progress)) for each in requests])
     if fix and not session.entry.ok:
         with suppress(KeyboardInterrupt):  # keep the failure and its fixes
@@ -99,21 +114,3 @@ def _explained(request: Request, progress: Callable[[Progress], None] | None) ->
 
     attempt = capture(request, progress)
     return explain(attempt, progress) if isinstance(attempt, Failed) else attempt
-
-
-def load(path: str | Path, *, model: str | None = None, trusted: bool = False) -> Exploration:
-    """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
-
-    Args:
-        path: the file.
-        model: which program of a file that holds several, `decode`; the first by default.
-        trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
-        Decompose. A hostile file can then run code. Files you saved on this machine with `ex.save`
-        are trusted.
-
-    Raises:
-        ArchiveError: there is no such file or program, or it is not an archive of a program.
-    """
-    from explorer.opened import opened_file
-
-    return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted, model=model))]))

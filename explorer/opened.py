@@ -6,15 +6,17 @@ Loading a hostile program runs code: torch unpickles, compiles and imports what 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from explorer.trusted_files import Signer, may_be_known, not_kept
-from export_engine.archive import ArchiveError, Content, private_copy, read
+from export_engine.archive import ArchiveError, Content, private_copy, read, read_set
 
 if TYPE_CHECKING:
+    from export_engine.archive import KeptSet, ReadSet
     from export_engine.attempt import Exported
     from export_engine.record import Record
 
@@ -94,12 +96,49 @@ def opened_file(path: str | Path, *, trusted: bool, model: str | None = None) ->
     return OpenedFile(file, content, found.model, found.record, trust)
 
 
+def opened_set(path: str | Path, *, trusted: bool) -> tuple[dict[str, OpenedFile], ReadSet]:
+    """Opens all programs of a file as data, in the order in which they are called.
+
+    Raises:
+        ArchiveError: as `opened_file` raises it.
+    """
+    file = Path(path)
+    found = read_set(file)
+    try:
+        content = Content.of(file)
+    except OSError as error:
+        raise ArchiveError(f"{file} cannot be opened: {error}") from error
+    trust: Literal["", "signed", "said"] = "said" if trusted else ""
+    if not trusted and is_signed(file):
+        trust = "signed"
+    files = {
+        name: OpenedFile(file, content, name, each.archive.record, trust)
+        for name, each in found.programs.items()
+    }
+    return files, found
+
+
+def save_set_signed(
+    exported: Mapping[str, Exported], records: Mapping[str, Record], kept: KeptSet, path: str | Path
+) -> Path:
+    """Writes several programs to a file and trusts it on this machine; see `archive.save_set`."""
+    from export_engine.archive import save_set
+
+    programs = {name: each.program for name, each in exported.items()}
+    return _signed(lambda written: save_set(programs, records, kept, path, written))
+
+
 def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
     """Writes a program to a file and trusts it on this machine; see `archive.save`."""
     from export_engine.archive import save
 
+    return _signed(lambda written: save(exported, record, path, written=written))
+
+
+def _signed(save: Callable[[Callable[[memoryview], object] | None], Path]) -> Path:
+    """Has a file written, and signs what was written."""
     signer, note = _signer()
-    file = save(exported, record, path, written=signer.update if signer else None)
+    file = save(signer.update if signer else None)
     if signer:
         note = signer.keep()
     if note:

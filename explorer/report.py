@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from explorer.joined_session import JoinedSession
 from explorer.rendering.escape import escaped
 from explorer.rendering.static_picture import static_html
 from explorer.session import Session
@@ -128,11 +129,12 @@ def _held(session: Session, compared: int, values: bool) -> bytes:
     """What a frozen page holds."""
     import msgspec
 
-    from explorer.page.messages import Frozen
+    from explorer.page.messages import Frozen, SetState
     from export_engine.diff import diff_records, text_differences
     from export_engine.record import encode
 
     entries = session.entries
+    programs = session if isinstance(session, JoinedSession) else None
     held = Frozen(
         attempts=[entry.head() for entry in entries],
         current=session.current,
@@ -146,6 +148,7 @@ def _held(session: Session, compared: int, values: bool) -> bytes:
         diffs=_between(entries, diff_records),
         texts=_between(entries, text_differences),
         pages=_pages(entries),
+        programs=SetState(programs.record, programs.numbers()) if programs else None,
     )
     return msgspec.json.encode(held)
 

@@ -81,7 +81,7 @@ class Session:
         import msgspec
 
         return {
-            "attempts": msgspec.to_builtins([entry.head() for entry in self._entries]),
+            "attempts": msgspec.to_builtins([entry.head() for entry in self.entries]),
             "current": self.current,
             "record": b""
             if self.entry.has_values

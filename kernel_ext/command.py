@@ -35,6 +35,8 @@ OPTIONS = {
     "--dynamic": "the same as -d",
     "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
     "--as": "keep the result under this name",
+    "--into": "add the program to this set of programs, a variable; a new one is made",
+    "--name": "with --into: the program's name in the set, decode",
     "--save": "save the program to this .pt2 file, with its Record",
     "--html": "write the whole view to one HTML file that needs no kernel",
     "--load": "open a .pt2 file instead of exporting a call",
@@ -46,6 +48,8 @@ _VALUED = {
     "--dynamic": "dynamic",
     "-D": "expression",
     "--as": "name",
+    "--into": "into",
+    "--name": "program",
     "--decompose": "decompose",
     "--sizes": "sizes",
     "--backend": "backend",
@@ -92,6 +96,10 @@ class Command:
     expression: str | None = None
     """Python source of `dynamic_shapes`."""
     name: str | None = None
+    into: str | None = None
+    """The variable that holds a set of programs."""
+    program: str | None = None
+    """What the program is called in it."""
     save: str | None = None
     html: str | None = None
     load: str | None = None
@@ -161,6 +169,13 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: not a valid variable name.")
+    if ("into" in given) != ("program" in given):
+        raise ExportUsageError("--into and --name go together: --into kit --name decode model(x).")
+    into = given.get("into", "into")
+    if not into.isidentifier() or keyword.iskeyword(into):
+        raise ExportUsageError(f"--into {into}: not a valid variable name.")
+    if "into" in given and {"--vs-compile", "--guide"} & {*flags}:
+        raise ExportUsageError("--into goes with a plain export: leave out --vs-compile, --guide.")
     if "sizes" in given and "--vs-compile" not in flags:
         raise ExportUsageError("--sizes needs --vs-compile: the sizes to call both sides at.")
     if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
@@ -178,7 +193,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
                 f'{flag} needs to know what is dynamic: {flag} -d "x: batch, _".'
             )
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
-    if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save"}):
+    if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save", "into"}):
         raise ExportUsageError(
             "--load opens a saved program: it goes with --trusted, --as, --html, --verify, "
             "--decompose, --run, --backend, --profile and --no-display only, without a call."

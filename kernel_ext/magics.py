@@ -25,7 +25,16 @@ from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import evaluate, evaluate_call, run_statements
 from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
-from kernel_ext.run_command import LAST, Asked, act, beside_compile, made, refuse_early
+from kernel_ext.run_command import (
+    LAST,
+    Asked,
+    act,
+    act_on_set,
+    beside_compile,
+    joined,
+    made,
+    refuse_early,
+)
 from kernel_ext.shell import bundle_of, has_page, is_asked_for
 
 
@@ -35,7 +44,9 @@ class ExportMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    def export(self, line: str, cell: str | None = None) -> explorer.Exploration | None:
+    def export(
+        self, line: str, cell: str | None = None
+    ) -> explorer.Exploration | explorer.Programs | None:
         """Export a call with torch.export and explore the program.
 
         %export model(x)                     export this call, and show the graph, the source,
@@ -78,6 +89,8 @@ class ExportMagics(Magics):
                                  variable with a table of functions by op
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
+        --into KIT --name decode add the program to a set of programs, the variable KIT, under a
+                                 name: what flows between them and what does not fit is shown
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
                                  .pt2 file, it is read by torch and other tools too
         --html FILE.html         write the whole view into one file that needs no kernel
@@ -115,22 +128,29 @@ class ExportMagics(Magics):
         try:
             compared: explorer.CompileComparison | None = None
             refuse_early(command, self._shell.user_ns)
+            result: explorer.Exploration | explorer.Programs
             if call is None or target is None:
-                exploration = explorer.load(command.load or "", trusted=command.trusted)
+                result = explorer.load(command.load or "", trusted=command.trusted)
             else:
                 asked = Asked(command, call, target, shapes, steps)
                 if command.vs_compile:
                     compared = beside_compile(asked, self._shell, shown)
-                exploration = compared.exploration if compared else made(asked, self._shell, shown)
-            self._keep(exploration, command.name, call.assigned if call else None)
-            said = act(exploration, command, self._shell.user_ns, shown)
+                result = compared.exploration if compared else made(asked, self._shell, shown)
+            self._keep(result, command.name, call.assigned if call else None)
+            if isinstance(result, explorer.Programs):
+                said = act_on_set(result, command, shown)
+            else:
+                said = act(result, command, self._shell.user_ns, shown)
+                if command.into:
+                    result = joined(result, command, self._shell.user_ns)
+                    self._shell.push({command.into: result}, interactive=False)
             if command.display and compared:
                 shown.result(
                     {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
                 )
-                display(exploration)  # type: ignore[no-untyped-call]
+                display(result)  # type: ignore[no-untyped-call]
             elif command.display:
-                shown.result(*bundle_of(exploration))
+                shown.result(*bundle_of(result))
             for each in said:
                 sys.stdout.write(f"{each}\n")
         except KeyboardInterrupt:
@@ -146,7 +166,7 @@ class ExportMagics(Magics):
             raise ExportUsageError(str(error)) from error
         finally:
             shown.stop()
-        return exploration if is_asked_for(self._shell) else None
+        return result if is_asked_for(self._shell) else None
 
     @no_var_expand
     @line_magic
@@ -168,7 +188,9 @@ class ExportMagics(Magics):
         display(comparison)  # type: ignore[no-untyped-call]
         return None
 
-    def _keep(self, exploration: explorer.Exploration, *names: str | None) -> None:
+    def _keep(
+        self, exploration: explorer.Exploration | explorer.Programs, *names: str | None
+    ) -> None:
         kept = {name: exploration for name in (LAST, *names) if name}
         self._shell.push(kept, interactive=False)
 

@@ -79,6 +79,52 @@ def _common(asked: Asked, shell: Any, progress: ProgressLine) -> dict[str, Any]:
     }
 
 
+def joined(
+    exploration: explorer.Exploration, command: Command, names: Mapping[str, Any]
+) -> explorer.Programs:
+    """The set that a command adds its program to.
+
+    Raises:
+        TypeError: the variable holds something else.
+        ValueError: a program cannot have this name.
+    """
+    kit, program = names.get(command.into or ""), command.program or ""
+    if kit is None:
+        return explorer.Programs({program: exploration})
+    if not isinstance(kit, explorer.Programs):
+        raise TypeError(
+            f"--into {command.into}: {command.into} is a {type(kit).__name__}, not a set of "
+            "programs. Name a new variable, or one that %export --into made."
+        )
+    kit.add(program, exploration)
+    return kit
+
+
+def act_on_set(kit: explorer.Programs, command: Command, progress: ProgressLine) -> list[str]:
+    """Runs a command's actions on all programs of a file: verify, write a report.
+
+    Returns:
+        A line for each file that was written.
+
+    Raises:
+        ValueError: what is asked is done to one program only.
+    """
+    for option, asked in (
+        ("--decompose", command.decompose),
+        ("--run", command.run),
+        ("--profile", command.profile),
+    ):
+        if asked:
+            raise ValueError(
+                f"{command.load} holds {len(kit)} programs, and {option} takes one: "
+                f"kit = explorer.load(path), then kit[{next(iter(kit))!r}]."
+            )
+    if command.verify:
+        kit.verify(progress=progress)
+    written = [kit.to_html(command.html)] if command.html else []
+    return [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
+
+
 def act(
     exploration: explorer.Exploration,
     command: Command,

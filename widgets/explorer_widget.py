@@ -63,6 +63,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     """Which widget carries the front end; see `widgets.bundle.BundleWidget`."""
     still = traitlets.Dict().tag(sync=True)
     """`text` and `picture` (SVG), shown while no kernel answers."""
+    programs = traitlets.Dict().tag(sync=True)
+    """`set` and `attempts`, where the attempts are those of several programs; else empty."""
     own = traitlets.Unicode("").tag(sync=True)
     """By which id the page knows this widget."""
 
@@ -77,6 +79,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         compared: int = -1,
         first: Mapping[str, list[str]] | None = None,
         still: Mapping[str, str] | None = None,
+        programs: Mapping[str, Any] | None = None,
         fallback: Callable[[], dict[str, str]],
         seen: Callable[[bool], None] = lambda _: None,
     ) -> None:
@@ -91,6 +94,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             compared: index of the attempt to compare it with from the start; -1 for none.
             first: what is to be seen first, as the trait says.
             still: `text` and `picture`, to be seen while no kernel answers.
+            programs: the set that the attempts are of, as the trait says.
             fallback: makes the static `text/html` and `text/plain` for hosts without widgets.
             seen: told when a page shows it, and when none does any more: the output was cleared,
                 or its cell run again.
@@ -110,14 +114,23 @@ class ExplorerWidget(anywidget.AnyWidget):
             view=view,
             compared=compared,
             first=dict(first or {}),
+            programs=dict(programs or {}),
         )
         self.own = self.model_id or ""
         self.on_msg(self._receive)
 
-    def update(self, *, attempts: list[dict[str, Any]], current: int, record: bytes) -> None:
+    def update(
+        self,
+        *,
+        attempts: list[dict[str, Any]],
+        current: int,
+        record: bytes,
+        programs: Mapping[str, Any] | None = None,
+    ) -> None:
         """Shows other attempts, or another one of them."""
         with self.hold_sync():
             self.attempts, self.current, self.record = attempts, current, _small(record)
+            self.programs = dict(programs or {})
 
     def progress(self, done: int, total: int, label: str) -> None:
         """Sends the progress of the requested action; total 0 if unknown."""

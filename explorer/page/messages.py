@@ -11,7 +11,14 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from export_engine.record import ExportCase, GraphBreakPage, ProgramDiff, TensorSlice, TextDiff
+from export_engine.record import (
+    ExportCase,
+    GraphBreakPage,
+    ProgramDiff,
+    ProgramSet,
+    TensorSlice,
+    TextDiff,
+)
 from export_engine.source import Token
 
 
@@ -229,6 +236,14 @@ class AttemptHead(Struct):
     """Whether it is a file opened as data, whose program is not loaded until it is trusted."""
 
 
+class SetState(Struct):
+    """The set of programs that the attempts of a view are of."""
+
+    set: ProgramSet
+    attempts: list[int]
+    """Per program, the attempt that it has."""
+
+
 class Frozen(Struct):
     """The data of a page without a kernel: every reply it would need. `report.py` makes it."""
 
@@ -248,6 +263,8 @@ class Frozen(Struct):
     """The same of their texts."""
     pages: dict[str, CodeText]
     """The pages on the codes that stand in the Records."""
+    programs: SetState | None = None
+    """Of a report of a set of programs."""
 
 
 class Message(NamedTuple):

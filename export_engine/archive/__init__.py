@@ -1,7 +1,7 @@
 """Archives: programs in `.pt2` files.
 
 `read` gives the Record of a file, as data: it imports no torch and runs nothing. `load` has torch
-make a program of one; `save` writes one.
+make a program of one; `save` writes one. `read_set` and `save_set` do so of several in one file.
 """
 
 from typing import TYPE_CHECKING
@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from export_engine.archive.errors import ArchiveError as ArchiveError
     from export_engine.archive.reading import ReadArchive as ReadArchive
     from export_engine.archive.reading import read as read
+    from export_engine.archive.set_reading import KeptSet as KeptSet
+    from export_engine.archive.set_reading import ReadProgram as ReadProgram
+    from export_engine.archive.set_reading import ReadSet as ReadSet
+    from export_engine.archive.set_reading import program_names as program_names
+    from export_engine.archive.set_reading import read_set as read_set
+    from export_engine.archive.set_saving import NAME as NAME
+    from export_engine.archive.set_saving import save_set as save_set
     from export_engine.archive.torch_archive import RECORD as RECORD
     from export_engine.archive.torch_archive import load as load
     from export_engine.archive.torch_archive import save as save
+    from export_engine.archive.weights import HeldWeight as HeldWeight
 else:
     __getattr__, __dir__ = lazy_names(__name__)

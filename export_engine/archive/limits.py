@@ -34,6 +34,8 @@ JSON_VALUES = 6_000_000
 GRAPH_DEPTH = 32
 """Nesting of graphs."""
 GRAPHS = 20_000
+PROGRAMS = 64
+"""Programs of a file that are read together."""
 NODES = 500_000
 """Nodes of all graphs together."""
 ITEMS = 100_000

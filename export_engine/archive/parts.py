@@ -9,6 +9,10 @@ from export_engine.archive.names import cut
 
 RECORD = "extra/export_explorer/record.json"
 """Where `save` puts the Record."""
+RECORD_OF = "extra/export_explorer/records/{}.json"
+"""Where `save_set` puts that of each program."""
+SET = "extra/export_explorer/set.json"
+"""Where it puts what is known of all of them together."""
 _BEFORE_2_8 = "serialized_exported_program.json"
 """Where torch put the one program of an archive."""
 _SHOWN = 20
@@ -39,7 +43,7 @@ class Parts:
         if others:
             found.append(
                 f"The file holds {len(self.programs)} programs; {shown} is shown. The others: "
-                f"{_listed(others)}; explorer.load(path, model=…) and --model show one of them."
+                f"{_listed(others)}; explorer.load(path) shows all of them."
             )
         if self.compiled:
             found.append(

@@ -121,7 +121,7 @@ def _read_program(members: Members, parts: Parts, title: str, name: str) -> Read
     del data
     held = held_bytes(members, name, f"{title}, ")
     checked = not members.is_empty(f"data/sample_inputs/{name}.pt")
-    kept = kept_in(members, title)
+    kept = kept_in(members, title, name)
     shown = title if len(parts.programs) == 1 else f"{title}: {cut(name)}"
     both = None
     try:

@@ -17,7 +17,7 @@ from export_engine.archive import limits
 from export_engine.archive.agreement import differences
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
-from export_engine.archive.parts import RECORD
+from export_engine.archive.parts import RECORD, RECORD_OF
 from export_engine.archive.zip_members import Members
 from export_engine.record import FindingRow, Probe, Record, Rule, check_record, from_json
 
@@ -38,13 +38,14 @@ class Kept(NamedTuple):
     """Why there is none, in a sentence."""
 
 
-def kept_in(members: Members, title: str) -> Kept:
-    """The Record in an archive, if there is a valid one."""
-    if RECORD not in members:
+def kept_in(members: Members, title: str, model: str) -> Kept:
+    """The Record of a program in an archive, if there is a valid one."""
+    member = next((each for each in (RECORD_OF.format(model), RECORD) if each in members), "")
+    if not member:
         return Kept(None, PLAIN)
     try:
-        data = members.read(RECORD, limits.JSON_BYTES)
-        check(data, f"{title}, {RECORD}")
+        data = members.read(member, limits.JSON_BYTES)
+        check(data, f"{title}, {member}")
         record = from_json(data)
         check_record(record)
         _check_bounds(record)

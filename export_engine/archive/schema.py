@@ -217,6 +217,7 @@ class ExportedProgram(msgspec.Struct):
 class Payload(msgspec.Struct):
     """The location and metadata of a tensor."""
 
+    path_name: str = ""
     tensor_meta: TensorMeta | None = None
 
 

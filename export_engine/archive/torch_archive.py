@@ -14,7 +14,7 @@ import io
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import torch
 
@@ -104,12 +104,34 @@ def save(
     Raises:
         ArchiveError: torch cannot save this program, or the file cannot be written.
     """
+    text = to_json(with_sources(record)).decode()
+    return written_file(
+        path,
+        lambda file: torch.export.save(attempt.program, file, extra_files={RECORD: text}),
+        written,
+    )
+
+
+def written_file(
+    path: str | os.PathLike[str],
+    write: Callable[[IO[bytes]], object],
+    written: Callable[[memoryview], object] | None = None,
+) -> Path:
+    """Has torch write a file, which replaces an existing one once it is complete.
+
+    Args:
+        path: where to.
+        write: writes it.
+        written: called with each piece of its content, in order.
+
+    Raises:
+        ArchiveError: it cannot be written.
+    """
     file = Path(path)
     unfinished = file.with_name(f".{file.name}.unfinished.pt2")
-    text = to_json(with_sources(record)).decode()
     try:
         with sandbox(), quiet(), _Heard(unfinished, written) as opened:
-            torch.export.save(attempt.program, opened, extra_files={RECORD: text})
+            write(opened)
         unfinished.replace(file)
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__

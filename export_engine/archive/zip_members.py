@@ -77,6 +77,11 @@ class Members:
         info = self._members.get(name)
         return info is None or info.file_size == 0
 
+    def checksum(self, name: str) -> str:
+        """What the file's directory says that a member holds: its CRC-32 and its size."""
+        info = self._members.get(name)
+        return "" if info is None else f"{info.CRC:08x} {info.file_size}"
+
     def read(self, name: str, most: int) -> bytes:
         """A member's bytes.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -37,6 +38,8 @@ class Request:
     """Changed source text that the export runs instead of the user's."""
     setups: tuple[Setup, ...] = ()
     """What torch is told before."""
+    within: tuple[Callable[[], AbstractContextManager[object]], ...] = ()
+    """Contexts of a library's own that the export runs in, such as the patches of its exporter."""
     fixed_by: tuple[str, ...] = ()
     """Titles of the fixes that it was made with, in order."""
     title: str = ""

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import torch
@@ -28,7 +28,7 @@ from export_engine.capture.sandbox.model_snapshot import in_eval_mode, surroundi
 from export_engine.capture.sandbox.module_attributes import attributes_kept
 from export_engine.capture.sandbox.output import quiet
 from export_engine.defects import passed_over
-from export_engine.process import sandbox
+from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, specs_by_input
 from export_engine.torch_internals import (
@@ -81,6 +81,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         surroundings_kept(request, record.changes),
         attributes_kept(module) as look,
         installed(request.setups) as keep,
+        _within(request),
         edited(request.edits),
         torch_options(request.options),
         recording(record),
@@ -111,6 +112,15 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         return Exported(program=program, **found)
     assert error is not None
     return Failed(error=error, **found)
+
+
+@undone
+def _within(request: Request) -> Iterator[None]:
+    """The contexts that the request asks for."""
+    with ExitStack() as contexts:
+        for each in request.within:
+            contexts.enter_context(each())
+        yield
 
 
 def run_export(

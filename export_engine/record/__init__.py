@@ -74,6 +74,15 @@ if TYPE_CHECKING:
     from export_engine.record.program_diff import ProgramDiff as ProgramDiff
     from export_engine.record.program_diff import TextDiff as TextDiff
     from export_engine.record.program_diff import Why as Why
+    from export_engine.record.program_set import ComponentRow as ComponentRow
+    from export_engine.record.program_set import Flow as Flow
+    from export_engine.record.program_set import GenerationTrial as GenerationTrial
+    from export_engine.record.program_set import ProgramSet as ProgramSet
+    from export_engine.record.program_set import Seam as Seam
+    from export_engine.record.program_set import SetFinding as SetFinding
+    from export_engine.record.program_set import SharedSymbol as SharedSymbol
+    from export_engine.record.program_set import SymbolMember as SymbolMember
+    from export_engine.record.program_set import WeightRow as WeightRow
     from export_engine.record.record import Record as Record
     from export_engine.record.record import Timing as Timing
     from export_engine.record.record import codes_in as codes_in

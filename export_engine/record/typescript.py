@@ -17,6 +17,7 @@ from export_engine.record.exportdb import ExportCase, GraphBreakPage
 from export_engine.record.graph import OPS
 from export_engine.record.json_schema import structs_of
 from export_engine.record.program_diff import ProgramDiff, TextDiff
+from export_engine.record.program_set import ProgramSet
 from export_engine.record.record import SCHEMA_VERSION, Record
 from export_engine.record.values import TensorSlice
 
@@ -28,7 +29,7 @@ export type Column = Int8Array | Int16Array | Int32Array;
 """
 
 
-_ROOTS = (Record, ProgramDiff, TextDiff, ExportCase, GraphBreakPage, TensorSlice)
+_ROOTS = (Record, ProgramSet, ProgramDiff, TextDiff, ExportCase, GraphBreakPage, TensorSlice)
 """The types sent to the page."""
 
 

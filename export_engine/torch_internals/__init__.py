@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import returns_its_first as returns_its_first
     from export_engine.torch_internals.operators import writes_to_arguments as writes_to_arguments
     from export_engine.torch_internals.operators import written as written
+    from export_engine.torch_internals.packaging import package_programs as package_programs
     from export_engine.torch_internals.patching import replaced as replaced
     from export_engine.torch_internals.programs import copied_program as copied_program
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes

@@ -382,6 +382,18 @@ ARTIFACT = Capability(
 SIZE_FUNCTIONS = Capability(
     "torch.utils._sympy.functions", "Relations of a ShapesSpec that round sizes are not read."
 )
+PACKAGE_PROGRAMS = Capability(
+    "torch.export.pt2_archive._package.package_pt2",
+    "Several programs are not saved into one file.",
+    "load",
+    takes="f exported_programs= extra_files=",
+)
+SAVE_TENSORS = Capability(
+    "torch.export.pt2_archive._package._save_raw_tensors",
+    "In a file of several programs, each has a copy of the weights that they share.",
+    "load",
+    begins="raw_items model_name archive_writer config directory filename_prefix idx",
+)
 LOAD_ARCHIVE = Capability(
     "torch.export.pt2_archive._package.load_pt2",
     "Of a file with several programs, only the one called `model` is made.",

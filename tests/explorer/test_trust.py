@@ -210,9 +210,9 @@ def test_a_program_of_several_is_named(
     several: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(several.parent / "data"))
-    first = explorer.load(several)
+    first = explorer.load(several, model="prefill")
     assert (len(first.record.signature.inputs), first.record.title) == (3, "both.pt2: prefill")
-    assert any("decode; explorer.load(path, model=" in note for note in first.record.warnings)
+    assert any("decode; explorer.load(path)" in note for note in first.record.warnings)
     ex = explorer.load(several, model="decode", trusted=True)
     assert (len(ex.record.signature.inputs), ex.record.title) == (1, "both.pt2: decode")
     assert [str(node.target) for node in ex.program.graph.nodes][1] == "aten.relu.default"

@@ -1,7 +1,7 @@
 /** The Host of a live notebook: traits and messages of an anywidget model. */
 
 import { Refused, reasonOf } from "./format";
-import type { Asks, AttemptHead, First, Host, Layout, Progress } from "./host";
+import type { Asks, AttemptHead, First, Host, Layout, Progress, SetState } from "./host";
 import type { Model } from "./jupyter_types";
 import { KernelWatch } from "./kernel_watch";
 
@@ -20,7 +20,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-const TRAITS = ["attempts", "current", "record"] as const;
+const TRAITS = ["attempts", "current", "record", "programs"] as const;
 
 export class AnywidgetHost implements Host {
   private readonly waiting = new Map<string, Waiting>();
@@ -54,6 +54,11 @@ export class AnywidgetHost implements Host {
 
   get first(): First {
     return (this.model.get("first") as First) ?? {};
+  }
+
+  get programs(): SetState | null {
+    const state = this.model.get("programs") as Partial<SetState> | undefined;
+    return state?.set ? (state as SetState) : null;
   }
 
   get compared(): number {

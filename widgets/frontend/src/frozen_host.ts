@@ -1,6 +1,6 @@
 /** The Host of a page without a kernel: everything that a view may ask for is in the page. */
 
-import type { Asks, AttemptHead, Host, Layout } from "./host";
+import type { Asks, AttemptHead, Host, Layout, SetState } from "./host";
 import type { ByName, Frozen, OfFile, OfGraph, OfPair } from "./messages.gen";
 
 export type { Frozen };
@@ -16,6 +16,10 @@ export class FrozenHost implements Host {
 
   get attempts(): readonly AttemptHead[] {
     return this.frozen.attempts;
+  }
+
+  get programs(): SetState | null {
+    return this.frozen.programs ?? null;
   }
 
   get current(): number {

@@ -3,9 +3,9 @@
  * is another. Views never talk to a kernel directly.
  */
 
-import type { Asks, AttemptHead, Token } from "./messages.gen";
+import type { Asks, AttemptHead, SetState, Token } from "./messages.gen";
 
-export type { Asks, AttemptHead, RunRequest, Setups } from "./messages.gen";
+export type { Asks, AttemptHead, RunRequest, SetState, Setups } from "./messages.gen";
 
 /** A line of highlighted text. The text is only ever set as text. */
 export type TokenLine = Token[];
@@ -36,6 +36,8 @@ export interface Host {
   readonly compared: number;
   /** What is to be seen first, where a line of Python says so. */
   readonly first?: First;
+  /** The set of programs that the attempts are of; absent where they are of one program. */
+  readonly programs?: SetState | null;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]>;
   /** Calls back while an action runs, and with null when it has ended. Returns how to stop. */
@@ -46,6 +48,6 @@ export interface Host {
   readonly live: boolean;
   /** What became of the kernel, as `The kernel was restarted`; empty while it answers. */
   readonly lost: string;
-  /** Calls back when `attempts`, `current` or `lost` have changed. Returns how to stop. */
+  /** Calls back when `attempts`, `current`, `programs` or `lost` have changed. Returns how to stop. */
   onChange(callback: () => void): () => void;
 }

@@ -1,6 +1,6 @@
 // Generated from explorer/page/messages.py by `make types`. Its comments are there.
 
-import type { ExportCase, GraphBreakPage, ProgramDiff, TensorSlice, TextDiff } from "./record.gen";
+import type { ExportCase, GraphBreakPage, ProgramDiff, ProgramSet, TensorSlice, TextDiff } from "./record.gen";
 
 export interface AttemptHead {
   label: string;
@@ -28,6 +28,11 @@ export interface CodeText {
   why: string;
 }
 
+export interface SetState {
+  set: ProgramSet;
+  attempts: number[];
+}
+
 export interface Frozen {
   attempts: AttemptHead[];
   current: number;
@@ -38,6 +43,7 @@ export interface Frozen {
   diffs: ((ProgramDiff | null)[])[];
   texts: ((TextDiff[] | null)[])[];
   pages: { [key: string]: CodeText };
+  programs: SetState | null;
 }
 
 export interface OfAttempt {

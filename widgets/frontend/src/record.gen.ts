@@ -447,6 +447,95 @@ export interface Record {
   pairs: ValuePairs | null;
 }
 
+export interface ComponentRow {
+  name: string;
+  verdict: string;
+  outcome: "exported" | "failed";
+  ops: number;
+  bytes: number;
+  role: string;
+}
+
+export interface Flow {
+  output: number;
+  input: number;
+  source_node: number;
+  target_node: number;
+  source_path: string;
+  target_path: string;
+  given: string;
+  taken: string;
+  kind: "cache" | "state" | "value";
+  known_by: "name" | "values";
+}
+
+export interface Seam {
+  source: number;
+  target: number;
+  flows: Flow[];
+  summary: string;
+}
+
+export interface SymbolMember {
+  component: number;
+  symbol: number;
+  name: string;
+  range: string;
+}
+
+export interface SharedSymbol {
+  name: string;
+  members: SymbolMember[];
+}
+
+export interface WeightRow {
+  names: string[];
+  holders: number[];
+  state: "different" | "duplicated" | "shared";
+  bytes: number;
+}
+
+export interface SetFinding {
+  kind: string;
+  heading: string;
+  severity: "note" | "surprising" | "wrong";
+  sentence: string;
+  why: string;
+  component: number;
+  node: number;
+  stack: number;
+  place: string;
+  seam: number;
+}
+
+export interface GenerationTrial {
+  sizes: string;
+  backend: string;
+  outcome: "differs" | "failed" | "same";
+  tokens: number;
+  sentence: string;
+  step: number;
+  component: number;
+  node: string;
+  first_ms: number;
+  rate: number;
+  eager_first_ms: number;
+  eager_rate: number;
+}
+
+export interface ProgramSet {
+  title: string;
+  components: ComponentRow[];
+  seams: Seam[];
+  symbols: SharedSymbol[];
+  weights: WeightRow[];
+  shared_bytes: number;
+  duplicated_bytes: number;
+  findings: SetFinding[];
+  trials: GenerationTrial[];
+  notes: string[];
+}
+
 export interface Change {
   what: "arguments" | "inputs" | "op" | "scope" | "type";
   before: string;

@@ -8,10 +8,19 @@ import { type Arrangement, Comparison } from "./compare/comparison";
 import type { Decoration } from "./decorations/decoration";
 import { colourings, decorationsOf } from "./decorations/registry";
 import { Refused, reasonOf } from "./format";
-import type { Asks, AttemptHead, Host, Progress, RunRequest, Setups, TokenLine } from "./host";
+import type {
+  Asks,
+  AttemptHead,
+  Host,
+  Progress,
+  RunRequest,
+  SetState,
+  Setups,
+  TokenLine,
+} from "./host";
 import { selectionOf } from "./looked_at";
 import { Looking, type Tab } from "./looking";
-import { Program } from "./program";
+import { nodeId, Program } from "./program";
 import { type Lit, litBy } from "./selection";
 import { firstTab } from "./standing";
 import { decode } from "./wire";
@@ -29,6 +38,10 @@ export interface Working {
 
 export class Store extends Looking {
   readonly attempts: Signal<readonly AttemptHead[]>;
+  /** The set of programs that the attempts are of; null where they are of one program. */
+  readonly programs: Signal<SetState | null>;
+  /** The seam that was clicked: its tensors are lit in both programs; -1 for none. */
+  readonly seam: Signal<number> = signal(-1);
   /** The attempt on screen, and so the one that an action is about. */
   readonly current: Signal<number>;
   /** The attempt whose Record is on its way; -1 for none. */
@@ -69,6 +82,7 @@ export class Store extends Looking {
   constructor(readonly host: Host) {
     super();
     this.attempts = signal(host.attempts);
+    this.programs = signal(host.programs ?? null);
     this.current = signal(host.current);
     this.held = signal(host.current);
     this.lost = signal(host.lost);
@@ -88,6 +102,7 @@ export class Store extends Looking {
         const moved = this.held.peek() !== host.current;
         batch(() => {
           this.attempts.value = host.attempts;
+          this.programs.value = host.programs ?? null;
           this.held.value = host.current;
           this.lost.value = host.lost;
         });
@@ -122,6 +137,43 @@ export class Store extends Looking {
       // Where it exports now, the view says by which fixes and whether it is right.
       if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
     });
+  }
+
+  /** The program of the set on screen, by its number; -1 where there is no set. */
+  shownComponent(): number {
+    const label = this.attempts.value[this.current.value]?.label;
+    return this.programs.value?.set.components.findIndex((each) => each.name === label) ?? -1;
+  }
+
+  /** Shows a program of the set, as its attempt is now. */
+  showComponent(component: number): Promise<void> {
+    const attempt = this.programs.peek()?.attempts[component] ?? -1;
+    return attempt < 0 ? Promise.resolve() : this.show(attempt);
+  }
+
+  /** Lights a seam's tensors, in the program on screen and in the other once that is shown. */
+  showSeam(seam: number): void {
+    this.seam.value = seam;
+    if (seam < 0) this.clear();
+    else this.lightSeam();
+  }
+
+  /** Selects the tensors of the chosen seam that the program on screen gives or takes. */
+  private lightSeam(): void {
+    const seam = this.programs.peek()?.set.seams[this.seam.peek()];
+    const shown = this.shownComponent();
+    if (!seam) return;
+    const nodes = seam.flows.flatMap((flow) => [
+      ...(seam.source === shown ? [nodeId(0, flow.source_node)] : []),
+      ...(seam.target === shown ? [nodeId(0, flow.target_node)] : []),
+    ]);
+    if (nodes.length > 0) this.select({ kind: "nodes", nodes: [...new Set(nodes)] }, "inspector");
+  }
+
+  /** Shows the op of a finding between programs, in its program. */
+  async showBetween(component: number, node: number): Promise<void> {
+    await this.showComponent(component);
+    if (node >= 0) this.select({ kind: "nodes", nodes: [nodeId(0, node)] }, "inspector");
   }
 
   /** Compares the program on screen with that of another attempt. */
@@ -280,6 +332,7 @@ export class Store extends Looking {
       this.hovered.value = null;
       if (!again) this.forget();
       if (first) this.lookFirst(program);
+      if (!again && this.seam.peek() >= 0) this.lightSeam();
       this.status.value = { kind: "ready" };
     });
   }

@@ -13,6 +13,7 @@ import { Header } from "./Header";
 import { onKey } from "./keys";
 import { Lost } from "./Lost";
 import { Outcome } from "./Outcome";
+import { ProgramStrip } from "./ProgramStrip";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
 import { spoken } from "./spoken";
@@ -53,6 +54,11 @@ export function App({ store }: { store: Store }) {
       {program && (
         <Guarded name="Header" program={program}>
           <Header store={store} program={program} full={full} toggleFull={toggleFull} />
+        </Guarded>
+      )}
+      {program && !alone && (
+        <Guarded name="Programs of the set" program={program}>
+          <ProgramStrip store={store} />
         </Guarded>
       )}
       <Lost store={store} program={program} />

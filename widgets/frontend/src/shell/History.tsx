@@ -10,7 +10,8 @@ import { Popover } from "./Popover";
 
 export function History({ store }: { store: Store }) {
   const attempts = store.attempts.value;
-  if (attempts.length < 2) return null;
+  const inSet = store.programs.value !== null; // the strip shows its programs
+  if (attempts.length < 2 || (inSet && attempts.every((each) => each.parent < 0))) return null;
   return attempts.some((each) => each.parent >= 0) ? (
     <Chain store={store} attempts={attempts} />
   ) : (

@@ -1,0 +1,86 @@
+"""A `.pt2` file of several programs → a Record and the weights of each. torch is not imported."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from export_engine.archive import limits
+from export_engine.archive.errors import ArchiveError
+from export_engine.archive.json_text import check
+from export_engine.archive.parts import SET, parts_of
+from export_engine.archive.reading import ReadArchive, read
+from export_engine.archive.weights import HeldWeight, held_weights
+from export_engine.archive.zip_members import Members, opened
+from export_engine.record import GenerationTrial
+
+
+class KeptSet(msgspec.Struct, frozen=True):
+    """What `save_set` keeps of a set beside its programs. From a file it is a claim, as it is."""
+
+    order: list[str] = []
+    """The programs in the order in which they are called."""
+    roles: dict[str, str] = {}
+    links: list[tuple[str, str, str, str]] = []
+    """What flows between programs: source, path of the output, target, path of the input."""
+    trials: list[GenerationTrial] = []
+
+
+class ReadProgram(NamedTuple):
+    """One program of a file."""
+
+    archive: ReadArchive
+    weights: dict[str, HeldWeight]
+
+
+class ReadSet(NamedTuple):
+    """All programs of a file, in the order in which they are called where that is known."""
+
+    programs: dict[str, ReadProgram]
+    kept: KeptSet
+
+
+def program_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The programs in a file.
+
+    Raises:
+        ArchiveError: there is no such file, or it is no zip file.
+    """
+    with opened(Path(path)) as members:
+        return tuple(parts_of(members).programs)
+
+
+def read_set(path: str | os.PathLike[str]) -> ReadSet:
+    """Reads all programs of a file as data: nothing in it is run.
+
+    Raises:
+        ArchiveError: as `read` raises it; or the file has more programs than are read.
+    """
+    file = Path(path)
+    with opened(file) as members:
+        names = list(parts_of(members).programs)
+        if len(names) > limits.PROGRAMS:
+            raise ArchiveError(
+                f"{file.name} has {len(names):,} programs; {limits.PROGRAMS} are read at most. "
+                "explorer.load(path, model=…) and --model open one of them."
+            )
+        kept = _kept(members, file.name)
+        weights = {name: held_weights(members, name, f"{file.name}, ") for name in names}
+    order = [*dict.fromkeys(name for name in kept.order if name in names)]
+    order += [name for name in names if name not in order]
+    return ReadSet({name: ReadProgram(read(file, name), weights[name]) for name in order}, kept)
+
+
+def _kept(members: Members, title: str) -> KeptSet:
+    """What was kept of the set; nothing where it cannot be read."""
+    if SET not in members:
+        return KeptSet()
+    try:
+        data = members.read(SET, limits.CONFIG_BYTES)
+        check(data, f"{title}, {SET}")
+        return msgspec.json.decode(data, type=KeptSet)
+    except (ValueError, RecursionError):  # an ArchiveError and msgspec's errors are ValueErrors
+        return KeptSet()

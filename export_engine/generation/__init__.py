@@ -1,0 +1,22 @@
+"""A model that generates, cut into programs: its calls observed, grouped, made into Requests.
+
+One real `generate()` at a few sizes says which modules are called with what, and which sizes vary.
+`greedy` then generates with the exported programs in the place of those modules. `programs` says
+what is between them.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.generation.cut import Cut as Cut
+    from export_engine.generation.cut import CutComponent as CutComponent
+    from export_engine.generation.cut import CutError as CutError
+    from export_engine.generation.cut import cut as cut
+    from export_engine.generation.greedy import Trial as Trial
+    from export_engine.generation.greedy import generate_with as generate_with
+    from export_engine.generation.trials import sizes_to_try as sizes_to_try
+    from export_engine.generation.trials import tried as tried
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

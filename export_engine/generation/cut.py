@@ -1,0 +1,271 @@
+"""A model that generates → its components: which modules are called, how, and what varies.
+
+`generate()` runs for a few tokens: as given, with one more row, and with a prompt of one token
+more. Outermost calls of a module that take the same tensors are one component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Option, Request, signature_of
+from export_engine.defects import passed_over
+from export_engine.generation.input_sizes import (
+    batch_of,
+    padded,
+    prompt_of,
+    with_batch,
+    with_prompt,
+)
+from export_engine.generation.observed_calls import ObservedCall, calls_of
+from export_engine.generation.transformers_export import (
+    CachesRegistered,
+    cache_classes,
+    has_sliding_layers,
+    patched,
+)
+from export_engine.generation.varying_sizes import Line, lines, shapes_text
+from export_engine.process import sandbox
+from export_engine.progress import Progress
+from export_engine.shapes import Shapes
+from export_engine.torch_internals import call_leaves
+
+_TOKENS = 4
+"""New tokens of a generation that is observed: a first call, and three that continue."""
+_LEAST = 2
+"""Rows and prompt tokens of an example: torch specializes sizes of 0 and 1."""
+_DEFERRED: Option = "prefer_deferred_runtime_asserts_over_guards"
+
+
+class CutError(ValueError):
+    """A model cannot be cut. The message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class CutComponent:
+    """A component: what to export, and which calls it stands for."""
+
+    name: str
+    role: str
+    path: str
+    """Of its module in the model; empty for the model itself."""
+    module: torch.nn.Module
+    takes: frozenset[str]
+    """Paths of the tensors that its calls take: what tells it from others of the same module."""
+    request: Request
+    fallback: Request
+    """The same, with every size that varies left to torch, and transformers' patches applied."""
+    varying: Mapping[str, tuple[int, ...]]
+    arguments: Mapping[str, tuple[str, ...]]
+    """Of inputs that are no tensors, the values that calls gave, where they differed."""
+    links: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A model, cut."""
+
+    model: Any
+    components: tuple[CutComponent, ...]
+    within: tuple[Callable[[], AbstractContextManager[object]], ...]
+    """What a generation with the programs has to run in."""
+    notes: tuple[str, ...] = ()
+
+
+def cut(
+    model: Any, inputs: Mapping[str, Any], progress: Callable[[Progress], None] | None = None
+) -> Cut:
+    """Cuts a model by observing what its `generate()` calls.
+
+    Args:
+        model: one with a `generate()` as transformers' have it.
+        inputs: what `generate()` takes.
+        progress: told before each run.
+
+    Raises:
+        CutError: it does not generate, or not with these inputs.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    if not callable(getattr(model, "generate", None)) or not hasattr(model, "generation_config"):
+        raise CutError(
+            f"{type(model).__name__} has no generate(): give a model of transformers that "
+            "generates, or name its programs yourself with explorer.explore_many."
+        )
+    try:
+        given = _example(inputs)
+        runs = _runs(model, given, progress)
+    except (CutError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # whatever the model's own generate() raises
+        raise CutError(
+            f"generate() fails with these inputs ({type(error).__name__}: {str(error)[:200]}). "
+            "Give what model.generate(**inputs) takes."
+        ) from error
+    values = [each for run in runs for call in run for each in (*call.args, *call.kwargs.values())]
+    setup = CachesRegistered(cache_classes(values))
+    with sandbox():
+        undo = setup.install() if setup.classes else lambda: None
+        try:
+            components = _components(runs, setup, batch_of(given))
+        except BaseException:
+            undo()
+            raise
+    sliding = has_sliding_layers(values)
+    return Cut(model, components, (patched,) if sliding else ())
+
+
+def _example(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs with at least two rows and two tokens, and a mask that is not all ones."""
+    given = dict(inputs)
+    if batch_of(given) < _LEAST:
+        given = with_batch(given, _LEAST)
+    if 0 < prompt_of(given) < _LEAST:
+        given = with_prompt(given, _LEAST)
+    return padded(given)
+
+
+def _runs(
+    model: Any, given: dict[str, Any], progress: Callable[[Progress], None] | None
+) -> list[list[ObservedCall]]:
+    """The calls of three generations: as given, with one more row, with one more token."""
+    wanted = [("generate()", given), ("one more row", with_batch(given, batch_of(given) + 1))]
+    if prompt_of(given):
+        wanted.append(("one more token", with_prompt(given, prompt_of(given) + 1)))
+    runs = []
+    for number, (what, each) in enumerate(wanted):
+        if progress:
+            progress(Progress(number, len(wanted), f"observing {what}"))
+        try:
+            runs.append(calls_of(model, each, _TOKENS))
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            if not runs:
+                raise
+            passed_over(error, f"observing {what}")
+            runs.append([])
+    if not runs[0]:
+        raise CutError(f"generate() of {type(model).__name__} calls none of its modules.")
+    return runs + [[] for _ in range(3 - len(runs))]
+
+
+def _components(
+    runs: Sequence[Sequence[ObservedCall]], setup: CachesRegistered, batch: int
+) -> tuple[CutComponent, ...]:
+    grouped = [_grouped(run) for run in runs]
+    base, more_rows, longer = grouped
+    names = _names(list(base))
+    found = []
+    for key, calls in base.items():
+        shapes = [_shapes(call) for call in calls]
+        first = [next(iter(other.get(key, ())), None) for other in (more_rows, longer)]
+        known = lines(shapes, *(_shapes(each) if each else None for each in first))
+        example = _grown(calls, shapes, known)
+        request = _request(names[key], calls[example], setup)
+        text = shapes_text(shapes[example], known, batch)
+        automatic = shapes_text(shapes[example], known, batch, automatic=True)
+        sliding = has_sliding_layers([*calls[example].args, *calls[example].kwargs.values()])
+        found.append(
+            CutComponent(
+                name=names[key],
+                role=_role(calls, run=runs[0]),
+                path=calls[0].path,
+                module=calls[0].module,
+                takes=key[1],
+                request=request.with_changes(
+                    shapes=Shapes.parse(text) if text else None,
+                    within=(patched,) if sliding else (),
+                ),
+                fallback=request.with_changes(
+                    shapes=Shapes.parse(automatic) if automatic else None, within=(patched,)
+                ),
+                varying={
+                    path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))
+                    for path, each in known.items()
+                },
+                arguments=_arguments([*calls, *(each for each in first if each)]),
+            )
+        )
+    return tuple(found)
+
+
+_Key = tuple[str, frozenset[str]]
+"""A module's path, and the tensors that a call gives it."""
+
+
+def _grouped(run: Sequence[ObservedCall]) -> dict[_Key, list[ObservedCall]]:
+    groups: dict[_Key, list[ObservedCall]] = {}
+    for call in run:
+        groups.setdefault((call.path, frozenset(_shapes(call))), []).append(call)
+    return groups
+
+
+def _shapes(call: ObservedCall) -> dict[str, tuple[int, ...]]:
+    leaves = call_leaves(signature_of(call.module), call.args, call.kwargs)
+    return {path: tuple(each.shape) for path, each in leaves if isinstance(each, torch.Tensor)}
+
+
+def _grown(
+    calls: Sequence[ObservedCall],
+    shapes: Sequence[Mapping[str, tuple[int, ...]]],
+    known: Mapping[str, Sequence[Line | None]],
+) -> int:
+    """The first call in which every size that varies is at least two; else the last."""
+    for number in range(len(calls)):
+        sizes = [
+            size
+            for path, each in shapes[number].items()
+            for size, line in zip(each, known[path], strict=True)
+            if line is None or any(line)
+        ]
+        if all(size >= _LEAST for size in sizes):
+            return number
+    return len(calls) - 1
+
+
+def _names(keys: Sequence[_Key]) -> dict[_Key, str]:
+    """`prefill` and `decode` for calls of the model itself; a module's own name for its."""
+    names: dict[_Key, str] = {}
+    for path, takes in keys:
+        of_module = [key for key in keys if key[0] == path]
+        number = of_module.index((path, takes))
+        if not path:
+            fixed = ("prefill", "decode") if len(of_module) > 1 else ("step",)
+        else:
+            own = path.rpartition(".")[2] if not path.rpartition(".")[2].isdigit() else path
+            fixed = (own, f"{own}_next")
+        name = fixed[number] if number < len(fixed) else f"{fixed[-1]}_{number}"
+        taken = set(names.values())
+        names[path, takes] = name if name not in taken else path.replace(".", "_")
+    return names
+
+
+def _role(calls: Sequence[ObservedCall], run: Sequence[ObservedCall]) -> str:
+    if len(calls) > 1:
+        return "each later call" if calls[0] is not run[0] else "each call"
+    return "once, before the first token"
+
+
+def _request(name: str, call: ObservedCall, setup: CachesRegistered) -> Request:
+    return Request(
+        target=call.module,
+        args=call.args,
+        kwargs=call.kwargs,
+        options=frozenset({_DEFERRED}),
+        setups=(setup,) if setup.classes else (),
+        title=f"{name}(…)",
+    )
+
+
+def _arguments(calls: Sequence[ObservedCall]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for call in calls:
+        for path, value in call_leaves(signature_of(call.module), call.args, call.kwargs):
+            if not isinstance(value, torch.Tensor):
+                found.setdefault(path, []).append(repr(value)[:60])
+    return {path: tuple(values) for path, values in found.items() if len(set(values)) > 1}

@@ -1,0 +1,203 @@
+"""Greedy generation with exported programs in the place of the modules that were exported.
+
+The loop is the model's own `generate()`, so masks, caches and the choice of tokens are as it makes
+them; what its modules would compute, the programs do. The model is as it was afterwards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from export_engine.attempt import signature_of
+from export_engine.generation.cut import Cut, CutComponent
+from export_engine.generation.observed_calls import generated
+from export_engine.process import undone
+from export_engine.torch_internals import call_leaves, map_call_leaves
+
+_MASKS = ("attention_mask", "decoder_attention_mask")
+
+
+class NoProgram(RuntimeError):
+    """No program of the set takes what a call gives. The message is a sentence."""
+
+
+@dataclass
+class Trial:
+    """One generation."""
+
+    tokens: torch.Tensor | None = None
+    """What was generated, with the prompt where the model has it so."""
+    prompt: int = 0
+    """Columns of `tokens` that were given."""
+    seconds: list[float] = field(default_factory=list)
+    """When each new token was there, from the start."""
+    steps: list[str] = field(default_factory=list)
+    """Which program ran, call by call."""
+    stepped: list[int] = field(default_factory=list)
+    """How many tokens there were before each of those calls."""
+
+
+def generate_with(
+    made: Cut,
+    programs: Mapping[str, Callable[..., Any]],
+    inputs: Mapping[str, Any],
+    tokens: int,
+) -> Trial:
+    """Generates greedily with programs.
+
+    Args:
+        made: the model, cut.
+        programs: per component what is called in its place. Without any, it is the model's own.
+        inputs: what `generate()` takes.
+        tokens: how many new tokens.
+
+    Raises:
+        NoProgram: a call takes what no program takes.
+        Exception: what a program or the model raises.
+    """
+    trial = Trial()
+    with _replaced(made, programs, trial):
+        trial.seconds.clear()
+        started = time.perf_counter()
+        found = generated(
+            made.model, inputs, tokens, stopping_criteria=[_clock(started, trial.seconds)]
+        )
+    trial.tokens = found if isinstance(found, torch.Tensor) else found.sequences
+    trial.prompt = max(trial.tokens.shape[1] - tokens, 0)
+    return trial
+
+
+def _clock(started: float, seconds: list[float]) -> Callable[..., torch.Tensor]:
+    """A stopping criterion that stops nothing, and notes when each token is there."""
+
+    def noted(input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        seconds.append(time.perf_counter() - started)
+        return torch.zeros(input_ids.shape[0], dtype=torch.bool, device=input_ids.device)
+
+    return noted
+
+
+@undone
+def _replaced(
+    made: Cut, programs: Mapping[str, Callable[..., Any]], trial: Trial
+) -> Iterator[None]:
+    """While inside, the cut modules call programs."""
+    by_module: dict[str, list[CutComponent]] = {}
+    for each in made.components:
+        if each.name in programs:
+            by_module.setdefault(each.path, []).append(each)
+    before = {path: own.__dict__.get("forward") for path, own in _modules(by_module)}
+    with ExitStack() as contexts:
+        for context in made.within if programs else ():
+            contexts.enter_context(context())
+        try:
+            for path, module in _modules(by_module):
+                module.forward = _Dispatching(by_module[path], programs, trial)
+            yield
+        finally:
+            for path, module in _modules(by_module):
+                module.__dict__.pop("forward", None)
+                if before[path] is not None:
+                    module.__dict__["forward"] = before[path]
+
+
+def _modules(
+    by_module: Mapping[str, Sequence[CutComponent]],
+) -> list[tuple[str, torch.nn.Module]]:
+    return [(path, each[0].module) for path, each in by_module.items()]
+
+
+class _Dispatching:
+    """A forward that calls the program which takes what it is given."""
+
+    def __init__(
+        self,
+        components: Sequence[CutComponent],
+        programs: Mapping[str, Callable[..., Any]],
+        trial: Trial,
+    ) -> None:
+        self._components = components
+        self._programs = programs
+        self._trial = trial
+        self.__signature__ = signature_of(components[0].module)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = dict(call_leaves(self.__signature__, args, kwargs))
+        given = {path: each for path, each in leaves.items() if isinstance(each, torch.Tensor)}
+        component = self._chosen(given)
+        self._trial.steps.append(component.name)
+        self._trial.stepped.append(len(self._trial.seconds))
+        example, more = traced_call(component, given)
+        return self._programs[component.name](*example, **more)
+
+    def _chosen(self, given: Mapping[str, torch.Tensor]) -> CutComponent:
+        """The program for some tensors; a mask of ones that was left out is made again."""
+        for each in self._components:
+            missing = each.takes - given.keys()
+            if given.keys() <= each.takes and all(path in _MASKS for path in missing):
+                return each
+        best = min(self._components, key=lambda each: len(each.takes ^ given.keys()))
+        wrong = sorted(given.keys() - best.takes) or sorted(best.takes - given.keys())
+        verb = "gives" if given.keys() - best.takes else "does not give"
+        raise NoProgram(
+            f"A call {verb} {', '.join(f'`{each}`' for each in wrong[:3])}, which `{best.name}` "
+            f"{'does not take' if verb == 'gives' else 'takes'}."
+        )
+
+
+def traced_call(
+    component: CutComponent, given: Mapping[str, torch.Tensor]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call in the containers that were traced, which count nothing in Python."""
+    request = component.request
+    filled = {**given, **_masks(component, given)}
+    return map_call_leaves(
+        signature_of(request.target),
+        request.args,
+        request.kwargs,
+        filled.get,
+    )
+
+
+def _masks(component: CutComponent, given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Masks of ones that `generate()` left out: as long as what is attended to.
+
+    Their length is as much more than another size of the call as it is in the example.
+    """
+    missing = [path for path in component.takes if path not in given and path in _MASKS]
+    if not missing:
+        return {}
+    request = component.request
+    example = dict(call_leaves(signature_of(request.target), request.args, request.kwargs))
+    found = {}
+    for path in missing:
+        mask = example[path]
+        assert isinstance(mask, torch.Tensor)
+        length = _length_like(component, example, given, mask.shape[1])
+        rows = next(iter(given.values())).shape[0]
+        found[path] = mask.new_ones((rows, length))
+    return found
+
+
+def _length_like(
+    component: CutComponent,
+    example: Mapping[str, Any],
+    given: Mapping[str, torch.Tensor],
+    wanted: int,
+) -> int:
+    """The size that `wanted` of the example is in a call, by the dims that vary with the prompt."""
+    nearest: tuple[int, int] | None = None
+    for path, dims in component.varying.items():
+        for dim in dims:
+            if dim and path in given and path not in _MASKS:
+                offset = wanted - example[path].shape[dim]
+                size = given[path].shape[dim] + offset
+                if nearest is None or abs(offset) < abs(nearest[0]):
+                    nearest = offset, size
+    return nearest[1] if nearest else wanted

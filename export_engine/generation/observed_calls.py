@@ -1,0 +1,82 @@
+"""The calls of modules that one `generate()` makes: which module, with what, in which order.
+
+Only outermost calls count: a module that is called inside of another's call is part of that one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from export_engine.process import sandbox, undone
+
+
+@dataclass(frozen=True)
+class ObservedCall:
+    """One outermost call of a module."""
+
+    path: str
+    """Where the module is in the model: `encoder`; empty for the model itself."""
+    module: torch.nn.Module
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@undone
+def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
+    """Notes the outermost calls of the modules of a model, with copies of what they are given."""
+    calls: list[ObservedCall] = []
+    inside: list[torch.nn.Module] = []
+    handles = []
+
+    def entering(path: str) -> Callable[..., None]:
+        def enter(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            if not inside:
+                given = copy.deepcopy((args, kwargs), _kept(args, kwargs))
+                calls.append(ObservedCall(path, module, *given))
+            inside.append(module)
+
+        return enter
+
+    def leave(*_: Any) -> None:
+        inside.pop()
+
+    try:
+        for path, module in model.named_modules():
+            handles.append(module.register_forward_pre_hook(entering(path), with_kwargs=True))
+            handles.append(module.register_forward_hook(leave, always_call=True))
+        yield calls
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, Any]:
+    """What is not to be copied: a module or a config that is passed on."""
+    values = [*args, *kwargs.values()]
+    kept = (torch.nn.Module,)
+    return {id(each): each for each in values if isinstance(each, kept)}
+
+
+def generated(model: Any, inputs: Mapping[str, Any], tokens: int, **options: Any) -> Any:
+    """The greedy generation of a model, of exactly so many new tokens; inputs are copied."""
+    config = copy.deepcopy(model.generation_config)
+    config.max_length = None
+    config.max_new_tokens = config.min_new_tokens = tokens
+    config.do_sample, config.num_beams = False, 1
+    for each in ("temperature", "top_p", "top_k"):
+        if hasattr(config, each):
+            setattr(config, each, None)
+    with sandbox(), torch.no_grad():
+        return model.generate(**copy.deepcopy(dict(inputs)), generation_config=config, **options)
+
+
+def calls_of(model: Any, inputs: Mapping[str, Any], tokens: int) -> list[ObservedCall]:
+    """The outermost calls that one greedy generation makes."""
+    with watched(model) as calls:
+        generated(model, inputs, tokens)
+    return calls

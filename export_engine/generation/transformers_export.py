@@ -1,0 +1,88 @@
+"""What transformers knows of exporting its own models: classes of caches, and patches.
+
+Its exporters register each class of cache as a pytree, and replace methods that do not export while
+they trace. A transformers without them has neither; then nothing is patched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from export_engine.process import undone
+from export_engine.torch_internals import deregister_container, is_container
+
+_EXPORTER = "transformers.exporters.exporter_dynamo"
+_UTILS = "transformers.exporters.utils"
+
+
+@dataclass(frozen=True)
+class CachesRegistered:
+    """A Setup: classes of caches, registered as transformers' own exporter does."""
+
+    classes: tuple[type, ...]
+
+    @property
+    def title(self) -> str:
+        """What it does, as an order."""
+        return f"Register {', '.join(each.__name__ for each in self.classes)} as containers"
+
+    def install(self) -> Callable[[], None]:
+        """Registers those that are not yet; returns the undo function."""
+        register = import_module(_EXPORTER).register_pytree_node
+        fresh = [each for each in self.classes if not is_container(each)]
+        for each in fresh:
+            register(each)
+
+        def undo() -> None:
+            for each in fresh:
+                deregister_container(each)
+
+        return undo
+
+
+def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
+    """The classes of caches among values, and in the tuples and dicts there."""
+    try:
+        is_cache = import_module(_EXPORTER).is_cache_class
+    except ImportError:
+        return ()
+    found: dict[type, None] = {}
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
+        elif is_cache(type(value)):
+            found[type(value)] = None
+    return tuple(sorted(found, key=lambda each: each.__name__))
+
+
+def has_sliding_layers(values: Iterable[Any]) -> bool:
+    """Whether a cache cuts off what is older than its window: such a layer counts in Python."""
+    return any(
+        "Sliding" in type(layer).__name__
+        for value in values
+        for cache in (value, *(getattr(value, name, None) for name in _INNER))
+        for layer in getattr(cache, "layers", None) or ()
+    )
+
+
+_INNER = ("self_attention_cache", "cross_attention_cache")
+
+
+@undone
+def patched() -> Iterator[None]:
+    """While inside, transformers' classes have the methods that its exporter traces."""
+    try:
+        apply = import_module(_UTILS).apply_patches
+    except ImportError:
+        yield
+        return
+    import_module(_EXPORTER)
+    with apply("dynamo"):
+        yield

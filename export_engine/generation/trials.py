@@ -1,0 +1,125 @@
+"""Generations by the programs at several sizes, beside the model's own: the same tokens?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import torch
+
+from export_engine.defects import passed_over
+from export_engine.generation.cut import Cut
+from export_engine.generation.greedy import Trial, generate_with
+from export_engine.generation.input_sizes import batch_of, prompt_of, with_batch, with_prompt
+from export_engine.progress import Progress
+from export_engine.record import GenerationTrial
+
+Sizes = tuple[int, int]
+"""Rows, and tokens of the prompt; 0 where the prompt is no tokens."""
+
+
+def sizes_to_try(inputs: Mapping[str, Any]) -> list[Sizes]:
+    """The sizes as given, and others: one row, more rows, a prompt that is longer, and shorter."""
+    rows, prompt = batch_of(inputs), prompt_of(inputs)
+    wanted = [(rows, prompt), (1, prompt), (rows + 2, prompt)]
+    if prompt:
+        wanted += [(rows, prompt + 5), (rows + 1, max(prompt - 2, 2))]
+    return list(dict.fromkeys(wanted))
+
+
+def tried(
+    made: Cut,
+    programs: Mapping[str, Callable[..., Any]],
+    inputs: Mapping[str, Any],
+    tokens: int,
+    sizes: Sequence[Sizes],
+    backend: str,
+    located: Callable[[str, int, Mapping[str, Any]], str] = lambda *_: "",
+    progress: Callable[[Progress], None] | None = None,
+) -> Iterator[GenerationTrial]:
+    """Generates at each size with the programs and with the model.
+
+    Args:
+        made: the model, cut.
+        programs: per component what is called in its place.
+        inputs: what `generate()` takes.
+        tokens: how many new tokens.
+        sizes: which to generate at.
+        backend: what the programs run by, to be said.
+        located: finds the op at which a call of a program diverges: given the program's name, the
+            number of the call, and the inputs.
+        progress: told before each.
+    """
+    names = [each.name for each in made.components]
+    for number, (rows, prompt) in enumerate(sizes):
+        said = f"batch = {rows}" + (f", prompt = {prompt}" if prompt else "")
+        if progress:
+            progress(Progress(number, len(sizes), f"generating, {said}"))
+        given = with_batch(inputs, rows)
+        given = with_prompt(given, prompt) if prompt else given
+        eager = generate_with(made, {}, given, tokens)
+        try:
+            ours = generate_with(made, programs, given, tokens)
+        except Exception as error:  # noqa: BLE001 - a program may raise anything; that is the answer
+            passed_over(error, "generating with exported programs")
+            reason = " ".join(str(error).split())[:300]
+            yield GenerationTrial(
+                said, backend, "failed", tokens, f"{type(error).__name__}: {reason}"
+            )
+            continue
+        found = _compared(ours, eager, said, backend, tokens, names)
+        if found.outcome == "differs" and found.component >= 0:
+            node = located(names[found.component], found.step, given)
+            found = msgspec.structs.replace(found, node=node)
+        yield found
+
+
+def _compared(
+    ours: Trial, eager: Trial, said: str, backend: str, tokens: int, names: Sequence[str]
+) -> GenerationTrial:
+    assert ours.tokens is not None
+    assert eager.tokens is not None
+    same = ours.tokens.shape == eager.tokens.shape and bool((ours.tokens == eager.tokens).all())
+    found = GenerationTrial(
+        said,
+        backend,
+        "same" if same else "differs",
+        tokens,
+        f"the same {tokens} tokens as generate().",
+        first_ms=_first(ours),
+        rate=_rate(ours),
+        eager_first_ms=_first(eager),
+        eager_rate=_rate(eager),
+    )
+    if same:
+        return found
+    step = _first_apart(ours.tokens, eager.tokens, ours.prompt)
+    at = max((n for n, before in enumerate(ours.stepped) if before <= step), default=-1)
+    component = names.index(ours.steps[at]) if at >= 0 else -1
+    by = f", which `{names[component]}` gave" if component >= 0 else ""
+    return msgspec.structs.replace(
+        found,
+        sentence=f"token {step + 1} is another than generate()'s{by}.",
+        step=step,
+        component=component,
+    )
+
+
+def _first_apart(one: torch.Tensor, other: torch.Tensor, prompt: int) -> int:
+    length = min(one.shape[1], other.shape[1])
+    apart = (one[:, :length] != other[:, :length]).any(dim=0).nonzero()
+    column = int(apart[0]) if len(apart) else length
+    return max(column - prompt, 0)
+
+
+def _first(trial: Trial) -> float:
+    return trial.seconds[0] * 1000 if trial.seconds else 0.0
+
+
+def _rate(trial: Trial) -> float:
+    """Tokens a second after the first, over all rows."""
+    if len(trial.seconds) < 2 or trial.tokens is None:
+        return 0.0
+    lasted = trial.seconds[-1] - trial.seconds[0]
+    return trial.tokens.shape[0] * (len(trial.seconds) - 1) / lasted if lasted else 0.0

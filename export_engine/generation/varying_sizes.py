@@ -1,0 +1,127 @@
+"""Which sizes of a component's inputs vary, and how, from calls at several batches and prompts.
+
+A size is taken for `constant + a·batch + b·prompt + c·step`: its coefficients are read off runs in
+which one of them is one larger. So a size that happens to equal another is not mistaken for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+Shapes = Mapping[str, tuple[int, ...]]
+"""Per path the sizes of a tensor."""
+
+NAMES = {(1, 0): "prompt", (1, 1): "past", (0, 1): "step"}
+"""What is called so by what it grows with: the prompt, each step, or both."""
+
+
+class Line(NamedTuple):
+    """How a size varies."""
+
+    batch: int
+    prompt: int
+    step: int
+
+
+def lines(
+    base: Sequence[Shapes], more_rows: Shapes | None, longer: Shapes | None
+) -> dict[str, list[Line | None]]:
+    """How each size varies, by path.
+
+    Args:
+        base: the shapes in each of the component's calls, in order.
+        more_rows: those in its first call of a run with one more row.
+        longer: those in its first call of a run whose prompt is one longer.
+
+    Returns:
+        Per path a Line per dim; None for a size that is not such a sum.
+    """
+    found: dict[str, list[Line | None]] = {}
+    for path, sizes in base[0].items():
+        rows, long = (other.get(path, sizes) if other else sizes for other in (more_rows, longer))
+        steps = [each[path] for each in base if path in each]
+        ranks = {len(each) for each in (rows, long, *steps)}
+        if ranks != {len(sizes)}:
+            found[path] = [None] * len(sizes)
+            continue
+        found[path] = [
+            _line(size, rows[dim], long[dim], [each[dim] for each in steps])
+            for dim, size in enumerate(sizes)
+        ]
+    return found
+
+
+def _line(size: int, rows: int, long: int, steps: Sequence[int]) -> Line | None:
+    growth = {after - before for before, after in pairwise(steps)}
+    if len(growth) > 1:
+        return None
+    line = Line(rows - size, long - size, next(iter(growth), 0))
+    if min(line) < 0 or (line.batch and (line.prompt or line.step)):
+        return None  # a product of both, or something that shrinks
+    return line
+
+
+def shapes_text(
+    sizes: Shapes, known: Mapping[str, Sequence[Line | None]], batch: int, automatic: bool = False
+) -> str:
+    """The dynamic shapes of a call in the short language.
+
+    Args:
+        sizes: the shapes of the example.
+        known: how each varies.
+        batch: the rows of the example.
+        automatic: leave every size that varies to torch.
+    """
+    bases = _bases(sizes, known)
+    entries = []
+    for path, each in sizes.items():
+        dims = [
+            _dim(size, line, batch, bases, automatic)
+            for size, line in zip(each, known.get(path, [Line(0, 0, 0)] * len(each)), strict=True)
+        ]
+        if any(dim != "_" for dim in dims):
+            entries.append(f"{path}: {', '.join(dims)}")
+    return "; ".join(entries)
+
+
+def _bases(sizes: Shapes, known: Mapping[str, Sequence[Line | None]]) -> dict[tuple[int, int], int]:
+    """Per kind of growth, the value of its symbol: the smallest size that grows so."""
+    found: dict[tuple[int, int], int] = {}
+    for path, each in sizes.items():
+        for size, line in zip(each, known.get(path, ()), strict=False):
+            if line is not None and not line.batch and (line.prompt or line.step):
+                scale = max(line.prompt, line.step)
+                if {line.prompt, line.step} <= {0, scale} and scale == 1:
+                    kind = line.prompt, line.step
+                    found[kind] = min(size, found.get(kind, size))
+    return found
+
+
+def _dim(
+    size: int,
+    line: Line | None,
+    batch: int,
+    bases: Mapping[tuple[int, int], int],
+    automatic: bool,
+) -> str:
+    if line is not None and not any(line):
+        return "_"
+    if line is None or automatic:
+        return "*"
+    if line.batch:
+        return _text(line.batch, "batch", size - line.batch * batch)
+    scale = max(line.prompt, line.step)
+    kind = line.prompt // scale, line.step // scale
+    name, base = NAMES.get(kind), bases.get(kind)
+    if name is None or base is None or {line.prompt, line.step} - {0, scale}:
+        return "*"
+    return _text(scale, name, size - scale * base)
+
+
+def _text(scale: int, name: str, offset: int) -> str:
+    product = f"{scale}*{name}" if scale > 1 else name
+    if not offset:
+        return product
+    return f"{product} {'+' if offset > 0 else '-'} {abs(offset)}"

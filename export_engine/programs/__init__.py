@@ -1,0 +1,18 @@
+"""A set of programs: what flows between them, what they share, and what is wrong between them.
+
+It reads Records and the weights that each program holds; it exports nothing. `generation` cuts a
+model that generates into such a set; `archive` writes and reads one.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.programs.component import Component as Component
+    from export_engine.programs.component import Link as Link
+    from export_engine.programs.describe_set import described as described
+    from export_engine.programs.example_values import links_by_value as links_by_value
+    from export_engine.programs.held_weights import weights_of as weights_of
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

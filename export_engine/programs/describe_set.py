@@ -1,0 +1,72 @@
+"""Components → the ProgramSet: all that a view shows of what is between programs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from export_engine.programs import (
+    baked_findings,
+    quantization_findings,
+    seam_findings,
+    state_findings,
+    weight_findings,
+)
+from export_engine.programs.component import Component, Link
+from export_engine.programs.finding import SEVERITIES, as_row
+from export_engine.programs.flows import seams_of
+from export_engine.programs.shared_symbols import shared_symbols
+from export_engine.programs.shared_weights import shared_weights
+from export_engine.record import ComponentRow, GenerationTrial, ProgramSet, count_ops
+
+
+def described(
+    title: str,
+    components: Sequence[Component],
+    links: Collection[Link] = (),
+    trials: Sequence[GenerationTrial] = (),
+    notes: Sequence[str] = (),
+) -> ProgramSet:
+    """The set of some programs.
+
+    Args:
+        title: of the set.
+        components: in the order in which they are called first. One that failed to export has no
+            seams; the others are described all the same.
+        links: what was seen to flow between them in example calls.
+        trials: generations by the programs, if some were run.
+        notes: sentences about the set as a whole.
+    """
+    seams = seams_of(components, links)
+    weights = shared_weights(components)
+    found = [
+        *seam_findings.found(components, seams),
+        *state_findings.found(components, seams),
+        *baked_findings.found(components, seams),
+        *quantization_findings.found(components, seams),
+        *weight_findings.found(components, weights.rows),
+    ]
+    found.sort(key=lambda each: SEVERITIES.index(each.severity))
+    return ProgramSet(
+        title=title,
+        components=[_row(each) for each in components],
+        seams=seams,
+        symbols=shared_symbols(components, seams),
+        weights=weights.rows,
+        shared_bytes=weights.shared_bytes,
+        duplicated_bytes=weights.duplicated_bytes,
+        findings=[as_row(each, list(components)) for each in found],
+        trials=list(trials),
+        notes=list(notes),
+    )
+
+
+def _row(component: Component) -> ComponentRow:
+    record = component.record
+    return ComponentRow(
+        name=component.name,
+        verdict=record.verdict,
+        outcome=record.outcome,
+        ops=sum(count_ops(graph.op) for graph in record.graphs),
+        bytes=sum(each.bytes for each in record.signature.inputs),
+        role=component.role,
+    )

@@ -1,0 +1,80 @@
+"""What flows between programs, by running each on its example and comparing values.
+
+Where one program's result is another's example input, the user made that example by calling the
+first: then the tensor flows between them, whatever the two call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Exported, signature_of
+from export_engine.defects import passed_over
+from export_engine.programs.component import Link
+from export_engine.record import join_path
+from export_engine.torch_internals import call_leaves, key_text, pytree
+from export_engine.verify import call
+
+_LEAST = 4
+"""Elements of a tensor that is told from others by its values."""
+
+
+def links_by_value(attempts: Mapping[str, Exported]) -> list[Link]:
+    """The links between programs that their examples show. Programs without a call have none."""
+    given = {name: _inputs(each) for name, each in attempts.items()}
+    links = []
+    for source, attempt in attempts.items():
+        if not any(given[name] for name in attempts if name != source):
+            continue
+        for output, value in _outputs(attempt).items():
+            links += [
+                Link(source, output, target, path)
+                for target, inputs in given.items()
+                if target != source
+                for path, other in inputs.items()
+                if _same(value, other)
+            ]
+    return links
+
+
+def _inputs(attempt: Exported) -> dict[str, torch.Tensor]:
+    """The example inputs that values tell apart, by path."""
+    request = attempt.request
+    if request is None:
+        return {}
+    leaves = call_leaves(signature_of(request.target), request.args, request.kwargs)
+    return {path: value for path, value in leaves if _telling(value)}
+
+
+def _outputs(attempt: Exported) -> dict[str, torch.Tensor]:
+    """The results of the example call, by path; none where eager fails."""
+    request = attempt.request
+    if request is None:
+        return {}
+    try:
+        result: Any = call(request.target, request, seed=0).result
+        leaves = pytree.tree_flatten_with_path(result)[0]
+    except Exception as error:  # noqa: BLE001 - the model is the user's own; then names tell
+        passed_over(error, "running a program's example to see what flows")
+        return {}
+    named = {join_path(map(key_text, keys)): value for keys, value in leaves}
+    return {path: value for path, value in named.items() if _telling(value)}
+
+
+def _telling(value: Any) -> bool:
+    """Whether a value is a tensor that no other is likely to equal."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return False
+    return value.numel() >= _LEAST and bool((value != value.flatten()[0]).any())
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return (
+        one.shape == other.shape
+        and one.dtype == other.dtype
+        and one.device == other.device
+        and torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+    )

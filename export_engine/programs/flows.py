@@ -1,0 +1,154 @@
+"""Which outputs of a program are which inputs of another, or of its own next call.
+
+What was seen in example calls is certain. Where nothing was seen, paths tell: `past_key_values.0`
+is given and taken under one name, `new_cache.0` and `cache.0` mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from export_engine.programs.component import Component, Link
+from export_engine.record import Flow, Seam, split_path
+
+_CACHE = re.compile(r"cache|past|(^|_)kv(_|$)|key_values?|(?<!hidden_)states?(_|$)", re.IGNORECASE)
+_SAYS_NOTHING = {"new", "next", "present", "past", "updated", "out", "output", "prev", "previous"}
+_HIDDEN = {"last_hidden_state", "hidden_states", "encoder_hidden_states", "image_features"}
+"""Names of what an encoder gives and a decoder takes."""
+_NAMED = 3
+"""Tensors that a summary names."""
+
+
+def seams_of(components: Sequence[Component], links: Collection[Link]) -> list[Seam]:
+    """The seams of a set, in the order of their programs.
+
+    Args:
+        components: in the order in which they are called first.
+        links: what was seen in example calls.
+    """
+    found = []
+    for source, giving in enumerate(components):
+        for target, taking in enumerate(components):
+            if target < source and not _linked(giving, taking, links):
+                continue
+            flows = [*_tensors(giving, taking, links), *_states(giving, taking)]
+            if flows:
+                found.append(Seam(source, target, flows, _summary(flows)))
+    return found
+
+
+def is_cache(path: str) -> bool:
+    """Whether a path is that of something kept from call to call."""
+    return any(_CACHE.search(part) for part in _steps(path))
+
+
+def _linked(giving: Component, taking: Component, links: Collection[Link]) -> bool:
+    return any((each.source, each.target) == (giving.name, taking.name) for each in links)
+
+
+def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> list[Flow]:
+    seen = {
+        (each.output, each.input)
+        for each in links
+        if (each.source, each.target) == (giving.name, taking.name)
+    }
+    own = giving.name == taking.name
+    flows, done, passed = [], set(), set()
+    pairs = [(given, taken) for given in giving.given() for taken in taking.taken()]
+    pairs.sort(key=lambda pair: (pair[0].path, pair[1][1].path) not in seen)  # what was seen first
+    for given, (number, taken) in pairs:
+        known = (given.path, taken.path) in seen
+        if number in done or not (known or _same(given.path, taken.path, own)):
+            continue
+        if not known and given.node in passed:
+            continue
+        done.add(number)
+        passed.add(given.node)
+        flows.append(
+            Flow(
+                output=given.output,
+                input=number,
+                source_node=given.node,
+                target_node=taken.node,
+                source_path=given.path,
+                target_path=taken.path,
+                given=given.type.text,
+                taken=taking.type_of(taken).text,
+                kind="cache" if own or is_cache(taken.path) else "value",
+                known_by="values" if known else "name",
+            )
+        )
+    return sorted(flows, key=lambda each: each.input)
+
+
+def _states(giving: Component, taking: Component) -> list[Flow]:
+    """Buffers that one program writes and another holds, by their names."""
+    if giving.name == taking.name:
+        return []
+    held = {
+        each.target: (number, each)
+        for number, each in enumerate(taking.record.signature.inputs)
+        if each.kind == "buffer" and each.target
+    }
+    written = giving.writes()
+    return [
+        Flow(
+            output=-1,
+            input=number,
+            source_node=written[own.node],
+            target_node=buffer.node,
+            source_path=own.target,
+            target_path=buffer.target,
+            given=giving.type_of(own).text,
+            taken=taking.type_of(buffer).text,
+            kind="state",
+            known_by="name",
+        )
+        for own in giving.record.signature.inputs
+        if own.kind == "buffer" and own.node in written and own.target in held
+        for number, buffer in [held[own.target]]
+    ]
+
+
+def _same(output: str, taken: str, own: bool) -> bool:
+    """Whether two paths name the same thing."""
+    ours, theirs = _parts(output), _parts(taken)
+    while ours and ours[0].isdigit():
+        ours = ours[1:]  # a place in a tuple names nothing
+    if not ours:
+        return False
+    if own:
+        return ours == theirs and is_cache(taken)
+    if ours == theirs or theirs[-len(ours) :] == ours:
+        return True
+    return ours[-1] in _HIDDEN and theirs[-1] in _HIDDEN
+
+
+def _parts(path: str) -> list[str]:
+    """A path without what says only when: `new_cache.0` as `cache`, `0`."""
+    found = []
+    for part in _steps(path):
+        words = [word for word in part.lower().split("_") if word not in _SAYS_NOTHING]
+        if words and part != "kwargs":
+            found.append("_".join(words))
+    return found
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(split_path(path) or path.split("."))
+
+
+def _summary(flows: Sequence[Flow]) -> str:
+    caches = [each for each in flows if each.kind == "cache"]
+    states = [each for each in flows if each.kind == "state"]
+    values = [each for each in flows if each.kind == "value"]
+    said = []
+    if caches:
+        said.append(f"{len(caches)} cache tensor{'' if len(caches) == 1 else 's'}")
+    if states:
+        said.append(f"{len(states)} buffer{'' if len(states) == 1 else 's'} that it writes")
+    said += [each.target_path for each in values[:_NAMED]]
+    if len(values) > _NAMED:
+        said.append(f"{len(values) - _NAMED} more")
+    return ", ".join(said)

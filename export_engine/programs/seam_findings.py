@@ -1,0 +1,114 @@
+"""Findings at seams: dtypes, sizes and ranges of what one program gives and another takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from export_engine.programs.component import Component, given_type
+from export_engine.programs.finding import Between, Kind
+from export_engine.programs.size_ranges import Range, line_of, range_of
+from export_engine.record import Flow, Seam
+
+_TAKEN_APART = 2
+"""torch takes sizes of 0 and 1 apart: a range that starts at 2 is not narrower for that."""
+
+
+def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+    """What does not fit at the seams of a set, each thing once a seam."""
+    for number, seam in enumerate(seams):
+        said: set[tuple[Kind, str]] = set()
+        for flow in seam.flows:
+            for each in _at(components, seam, number, flow):
+                key = each.kind, each.why
+                if key not in said:
+                    said.add(key)
+                    yield each
+
+
+def _at(components: Sequence[Component], seam: Seam, number: int, flow: Flow) -> Iterator[Between]:
+    giving, taking = components[seam.source], components[seam.target]
+    taken = taking.record.signature.inputs[flow.input]
+    one, other = given_type(giving, flow), taking.type_of(taken)
+    named = f"`{flow.target_path}` of `{taking.name}`"
+    own = seam.source == seam.target
+    from_ = "its own last call" if own else f"`{giving.name}`"
+    where = {"component": seam.target, "node": taken.node, "seam": number}
+    if one.dtype != other.dtype:
+        yield Between(
+            kind=Kind.DTYPES,
+            severity="wrong",
+            sentence=f"{named} takes {other.dtype}, and {from_} gives {one.dtype}.",
+            why=f"{giving.name} gives {one.dtype} and {taking.name} takes {other.dtype}.",
+            **where,
+        )
+    if len(one.shape) != len(other.shape):
+        yield Between(
+            kind=Kind.SIZES,
+            severity="wrong",
+            sentence=f"{named} has {len(other.shape)} dims, and {from_} gives {len(one.shape)}.",
+            why="The program rejects a tensor of another rank.",
+            **where,
+        )
+        return
+    for dim, (size, wanted) in enumerate(zip(one.shape, other.shape, strict=True)):
+        given, accepted = range_of(giving.record, size), range_of(taking.record, wanted)
+        if given is None or accepted is None or (own and _grows(giving, size, wanted)):
+            continue
+        yield from _sizes(components, seam, flow, dim, given, accepted, where)
+
+
+def _grows(component: Component, size: int | str, wanted: int | str) -> bool:
+    """Whether a program gives its own next call a size of the symbol that it takes: `past + 1`."""
+    if isinstance(size, int) or isinstance(wanted, int):
+        return False
+    one, other = line_of(component.record, size), line_of(component.record, wanted)
+    return one is not None and other is not None and one[0] is other[0]
+
+
+def _sizes(
+    components: Sequence[Component],
+    seam: Seam,
+    flow: Flow,
+    dim: int,
+    given: Range,
+    accepted: Range,
+    where: dict[str, int],
+) -> Iterator[Between]:
+    giving, taking = components[seam.source], components[seam.target]
+    at = f"`{flow.target_path}.shape[{dim}]`"
+    own = seam.source == seam.target
+    from_ = "its own last call" if own else f"`{giving.name}`"
+    if accepted.lower == accepted.upper:
+        if given == accepted or (given.lower == given.upper == accepted.lower):
+            return
+        if given.lower == given.upper:
+            yield Between(
+                kind=Kind.SIZES,
+                severity="wrong",
+                sentence=f"{at} is {accepted.lower} in `{taking.name}`, and {from_} gives "
+                f"{given.lower}.",
+                why=f"Dim {dim}: {given.lower} is given, {accepted.lower} is taken.",
+                **where,
+            )
+        else:
+            yield Between(
+                kind=Kind.LENGTH,
+                severity="wrong",
+                sentence=f"{at} is fixed at {accepted.lower} in `{taking.name}`, and {from_} "
+                f"gives sizes in {given}.",
+                why=f"`{taking.name}` was exported with dim {dim} static, so it accepts what one "
+                "length leads to only.",
+                **where,
+            )
+        return
+    above = accepted.upper is not None and (given.upper is None or given.upper > accepted.upper)
+    below = accepted.lower > _TAKEN_APART and given.lower < accepted.lower
+    if above or below:
+        yield Between(
+            kind=Kind.RANGES,
+            severity="wrong" if given.upper is not None or below else "surprising",
+            sentence=f"{from_[:1].upper()}{from_[1:]} gives {at} in {given}, and `{taking.name}` "
+            f"takes {accepted}.",
+            why=f"Dim {dim}: {given} is given and {accepted} is taken; a size outside is rejected.",
+            **where,
+        )

@@ -1,0 +1,116 @@
+"""Weights that several programs hold: one memory, equal copies, or copies that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from export_engine.archive import HeldWeight
+from export_engine.programs.component import Component
+from export_engine.record import WeightRow
+
+
+class Shared(NamedTuple):
+    """What a set holds in common."""
+
+    rows: list[WeightRow]
+    shared_bytes: int
+    duplicated_bytes: int
+
+
+def shared_weights(components: Sequence[Component]) -> Shared:
+    """The weights that more than one program holds.
+
+    Copies under one name that differ count only between programs that have most such weights in
+    common: two towers may both call a weight `proj.weight`.
+    """
+    rows = list(_shared(components))
+    done = {
+        components[holder].weights[name].place
+        for row in rows
+        for holder, name in zip(row.holders, row.names, strict=True)
+    }  # tied weights have several names and one memory
+    left = [
+        {name: held for name, held in each.weights.items() if held.place not in done}
+        for each in components
+    ]
+    together = _together(rows)
+    copies: dict[tuple[int, str], list[tuple[int, str]]] = {}
+    for one, other in combinations(range(len(components)), 2):
+        equal: list[tuple[str, str]] = []
+        apart: list[tuple[str, str]] = []
+        for mine, theirs in _pairs(left[one], left[other]):
+            ours, copy = left[one][mine], left[other][theirs]
+            (equal if ours.content() == copy.content() else apart).append((mine, theirs))
+        for mine, theirs in equal:
+            copies.setdefault((one, mine), []).append((other, theirs))
+        if len(equal) + together.get((one, other), 0) >= len(apart):
+            rows += [
+                WeightRow([mine, theirs], [one, other], "different", left[one][mine].bytes)
+                for mine, theirs in apart
+            ]
+    rows += _duplicated(copies, left)
+    return Shared(
+        rows,
+        sum(row.bytes * (len(row.holders) - 1) for row in rows if row.state == "shared"),
+        sum(row.bytes * (len(row.holders) - 1) for row in rows if row.state == "duplicated"),
+    )
+
+
+def _shared(components: Sequence[Component]) -> Iterator[WeightRow]:
+    holders: dict[str, dict[int, str]] = {}
+    sizes: dict[str, int] = {}
+    for at, each in enumerate(components):
+        for name, held in each.weights.items():
+            if held.place and held.bytes:
+                holders.setdefault(held.place, {}).setdefault(at, name)
+                sizes[held.place] = held.bytes
+    for place, names in holders.items():
+        if len(names) > 1:
+            yield WeightRow(list(names.values()), list(names), "shared", sizes[place])
+
+
+def _together(rows: Sequence[WeightRow]) -> dict[tuple[int, int], int]:
+    """How many weights each two programs share."""
+    found: dict[tuple[int, int], int] = {}
+    for row in rows:
+        for pair in combinations(row.holders, 2):
+            found[pair] = found.get(pair, 0) + 1
+    return found
+
+
+def _pairs(
+    ours: Mapping[str, HeldWeight], theirs: Mapping[str, HeldWeight]
+) -> Iterator[tuple[str, str]]:
+    """Weights of two programs that are one by name and type; a wrapper's prefix does not count."""
+    by_end: dict[str, list[str]] = {}
+    for name in theirs:
+        parts = name.split(".")
+        for at in range(len(parts)):
+            by_end.setdefault(".".join(parts[at:]), []).append(name)
+    for name, held in ours.items():
+        parts = name.split(".")
+        found = [name] if name in theirs else by_end.get(name, [])
+        for at in range(1, len(parts) - 1):
+            found = found or [each for each in [".".join(parts[at:])] if each in theirs]
+        if len(found) == 1 and theirs[found[0]].type == held.type:
+            yield name, found[0]
+
+
+def _duplicated(
+    copies: Mapping[tuple[int, str], Sequence[tuple[int, str]]],
+    held: Sequence[Mapping[str, HeldWeight]],
+) -> Iterator[WeightRow]:
+    known: set[tuple[int, str]] = set()
+    for first, others in copies.items():
+        if first in known:
+            continue
+        group = [first, *(each for each in others if each not in known)]
+        known.update(group)
+        yield WeightRow(
+            [name for _, name in group],
+            [at for at, _ in group],
+            "duplicated",
+            held[first[0]][first[1]].bytes,
+        )

@@ -1,0 +1,57 @@
+"""The range of a size of a program, from the ranges of its symbols."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from export_engine.record import Record, Symbol, interval
+
+Size = int | str
+
+
+class Range(NamedTuple):
+    """A range of sizes; None leaves an end open."""
+
+    lower: int
+    upper: int | None
+
+    def __str__(self) -> str:
+        if self.lower == self.upper:
+            return str(self.lower)
+        return interval(self.lower, self.upper)
+
+
+def range_of(record: Record, size: Size) -> Range | None:
+    """The range of a size; None where it is not a multiple of one symbol and a number."""
+    if isinstance(size, int):
+        return Range(size, size)
+    found = line_of(record, size)
+    if found is None:
+        return None
+    symbol, scale, offset = found
+    lower = max((symbol.lower or 0) * scale + offset, 0)
+    return Range(lower, None if symbol.upper is None else symbol.upper * scale + offset)
+
+
+def line_of(record: Record, size: str) -> tuple[Symbol, int, int] | None:
+    """A size as `scale * symbol + offset`; None for any other."""
+    for expression in record.expressions:
+        if expression.text == size and len(expression.symbols) == 1:
+            symbol = record.symbols[expression.symbols[0]]
+            found = re.fullmatch(
+                rf"(?:(\d+)\s*\*\s*)?{re.escape(symbol.name)}(?:\s*([+-])\s*(\d+))?", size
+            )
+            if found is None:
+                return None
+            offset = int(found[3] or 0) * (-1 if found[2] == "-" else 1)
+            return symbol, int(found[1] or 1), offset
+    return None
+
+
+def symbol_of(record: Record, size: Size) -> int:
+    """The number of the symbol that a size is; -1 for any other size."""
+    if isinstance(size, int):
+        return -1
+    names = [each.name for each in record.symbols]
+    return names.index(size) if size in names else -1

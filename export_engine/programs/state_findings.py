@@ -1,0 +1,73 @@
+"""Findings about state: a buffer or a tensor that one program writes and another reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from export_engine.programs.component import Component
+from export_engine.programs.finding import Between, Kind
+from export_engine.record import Seam
+
+
+def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+    """Writes that another program does not see, or does not expect."""
+    yield from _buffers(components, seams)
+    yield from _inputs(components, seams)
+
+
+def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+    """A buffer that one program updates: each program has its own, as it was at the export."""
+    for number, seam in enumerate(seams):
+        states = [each for each in seam.flows if each.kind == "state"]
+        if not states:
+            continue
+        giving, taking = components[seam.source], components[seam.target]
+        names = [f"`{each.target_path}`" for each in states]
+        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        yield Between(
+            kind=Kind.STATE,
+            severity="wrong",
+            sentence=f"`{giving.name}` writes the buffer {listed}, and `{taking.name}` has its own "
+            "copy, as it was when it was exported.",
+            why="Programs share no buffers when they run: what one writes, another does not see. "
+            "Let the model take the state as an input and return it.",
+            component=seam.source,
+            node=states[0].source_node,
+            seam=number,
+        )
+
+
+def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+    """A tensor that goes to two programs, of which the first mutates it."""
+    readers: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for number, seam in enumerate(seams):
+        for flow in seam.flows:
+            if flow.kind != "state" and flow.output >= 0:
+                key = seam.source, flow.output
+                readers.setdefault(key, []).append((seam.target, flow.input, number))
+    for (source, _), takers in readers.items():
+        for at, number, seam_number in takers:
+            component = components[at]
+            taken = component.record.signature.inputs[number]
+            writer = component.writes().get(taken.node)
+            others = [each for each, _, _ in takers if each not in (at, source)]
+            if writer is None or not others or _given_on(component, taken.path):
+                continue
+            yield Between(
+                kind=Kind.MUTATED,
+                severity="surprising",
+                sentence=f"`{component.name}` mutates `{taken.path}`, which "
+                f"`{components[others[0]].name}` takes from `{components[source].name}` as it was.",
+                why="Whoever is called second reads the mutated values, unless each gets a copy.",
+                component=at,
+                node=writer,
+                seam=seam_number,
+            )
+
+
+def _given_on(component: Component, path: str) -> bool:
+    """Whether a program returns what it takes under a path: a cache, whose new state goes on."""
+    returned = {
+        each.path for each in component.record.signature.outputs if each.kind == "user_output"
+    }
+    return path in returned

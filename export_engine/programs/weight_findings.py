@@ -1,0 +1,55 @@
+"""Findings about weights that programs should have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from export_engine.programs.component import Component
+from export_engine.programs.finding import Between, Kind
+from export_engine.record import WeightRow
+
+_NAMED = 3
+_QUANTIZED = ("scale", "zero_point")
+
+
+def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
+    """Copies that differ, and copies that need not be."""
+    for row in rows:
+        if row.state == "different":
+            yield _apart(components, row)
+    copies = [row for row in rows if row.state == "duplicated"]
+    if copies:
+        spare = sum(row.bytes * (len(row.holders) - 1) for row in copies)
+        names = [f"`{row.names[0]}`" for row in copies[:_NAMED]]
+        more = f" and {len(copies) - _NAMED} more" if len(copies) > _NAMED else ""
+        holders = dict.fromkeys(components[at].name for row in copies for at in row.holders)
+        yield Between(
+            kind=Kind.COPIES,
+            severity="note",
+            sentence=f"{', '.join(f'`{each}`' for each in holders)} hold equal copies of "
+            f"{', '.join(names)}{more}: {spare:,} bytes more than needed.",
+            why="The values are equal and the memory is not shared: a file, and a process that "
+            "loads it, holds them once per program. Export all programs from one model.",
+        )
+
+
+def _apart(components: Sequence[Component], row: WeightRow) -> Between:
+    one, other = (components[at] for at in row.holders)
+    mine, theirs = row.names
+    quantized = any(mine.lower().endswith(each) for each in _QUANTIZED)
+    return Between(
+        kind=Kind.QUANTIZATION if quantized else Kind.WEIGHTS,
+        severity="wrong",
+        sentence=f"`{mine}` of `{one.name}` and `{theirs}` of `{other.name}` should be one, and "
+        "their values differ.",
+        why="The programs have most of their weights in common, so they are of one model: one of "
+        "the two is of another state of it.",
+        component=row.holders[1],
+        node=_node(other, theirs),
+    )
+
+
+def _node(component: Component, name: str) -> int:
+    return next(
+        (each.node for each in component.record.signature.inputs if each.target == name), -1
+    )

@@ -1,0 +1,63 @@
+"""What is said between programs of a set: faults that are planted, and none in clean twins."""
+
+from __future__ import annotations
+
+import pytest
+
+import explorer
+from tests.planted_sets import PLANTED, other_weight, pair
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_fault_between_programs_is_found_with_its_line(kind: str) -> None:
+    planted = PLANTED[kind]
+    found = explorer.explore_many(planted.faulty()).findings
+
+    assert kind in [each.kind for each in found if each.severity != "note"]
+    row = next(each for each in found if each.kind == kind)
+    assert planted.place in row.place
+    assert row.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_clean_set_raises_no_alarm(kind: str) -> None:
+    kit = explorer.explore_many(PLANTED[kind].clean())
+
+    assert [each for each in kit.findings if each.severity != "note"] == []
+
+
+@pytest.fixture(scope="module")
+def kit() -> explorer.Programs:
+    return explorer.explore_many(pair())
+
+
+def test_what_flows_is_told_by_its_names(kit: explorer.Programs) -> None:
+    names = list(kit)
+    seams = {(names[each.source], names[each.target]): each for each in kit.seams}
+
+    assert {*seams} == {("prefill", "decode"), ("decode", "decode")}
+    (flow,) = seams["prefill", "decode"].flows
+    assert (flow.kind, flow.given, flow.taken) == (
+        "cache",
+        "f32[batch, prompt, 8]",
+        "f32[batch, past, 8]",
+    )
+
+
+def test_sizes_that_meet_are_one_size(kit: explorer.Programs) -> None:
+    assert {each.name for each in kit.record.symbols} == {"batch", "prompt / past"}
+
+
+def test_weights_of_one_model_are_shared(kit: explorer.Programs) -> None:
+    assert {each.state for each in kit.weights} == {"shared"}
+    held = sum(each.bytes for each in kit["decode"].record.signature.inputs)
+    assert kit.record.shared_bytes == held
+
+
+def test_a_copy_of_a_model_holds_its_weights_again() -> None:
+    kit = explorer.explore_many(other_weight())
+
+    states = [each.state for each in kit.weights]
+    assert (states.count("different"), states.count("duplicated")) == (1, 5)
+    assert kit.record.duplicated_bytes > 0
+    assert any(each.kind == "copies" for each in kit.findings)

@@ -1,0 +1,145 @@
+/** What a set of programs has in common, what does not fit, and how its generations went. */
+
+import { bytesText, capped, counted } from "../format";
+import { Prose } from "../panes/parts/parts";
+import type { GenerationTrial, ProgramSet, WeightRow } from "../record.gen";
+import type { Store } from "../store";
+
+const MOST_WEIGHTS = 200;
+
+export function FindingsBetween({ store, set }: { store: Store; set: ProgramSet }) {
+  return (
+    <>
+      <h3>Findings between programs</h3>
+      <ul class="tx-strip-list">
+        {set.findings.map((each, index) => (
+          <li key={index}>
+            <strong>
+              {each.severity}: {each.heading}
+            </strong>
+            <p>
+              <Prose text={each.sentence} most={600} />
+            </p>
+            <p class="tx-faint">
+              <Prose text={each.why} most={600} />
+            </p>
+            {each.component >= 0 && each.node >= 0 && (
+              <button
+                type="button"
+                class="tx-link"
+                onClick={() => void store.showBetween(each.component, each.node)}
+              >
+                {capped(each.place || "show the op", 120)} in{" "}
+                {capped(set.components[each.component]?.name ?? "", 60)}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function SizesInCommon({ set }: { set: ProgramSet }) {
+  return (
+    <>
+      <h3>Sizes in common</h3>
+      <ul class="tx-strip-list">
+        {set.symbols.map((shared, index) => (
+          <li key={index}>
+            <code>{capped(shared.name, 120)}</code>
+            {shared.members.map((each, at) => (
+              <div key={at} class="tx-faint">
+                {capped(set.components[each.component]?.name ?? "", 60)}: {capped(each.name, 60)} in{" "}
+                {each.range}
+              </div>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const STATES: [state: WeightRow["state"], says: string][] = [
+  ["different", "of one name, with other values"],
+  ["duplicated", "equal, each with memory of its own"],
+  ["shared", "shared"],
+];
+
+export function SharedWeights({ set }: { set: ProgramSet }) {
+  return (
+    <>
+      <h3>Weights in common</h3>
+      <p>
+        {bytesText(set.shared_bytes)} saved by sharing
+        {set.duplicated_bytes > 0 && `, ${bytesText(set.duplicated_bytes)} held more than once`}
+      </p>
+      {STATES.map(([state, says]) => {
+        const rows = set.weights.filter((each) => each.state === state);
+        if (rows.length === 0) return null;
+        return (
+          <div key={state}>
+            <h4>
+              {counted(rows.length, "weight")} {says}
+            </h4>
+            <ul class="tx-strip-list">
+              {rows.slice(0, MOST_WEIGHTS).map((row, index) => (
+                <li key={index}>
+                  <code>{capped(row.names[0] ?? "", 160)}</code> {bytesText(row.bytes)}{" "}
+                  <span class="tx-faint">
+                    {row.holders.map((at) => set.components[at]?.name ?? "").join(", ")}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+export function Generated({ set }: { set: ProgramSet }) {
+  return (
+    <>
+      <h3>Generated greedily, beside generate()</h3>
+      <table class="tx-table">
+        <thead>
+          <tr>
+            {["Sizes", "Backend", "Tokens", "First token", "Then"].map((each) => (
+              <th key={each} scope="col">
+                {each}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {set.trials.map((each, index) => (
+            <Trial key={index} trial={each} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Trial({ trial }: { trial: GenerationTrial }) {
+  const mark = trial.outcome === "same" ? "✓" : "✗";
+  return (
+    <tr>
+      <td>{capped(trial.sizes, 60)}</td>
+      <td>{capped(trial.backend, 40)}</td>
+      <td>
+        {mark} {capped(trial.sentence, 300)}
+      </td>
+      <td>
+        {trial.first_ms.toFixed(0)} ms{" "}
+        <span class="tx-faint">eager {trial.eager_first_ms.toFixed(0)}</span>
+      </td>
+      <td>
+        {trial.rate.toFixed(0)}/s <span class="tx-faint">eager {trial.eager_rate.toFixed(0)}</span>
+      </td>
+    </tr>
+  );
+}
