@@ -1,4 +1,4 @@
-"""The sessions of a set's programs as one, for the view: it shows attempts, whoever's they are.
+"""The sessions of a set's programs as one, for the view: it shows attempts of all programs.
 
 Attempts are numbered as they come, so a number stays that of its attempt. Each of them is still an
 attempt of its own program's session, and whatever is done to it is done there.

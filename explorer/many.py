@@ -37,7 +37,7 @@ def explore_many(
         progress: called on each module that tracing enters, and as fixes are tried.
 
     Raises:
-        TypeError: an entry is not a call, or the model cannot be called so.
+        TypeError: an entry is not a call, or its arguments do not fit the model.
         ShapesError: dynamic shapes do not fit their call.
         ValueError: there is no program, or a name that a file cannot hold.
         KeyboardInterrupt: interrupted; nothing has changed.

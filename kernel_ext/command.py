@@ -35,6 +35,7 @@ OPTIONS = {
     "--dynamic": "the same as -d",
     "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
     "--as": "keep the result under this name",
+    "--generate": "cut a model that generates into programs: --generate model(**inputs)",
     "--into": "add the program to this set of programs, a variable; a new one is made",
     "--name": "with --into: the program's name in the set, decode",
     "--save": "save the program to this .pt2 file, with its Record",
@@ -71,6 +72,7 @@ FLAGS = {
     "--no-display",
     "--trusted",
     "--vs-compile",
+    "--generate",
 }
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
@@ -114,6 +116,8 @@ class Command:
     """Whether to export it in both forms, and compare."""
     guide: bool = False
     verify: bool = False
+    generate: bool = False
+    """Whether the call is of a model that generates, to be cut into programs."""
     vs_compile: bool = False
     sizes: str | None = None
     """What `--vs-compile` calls at."""
@@ -176,6 +180,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         raise ExportUsageError(f"--into {into}: not a valid variable name.")
     if "into" in given and {"--vs-compile", "--guide"} & {*flags}:
         raise ExportUsageError("--into goes with a plain export: leave out --vs-compile, --guide.")
+    _check_generate(given, flags)
     if "sizes" in given and "--vs-compile" not in flags:
         raise ExportUsageError("--sizes needs --vs-compile: the sizes to call both sides at.")
     if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
@@ -218,10 +223,28 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         guide="--guide" in flags,
         trusted="--trusted" in flags,
         verify="--verify" in flags,
+        generate="--generate" in flags,
         vs_compile="--vs-compile" in flags,
         profile="--profile" in flags,
         **given,
     )
+
+
+def _check_generate(given: dict[str, str], flags: list[str]) -> None:
+    """Raises ExportUsageError for what --generate does not go with."""
+    if "--generate" not in flags:
+        return
+    wrong = [each for each in flags if each not in _WITH_GENERATE]
+    wrong += [each for each, name in _VALUED.items() if name in given and name not in _KEPT]
+    if wrong or "run" in given:
+        raise ExportUsageError(
+            f"--generate finds out by itself what varies, and makes several programs: leave out "
+            f"{(wrong or ['--run'])[0]}. It goes with --verify, --as, --save, --html."
+        )
+
+
+_WITH_GENERATE = {"--generate", "--verify", "--no-display", "--non-strict"}
+_KEPT = {"name", "save", "html"}
 
 
 def _skip_space(line: str, at: int) -> int:

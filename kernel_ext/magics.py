@@ -33,6 +33,7 @@ from kernel_ext.run_command import (
     beside_compile,
     joined,
     made,
+    made_generation,
     refuse_early,
 )
 from kernel_ext.shell import bundle_of, has_page, is_asked_for
@@ -89,6 +90,9 @@ class ExportMagics(Magics):
                                  variable with a table of functions by op
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
+        --generate               cut a model that generates into programs (prefill, decode, ...):
+                                 --generate model(**inputs), with what generate() takes; exports
+                                 each with what varies, and generates with them to compare
         --into KIT --name decode add the program to a set of programs, the variable KIT, under a
                                  name: what flows between them and what does not fit is shown
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
@@ -135,7 +139,10 @@ class ExportMagics(Magics):
                 asked = Asked(command, call, target, shapes, steps)
                 if command.vs_compile:
                     compared = beside_compile(asked, self._shell, shown)
-                result = compared.exploration if compared else made(asked, self._shell, shown)
+                if command.generate:
+                    result = made_generation(asked, self._shell, shown)
+                else:
+                    result = compared.exploration if compared else made(asked, self._shell, shown)
             self._keep(result, command.name, call.assigned if call else None)
             if isinstance(result, explorer.Programs):
                 said = act_on_set(result, command, shown)

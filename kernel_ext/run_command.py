@@ -62,6 +62,27 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
     return guided.exploration
 
 
+def made_generation(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Programs:
+    """Cuts the called model into programs, and generates with them.
+
+    Raises:
+        TypeError: the call gives more than `generate()` takes by name.
+    """
+    model, args, kwargs = asked.target
+    if args:
+        raise TypeError(
+            "--generate takes what generate() takes, by name: %export --generate model(**inputs)."
+        )
+    common = _common(asked, shell, progress)
+    model = getattr(model, "__self__", model)  # model.generate(**inputs) means the same
+    kit = explorer.explore_generation(
+        model, kwargs, title=common["title"], cells=common["cells"], progress=progress
+    )
+    if kit.ok:
+        kit.generate(progress=progress)
+    return kit
+
+
 def beside_compile(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.CompileComparison:
     """Exports the call, and shows beside it what torch.compile does with it."""
     common = _common(asked, shell, progress)
@@ -116,12 +137,13 @@ def act_on_set(kit: explorer.Programs, command: Command, progress: ProgressLine)
     ):
         if asked:
             raise ValueError(
-                f"{command.load} holds {len(kit)} programs, and {option} takes one: "
+                f"{command.load or command.call} has {len(kit)} programs, and {option} takes one: "
                 f"kit = explorer.load(path), then kit[{next(iter(kit))!r}]."
             )
     if command.verify:
         kit.verify(progress=progress)
-    written = [kit.to_html(command.html)] if command.html else []
+    written = [kit.save(command.save)] if command.save else []
+    written += [kit.to_html(command.html)] if command.html else []
     return [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
 
 

@@ -47,7 +47,7 @@ def program_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The programs in a file.
 
     Raises:
-        ArchiveError: there is no such file, or it is no zip file.
+        ArchiveError: there is no such file, or it is not a zip file.
     """
     with opened(Path(path)) as members:
         return tuple(parts_of(members).programs)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from export_engine.generation.cut import Cut as Cut
-    from export_engine.generation.cut import CutComponent as CutComponent
-    from export_engine.generation.cut import CutError as CutError
-    from export_engine.generation.cut import cut as cut
+    from export_engine.generation.cutting import Cut as Cut
+    from export_engine.generation.cutting import CutComponent as CutComponent
+    from export_engine.generation.cutting import CutError as CutError
+    from export_engine.generation.cutting import cut as cut
     from export_engine.generation.greedy import Trial as Trial
     from export_engine.generation.greedy import generate_with as generate_with
     from export_engine.generation.trials import sizes_to_try as sizes_to_try

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import signature_of
-from export_engine.generation.cut import Cut, CutComponent
+from export_engine.generation.cutting import Cut, CutComponent
 from export_engine.generation.observed_calls import generated
 from export_engine.process import undone
 from export_engine.torch_internals import call_leaves, map_call_leaves

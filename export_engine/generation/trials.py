@@ -1,4 +1,4 @@
-"""Generations by the programs at several sizes, beside the model's own: the same tokens?"""
+"""Generations by the programs at several sizes, compared with the model's own."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 import torch
 
 from export_engine.defects import passed_over
-from export_engine.generation.cut import Cut
+from export_engine.generation.cutting import Cut
 from export_engine.generation.greedy import Trial, generate_with
 from export_engine.generation.input_sizes import batch_of, prompt_of, with_batch, with_prompt
 from export_engine.progress import Progress
 from export_engine.record import GenerationTrial
 
 Sizes = tuple[int, int]
-"""Rows, and tokens of the prompt; 0 where the prompt is no tokens."""
+"""Rows, and tokens of the prompt; 0 where it has none."""
 
 
 def sizes_to_try(inputs: Mapping[str, Any]) -> list[Sizes]:
@@ -100,7 +100,7 @@ def _compared(
     by = f", which `{names[component]}` gave" if component >= 0 else ""
     return msgspec.structs.replace(
         found,
-        sentence=f"token {step + 1} is another than generate()'s{by}.",
+        sentence=f"token {step + 1} differs from generate()'s{by}.",
         step=step,
         component=component,
     )

@@ -14,7 +14,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 """Per path the sizes of a tensor."""
 
 NAMES = {(1, 0): "prompt", (1, 1): "past", (0, 1): "step"}
-"""What is called so by what it grows with: the prompt, each step, or both."""
+"""Names by what a size grows with: the prompt, each step, or both."""
 
 
 class Line(NamedTuple):

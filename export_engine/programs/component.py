@@ -46,7 +46,7 @@ class Component:
     varying: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Per input path, the dims whose sizes differed between the calls that were observed."""
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Per path of an input that is no tensor, the values of it in calls, where they differed."""
+    """Per path of an input other than a tensor, its values in calls, where they differed."""
 
     def given(self) -> list[Given]:
         """What another program may take of this one: its results, and the inputs that it writes."""

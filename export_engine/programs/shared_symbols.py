@@ -32,7 +32,7 @@ def shared_symbols(components: Sequence[Component], seams: Sequence[Seam]) -> li
     by_name: dict[str, _Member] = {}
     for member in parent:
         name = components[member[0]].record.symbols[member[1]].name
-        if name.isidentifier():  # the user's own; `x.shape[0]` is a place, and torch's are no names
+        if name.isidentifier():  # the user's own; `x.shape[0]` is only a place
             unite(member, by_name.setdefault(name, member))
     for seam in seams:
         if seam.source == seam.target:

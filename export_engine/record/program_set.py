@@ -109,7 +109,7 @@ class SetFinding(msgspec.Struct, frozen=True):
 
 
 class GenerationTrial(msgspec.Struct, frozen=True):
-    """One greedy generation by the programs, beside the model's own."""
+    """One greedy generation by the programs, compared with the model's own."""
 
     sizes: str
     """`batch = 2, prompt = 7`."""

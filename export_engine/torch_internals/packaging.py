@@ -1,6 +1,6 @@
 """Several programs in one archive, as torch packs them, with each shared weight in it once.
 
-torch joins weights of one memory within a program alone. Its reader takes each program's list of
+torch joins weights of one memory only within a program. Its reader takes each program's list of
 weights as it is, so two lists may name one member.
 """
 

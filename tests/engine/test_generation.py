@@ -86,7 +86,7 @@ def test_another_token_is_said_with_its_step_and_its_program(
         program.state_dict[name] = model.lm_head.weight
 
     assert (found.outcome, found.step, found.component) == ("differs", 1, 1)
-    assert found.sentence == "token 2 is another than generate()'s, which `decode` gave."
+    assert found.sentence == "token 2 differs from generate()'s, which `decode` gave."
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class CutComponent:
     """The same, with every size that varies left to torch, and transformers' patches applied."""
     varying: Mapping[str, tuple[int, ...]]
     arguments: Mapping[str, tuple[str, ...]]
-    """Of inputs that are no tensors, the values that calls gave, where they differed."""
+    """Of inputs other than tensors, the values that calls gave, where they differed."""
     links: frozenset[tuple[str, str]] = field(default_factory=frozenset)
 
 
