@@ -69,7 +69,7 @@ test-python: setup
 	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser"
 
 test-browser: setup $(VENV)/.chromium
-	@$(WITH_CHROMIUM) $(BIN)/python -m pytest -m browser $(SHOWN_AT_ITS_END)
+	@$(WITH_CHROMIUM) $(BIN)/python -m pytest tests/browser $(SHOWN_AT_ITS_END)
 
 # On another torch, in an environment of its own: TORCH is a version, or any requirement that pip
 # takes; INDEX where a nightly is; TESTS pytest's arguments; PYTHON the Python's version.
