@@ -29,12 +29,6 @@ from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
 from export_engine.verify import run
 
-_LOOP = (
-    "A Python loop is unrolled while tracing, so its length must be known then. This one is not "
-    "rewritten as scan or while_loop, because what an iteration changes cannot be determined "
-    "soundly."
-)
-
 
 def assumed_on_data(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
@@ -60,8 +54,6 @@ def offered(
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or not diagnosis.stack:
         return
-    if diagnosis.kind is Kind.LOOP_ON_DATA:
-        yield NoFix(_LOOP)
     try:
         if diagnosis.kind in _BRANCHES:
             yield from _taken_for_granted(request, diagnosis, progress)

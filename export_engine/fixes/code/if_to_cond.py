@@ -225,7 +225,7 @@ def _computed(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
-            plain = _may_be_view(node.value)
+            plain = may_be_view(node.value)
             names = {t.id for t in node.targets if isinstance(t, ast.Name)}
             found = found - names if plain else found | names
             for target in node.targets:
@@ -258,12 +258,12 @@ def _fresh(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(value, cst.Name) and value.value in ("None", "True", "False"):
         return value
     text = cst.Module(body=[]).code_for_node(value)
-    if _may_be_view(ast.parse(text.strip(), mode="eval").body):
+    if may_be_view(ast.parse(text.strip(), mode="eval").body):
         return cst.Call(func=cst.Attribute(value, cst.Name("clone")))
     return value
 
 
-def _may_be_view(value: ast.expr) -> bool:
+def may_be_view(value: ast.expr) -> bool:
     """Whether a value may be an input of the branch, or a view of one."""
     if isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
         return True

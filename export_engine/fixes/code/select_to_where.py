@@ -105,8 +105,8 @@ def _chosen(source: Source, branch: ast.If) -> Rewritten:
     names = list(dict.fromkeys([*ways[0], *ways[1]]))
     lines = []
     for name in names:
-        then, otherwise = (way.get(name, name) for way in ways)
-        lines.append(f"{name} = {_where(source, branch.test, then, otherwise)}")
+        values = [way.get(name, name) for way in ways]
+        lines.append(f"{name} = {_where(source, branch.test, *values)}")
     if len(lines) > 1 and any(name in _names(branch.test) for name in names):
         raise Unclear("the branches bind what the test reads")
     return source.changed([Piece(start, end, f"\n{indent}".join(lines))])

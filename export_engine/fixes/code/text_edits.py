@@ -56,6 +56,10 @@ class Source:
         """Where the line begins in which a node does."""
         return self._starts[node.lineno - 1]
 
+    def line_after(self, node: ast.expr | ast.stmt) -> int:
+        """Where the line begins that follows the one in which a node ends."""
+        return self._starts[node.end_lineno or node.lineno]
+
     def line_end(self, node: ast.expr | ast.stmt) -> int:
         """Where the line ends in which a node does, before its line break."""
         line = node.end_lineno or node.lineno

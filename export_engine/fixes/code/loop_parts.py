@@ -1,0 +1,283 @@
+"""A Python loop over a dynamic length, taken apart: what it iterates, carries and collects."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.text_edits import Source
+
+_LEAVES = (
+    *(ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Try),
+    *(ast.Raise, ast.Global, ast.Nonlocal, ast.Delete, ast.Import, ast.ImportFrom, ast.With),
+)
+
+
+class Element(NamedTuple):
+    """A part of each iteration that comes from a tensor."""
+
+    target: str
+    """The names that it is bound to in an iteration."""
+    tensor: str
+    """The tensor whose first dim is iterated, as an expression."""
+
+
+class Range(NamedTuple):
+    """The numbers that a loop counts through."""
+
+    name: str
+    """Of the loop's number."""
+    start: str
+    stop: str
+    reverse: bool
+
+    @property
+    def first(self) -> int | None:
+        """The first number, where it stands in the code."""
+        return int(self.start) if self.start.isdigit() else None
+
+    @property
+    def length(self) -> str:
+        """How many there are, as an expression."""
+        return self.stop if self.first == 0 else f"({self.stop}) - ({self.start})"
+
+
+def loop_at(source: Source, line: int) -> ast.For:
+    """The loop at a line, or the one over what is unbound at that line.
+
+    Raises:
+        Unclear: there is none.
+    """
+    loops = [node for node in ast.walk(source.function) if isinstance(node, ast.For)]
+    found = [each for each in loops if each.lineno <= line <= (each.iter.end_lineno or 0)]
+    if not found:
+        found = [
+            each
+            for each in loops
+            if isinstance(each.iter, ast.Name)
+            and (made := assigned(source.function, each.iter.id)) is not None
+            and made.lineno <= line <= (made.end_lineno or 0)
+        ]
+    if not found:
+        raise Unclear("there is no loop at that line")
+    loop = max(found, key=lambda node: node.lineno)
+    if loop.orelse or loop.body[0].lineno == loop.lineno:
+        raise Unclear("the loop has an `else`, or is on one line")
+    for node in ast.walk(loop):
+        if isinstance(node, _LEAVES):
+            raise Unclear(f"the loop has `{ast.unparse(node).split()[0]}`")
+        if isinstance(node, ast.Name) and node.id == "super":
+            raise Unclear("the loop calls super()")
+        if isinstance(node, ast.NamedExpr | ast.FunctionDef | ast.ClassDef):
+            raise Unclear("the loop binds names inside of an expression")
+    return loop
+
+
+def assigned(function: ast.AST, name: str) -> ast.Assign | None:
+    """The only assignment of a name in a function; None where there are several or none."""
+    found = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+    ]
+    return found[0] if len(found) == 1 and len(found[0].targets) == 1 else None
+
+
+def iterated(source: Source, loop: ast.For) -> tuple[Range | None, list[Element]]:
+    """What a loop counts, and the tensors whose elements it binds.
+
+    Raises:
+        Unclear: it iterates something else.
+    """
+    called = _called(loop.iter)
+    if called in ("range", "reversed"):
+        if not isinstance(loop.target, ast.Name):
+            raise Unclear("the loop's number is unpacked")
+        return _range(source, loop.target.id, loop.iter, reverse=False), []
+    if called == "enumerate":
+        assert isinstance(loop.iter, ast.Call)
+        if len(loop.iter.args) != 1 or not isinstance(loop.target, ast.Tuple):
+            raise Unclear("enumerate does not start at 0")
+        index, value = loop.target.elts
+        if not isinstance(index, ast.Name):
+            raise Unclear("the loop's number is unpacked")
+        elements = _elements(source, value, loop.iter.args[0])
+        return Range(index.id, "0", f"{elements[0].tensor}.shape[0]", False), elements
+    return None, _elements(source, loop.target, loop.iter)
+
+
+def _called(node: ast.expr) -> str:
+    called = node.func if isinstance(node, ast.Call) else None
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _range(source: Source, index: str, node: ast.expr, reverse: bool) -> Range:
+    assert isinstance(node, ast.Call)
+    if _called(node) == "reversed" and len(node.args) == 1 and _called(node.args[0]) == "range":
+        return _range(source, index, node.args[0], reverse=True)
+    texts = [source.of(each) for each in node.args]
+    match texts:
+        case [stop]:
+            return Range(index, "0", stop, reverse)
+        case [start, stop]:
+            return Range(index, start, stop, reverse)
+        case [start, "-1", "-1"] if not reverse:
+            last = node.args[0]
+            if isinstance(last, ast.BinOp) and ast.unparse(last).endswith(" - 1"):
+                return Range(index, "0", source.of(last.left), True)
+    raise Unclear("the loop counts in steps")
+
+
+def _elements(source: Source, target: ast.expr, value: ast.expr) -> list[Element]:
+    if _called(value) == "zip" and isinstance(value, ast.Call):
+        if not isinstance(target, ast.Tuple) or len(target.elts) != len(value.args):
+            raise Unclear("zip's elements are not unpacked")
+        pairs = zip(target.elts, value.args, strict=True)
+        return [each for name, inner in pairs for each in _elements(source, name, inner)]
+    if not isinstance(target, ast.Name):
+        raise Unclear("an element is unpacked")
+    if isinstance(value, ast.Name):
+        made = assigned(source.function, value.id)
+        if made is not None and unbound(source, made.value) is not None:
+            return [Element(target.id, value.id)]
+    return [Element(target.id, unbound(source, value) or source.of(value))]
+
+
+def unbound(source: Source, value: ast.expr) -> str | None:
+    """`x.unbind(1)` as a tensor that iterates the same; None for another expression."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    args = [source.of(each) for each in value.args] + [
+        source.of(each.value) for each in value.keywords if each.arg == "dim"
+    ]
+    owner = source.of(value.func.value)
+    if owner == source.torch and args:
+        owner, *args = args
+    if value.func.attr == "unbind":
+        dim = args[0] if args else "0"
+        return owner if dim == "0" else f"{owner}.movedim({dim}, 0)"
+    if value.func.attr == "split" and args and args[0] == "1":
+        dim = args[1] if len(args) > 1 else "0"
+        return f"{owner}.movedim({dim}, 0).unsqueeze({dim}{' + 1' if '-' not in dim else ''})"
+    return None
+
+
+class Names(NamedTuple):
+    """The names that a loop's body binds."""
+
+    bound: list[str]
+    """All of them, in order."""
+    live: set[str]
+    """Those that an iteration reads before it binds them."""
+    certain: set[str]
+    """Those that every iteration binds."""
+    written: list[str]
+    """Names whose value is written to: `h[0] = x`, `h.mul_(x)`."""
+
+
+def names_of(body: Iterable[ast.stmt], apart: Iterable[ast.stmt]) -> Names:
+    """The names of a body.
+
+    Args:
+        body: of the loop.
+        apart: its statements that collect an output, whose targets do not count.
+    """
+    live: set[str] = set()
+    skipped = list(apart)
+    certain = _follow(body, set(), live, skipped)
+    bound = [name for each in body for name in _stored(each, skipped)]
+    written = [name for each in body for name in _written(each, skipped)]
+    live |= set(written)
+    return Names(list(dict.fromkeys(bound)), live, certain, list(dict.fromkeys(written)))
+
+
+def _follow(
+    body: Iterable[ast.stmt], known: set[str], live: set[str], apart: list[ast.stmt]
+) -> set[str]:
+    """Adds what a block reads before it binds it; returns what it binds for certain."""
+    known = set(known)
+    for each in body:
+        if isinstance(each, ast.If):
+            live |= _read(each.test) - known
+            ways = [_follow(block, known, live, apart) for block in (each.body, each.orelse)]
+            known |= ways[0] & ways[1]
+        elif isinstance(each, ast.For | ast.While):
+            live |= _read(each.iter if isinstance(each, ast.For) else each.test) - known
+            targets = set(_stored(each.target, [])) if isinstance(each, ast.For) else set()
+            _follow(each.body, known | targets, live, apart)
+        else:
+            live |= _read(each) - known
+            known |= set(_stored(each, apart)) if each not in apart else set()
+    return known
+
+
+def read_later(function: ast.AST, loop: ast.AST) -> set[str]:
+    """Names that are read behind a loop before they are bound again.
+
+    Where the loop is in another one, what that one reads counts, too.
+    """
+    for node in ast.walk(function):
+        for part in ("body", "orelse", "finalbody"):
+            block = getattr(node, part, None)
+            if not isinstance(block, list) or loop not in block:
+                continue
+            found: set[str] = set()
+            known = _follow(block[block.index(loop) + 1 :], set(), found, [])
+            if node is function:
+                return found
+            if isinstance(node, ast.For | ast.While):
+                found |= _read(node)
+            return found | (read_later(function, node) - known)
+    return set()
+
+
+def _read(node: ast.AST) -> set[str]:
+    inner = {
+        name
+        for each in ast.walk(node)
+        if isinstance(each, ast.comprehension)
+        for name in _stored(each.target, [])
+    }
+    found = {
+        each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    }
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    return found - inner
+
+
+def _stored(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
+    if node in apart or isinstance(node, ast.ListComp | ast.DictComp | ast.GeneratorExp):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from _stored(child, apart)
+
+
+def _written(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
+    """Names of what a statement writes to; raises Unclear for what it writes besides."""
+    for each in ast.walk(node) if node not in apart else ():
+        target: ast.expr | None = None
+        if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store):
+            target = each
+        elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+            called = each.value.func
+            name = called.attr if isinstance(called, ast.Attribute) else ""
+            if not name.endswith("_") or name.endswith("__"):
+                raise Unclear(f"the loop runs `{ast.unparse(each)}` for its effect")
+            assert isinstance(called, ast.Attribute)
+            target = called.value
+        if target is None:
+            continue
+        root = target
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            raise Unclear(f"the loop writes to `{ast.unparse(target)}`")
+        yield root.id

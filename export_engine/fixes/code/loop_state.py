@@ -1,0 +1,210 @@
+"""What a loop carries from one iteration to the next, and what it collects."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_indexing import Indexed, indexed
+from export_engine.fixes.code.loop_parts import (
+    Names,
+    assigned,
+    iterated,
+    names_of,
+    read_later,
+    unbound,
+)
+from export_engine.fixes.code.text_edits import Piece, Source
+
+
+class Output(NamedTuple):
+    """What an iteration gives that is collected."""
+
+    name: str
+    """Of its stacked values."""
+    statement: ast.stmt
+    """That collects it."""
+    value: ast.expr
+    into: str
+    """The list, or the preallocated tensor, as an expression."""
+    place: Indexed | None
+    """Where in the tensor; None for a list."""
+
+
+class LoopState:
+    """One loop of a function, understood; Unclear is raised where it cannot be."""
+
+    def __init__(self, source: Source, loop: ast.For, unrolled: bool) -> None:
+        self.source, self.loop = source, loop
+        self.taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+        self.count, self.elements = iterated(source, loop)
+        self.pieces = self._kept_whole()
+        self.outputs = self._outputs()
+        self.names = names_of(loop.body, [each.statement for each in self.outputs])
+        self.before = self._known_before()
+        self.later = read_later(source.function, loop)
+        self.carried, self.last = self._carried(self.names)
+        self.unrolled = unrolled or self._asks_for_first()
+        self._refuse_parameters()
+
+    def free(self, name: str) -> str:
+        """A name like this one that the function does not use."""
+        while name in self.taken:
+            name += "_"
+        return name
+
+    def _kept_whole(self) -> list[Piece]:
+        """Tensors that are unbound before the loop, as tensors that iterate the same."""
+        pieces = []
+        for name in {n.id for n in ast.walk(self.loop.iter) if isinstance(n, ast.Name)}:
+            made = assigned(self.source.function, name)
+            whole = unbound(self.source, made.value) if made is not None else None
+            if made is not None and whole is not None:
+                start, end = self.source.start(made.value), self.source.end(made.value)
+                pieces.append(Piece(start, end, whole))
+        return pieces
+
+    def _outputs(self) -> list[Output]:
+        found: list[Output] = []
+        for each in self.loop.body:
+            into: ast.expr | None = None
+            value: ast.expr | None = None
+            place = None
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+                called = each.value.func
+                appends = isinstance(called, ast.Attribute) and called.attr == "append"
+                if appends and len(each.value.args) == 1 and isinstance(called, ast.Attribute):
+                    into, value = called.value, each.value.args[0]
+            elif isinstance(each, ast.AugAssign) and isinstance(each.value, ast.List):
+                into = each.target if len(each.value.elts) == 1 else None
+                value = each.value.elts[0] if into is not None else None
+            elif isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Subscript):
+                target = each.targets[0]
+                if self.count is not None and len(each.targets) == 1:
+                    place = indexed(self.source, target, self.count.name)
+                if place is not None:
+                    into, value = target.value, each.value
+            if into is None or value is None:
+                continue
+            if not isinstance(into, ast.Name) or any(out.into == into.id for out in found):
+                raise Unclear(f"`{self.source.of(into)}` is collected in several places")
+            name = self.free(f"_out{len(found)}")
+            found.append(Output(name, each, value, into.id, place))
+        inner = [n for each in self.loop.body for n in ast.walk(each)]
+        for out in found:
+            uses = [n for n in inner if isinstance(n, ast.Name) and n.id == out.into]
+            if len(uses) > 1:
+                raise Unclear(f"`{out.into}` is read while it is collected")
+        return found
+
+    def _known_before(self) -> set[str]:
+        given = self.source.function.args
+        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        start = self.loop.lineno
+        return names | {
+            node.id
+            for node in ast.walk(self.source.function)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            if node.lineno < start
+        }
+
+    def _carried(self, names: Names) -> tuple[list[str], list[str]]:
+        """What goes from one iteration to the next, and what only its last value is used of."""
+        targets = {n.id for n in ast.walk(self.loop.target) if isinstance(n, ast.Name)}
+        if targets & (self.later | set(names.bound)):
+            raise Unclear("the loop's own variable is used or bound elsewhere")
+        every = dict.fromkeys([*names.bound, *names.written])
+        carried = [name for name in every if name in names.live]
+        last = [name for name in every if name in self.later and name not in carried]
+        if any(name not in names.certain for name in last):
+            raise Unclear("a value that is used behind the loop is not bound in each iteration")
+        return carried, last
+
+    def _refuse_parameters(self) -> None:
+        given = self.source.function.args
+        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        written = [name for name in self.names.written if name in names]
+        if written:
+            raise Unclear(f"the loop writes to the argument `{written[0]}`")
+        for out in self.outputs:
+            if out.place is None and not _is_empty(self.source, out.into, self.loop):
+                raise Unclear(f"`{out.into}` does not start as an empty list")
+
+    def firsts(self) -> list[ast.Compare]:
+        """Tests whether an iteration is the first."""
+        count = self.count
+        if count is None or count.reverse or count.first is None:
+            return []
+        return [
+            node
+            for each in self.loop.body
+            for node in ast.walk(each)
+            if isinstance(node, ast.Compare)
+            and isinstance(node.left, ast.Name)
+            and node.left.id == count.name
+            and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.Gt)
+            and isinstance(node.comparators[0], ast.Constant)
+            and node.comparators[0].value == count.first
+            and len(node.ops) == 1
+        ]
+
+    def _asks_for_first(self) -> bool:
+        """Whether the first iteration is another: `if t == 0`, or a value that starts as None."""
+        starts = [assigned_before(self.source, self.loop, name) for name in self.carried]
+        plain = any(isinstance(each, ast.Constant) for each in starts)
+        missing = any(name not in self.before for name in self.carried)
+        return plain or missing or bool(self.firsts())
+
+    def rebound(self, name: str) -> float:
+        """The last line of the statement behind the loop that gives a list's name another value."""
+        for block in ast.walk(self.source.function):
+            body = getattr(block, "body", None)
+            if not isinstance(body, list) or self.loop not in body:
+                continue
+            for each in body[body.index(self.loop) + 1 :]:
+                if isinstance(each, ast.Assign) and any(binds(t, name) for t in each.targets):
+                    return each.end_lineno or each.lineno
+        return float("inf")
+
+
+def assigned_before(source: Source, loop: ast.For, name: str) -> ast.expr | None:
+    """The last value that a name is given before a loop; None where it is not a plain one."""
+    found = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Assign)
+        and node.lineno < loop.lineno
+        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno).value if found else None
+
+
+def _is_empty(source: Source, name: str, loop: ast.For) -> bool:
+    """Whether a name is an empty list where a loop begins."""
+    made = assigned_before(source, loop, name)
+    listed = isinstance(made, ast.List) and not made.elts
+    called = isinstance(made, ast.Call) and ast.unparse(made) == "list()"
+    both = assigned(source.function, name)
+    paired = any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Tuple)
+        and isinstance(node.value, ast.Tuple)
+        and any(
+            isinstance(target, ast.Name) and target.id == name and ast.unparse(value) == "[]"
+            for target, value in zip(node.targets[0].elts, node.value.elts, strict=False)
+        )
+        for node in ast.walk(source.function)
+    )
+    uses = [
+        n
+        for n in ast.walk(source.function)
+        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+        if n.lineno < loop.lineno
+    ]
+    return (listed or called or (both is None and paired)) and not uses
+
+
+def binds(target: ast.expr, name: str) -> bool:
+    """Whether a target of an assignment binds a name."""
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(target))

@@ -1,0 +1,334 @@
+"""A Python loop over a dynamic length as `torch._higher_order_ops.scan`.
+
+The body becomes a step: what it carries from one iteration to the next goes in and comes out, what
+it collects in a list or writes into a preallocated tensor comes out stacked.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.if_to_cond import may_be_view
+from export_engine.fixes.code.loop_indexing import elements, indexed, is_full
+from export_engine.fixes.code.loop_parts import Element, loop_at
+from export_engine.fixes.code.loop_state import LoopState, assigned_before, binds
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+
+_IMPORT = "from torch._higher_order_ops.scan import scan as _scan"
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
+
+
+def as_scan(text: str, line: int, *, unrolled: bool = False) -> Rewritten:
+    """The text with the loop at a line as a scan.
+
+    Args:
+        text: of the file.
+        line: of the loop, or of the tensor that it iterates.
+        unrolled: whether the first iteration is run apart, for carried values that are not tensors
+            of one shape and dtype before it.
+
+    Raises:
+        Unclear: what an iteration changes cannot be told, or is not a tensor.
+    """
+    source = Source(text, line)
+    return _Scan(source, loop_at(source, line), unrolled).rewritten()
+
+
+class _Scan(LoopState):
+    """A loop, and the pieces of text that replace it."""
+
+    def rewritten(self) -> Rewritten:
+        """The text with the scan instead of the loop."""
+        source, loop = self.source, self.loop
+        indent = source.indent(loop)
+        inner = indent + "    "
+        self._reads()
+        results = self._results()
+        step, carry, each = self.free("_step"), self.free("_carry"), self.free("_each")
+        first = self.free("_first")
+        body = self._body(inner)
+        carried = self.carried or [self.free("_nothing")]
+        state = _tuple(carried)
+        xs = self.elements or [Element(self.free("_"), self._counted())]
+        head = f"def {step}({carry}, {each}{f', {first}=False' if self.unrolled else ''}):"
+        given = [f"{_tuple(carried)} = {carry}"] if self.carried else []
+        rest = [*(["_"] if self.unrolled else [])]
+        given += [f"{_tuple([x.target for x in xs] + rest)} = {each}"]
+        given += self._copies()
+        back = [self._returned(name) for name in self.carried] or [f"{carry}[0].clone()"]
+        outs = [f"{each.name}" for each in self.outputs] + [f"{name}.clone()" for name in self.last]
+        lines = [f"{indent}{_IMPORT}", "", f"{indent}{head}"]
+        lines += [f"{inner}{each}" for each in given]
+        lines += [body, f"{inner}return {_tuple(back)}, {_tuple(outs)}", ""]
+        call = self._call(step, carried, state, xs, results)
+        lines += [f"{indent}{each}" if each else "" for each in call]
+        lines += [f"{indent}{each}" for each in self._after()]
+        start, end = source.line_start(loop), source.line_end(loop.body[-1])
+        self.pieces.append(Piece(start, end, "\n".join(lines)))
+        self._collected()
+        return source.changed(self.pieces)
+
+    def _reads(self) -> None:
+        """Indexed reads as elements of the scan; recorded as pieces of the body."""
+        self.inside: list[Piece] = []
+        if self.count is None:
+            return
+        index, made = self.count.name, dict[tuple[str, str], str]()
+        covered: set[ast.AST] = set()
+        for node in self._body_nodes():
+            if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+                continue
+            found = indexed(self.source, node, index)
+            if found is None:
+                continue
+            tensor = self.source.of(node.value)
+            roots = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+            if roots & {*self.names.bound, *self.names.written, index}:
+                raise Unclear(f"`{tensor}` changes in the loop")
+            if any(each.into == tensor for each in self.outputs):
+                raise Unclear(f"`{tensor}` is read while it is written")
+            full = is_full(self.source, tensor, found.dim, self.count.stop)
+            xs = elements(tensor, found, self.count, full)
+            name = made.setdefault((tensor, xs), self.free(f"_{_word(tensor)}_{index}"))
+            self.taken.add(name)
+            text = f"{name}.unsqueeze({found.kept})" if found.wide else name
+            text = f"{text}[{found.rest}]" if found.rest else text
+            self.inside.append(Piece(self.source.start(node), self.source.end(node), text))
+            covered |= set(ast.walk(node))
+        self.elements = [*self.elements, *(Element(name, xs) for (_, xs), name in made.items())]
+        if any(
+            isinstance(node, ast.Name) and node.id == index and node not in covered
+            for node in self._body_nodes()
+        ):
+            self.elements.append(Element(index, self._counted()))
+
+    def _body_nodes(self) -> list[ast.AST]:
+        """The nodes of the body, the targets of its outputs left out."""
+        found: list[ast.AST] = []
+        for each in self.loop.body:
+            output = next((out for out in self.outputs if out.statement is each), None)
+            found += ast.walk(output.value if output else each)
+        return [node for node in found if not any(node in ast.walk(t) for t in self.firsts())]
+
+    def _counted(self) -> str:
+        torch, count = self.source.torch, self.count
+        if count is None:
+            return f"{torch}.arange({self.elements[0].tensor}.shape[0])"
+        start = "" if count.first == 0 else f"{count.start}, "
+        made = f"{torch}.arange({start}{count.stop})"
+        return f"{made}.flip(0)" if count.reverse else made
+
+    def _copies(self) -> list[str]:
+        """Copies of what the body writes to, which is the scan's."""
+        made = []
+        for name in self.names.written:
+            start = assigned_before(self.source, self.loop, name)
+            listed = isinstance(start, ast.List | ast.ListComp) or (
+                isinstance(start, ast.BinOp | ast.Call) and "[" in ast.unparse(start)[:1]
+            )
+            called = isinstance(start, ast.Call) and ast.unparse(start.func) == "list"
+            made.append(
+                f"{name} = list({name})" if listed or called else f"{name} = {name}.clone()"
+            )
+        return made
+
+    def _returned(self, name: str) -> str:
+        """A carried value as an iteration gives it: never what it got, nor a view of it."""
+        if name in self.names.written:
+            return name
+        views = any(
+            may_be_view(node.value) and any(binds(target, name) for target in node.targets)
+            for each in self.loop.body
+            for node in ast.walk(each)
+            if isinstance(node, ast.Assign)
+        )
+        return f"{name}.clone()" if views or name not in self.names.certain else name
+
+    def _results(self) -> list[str]:
+        return [each.name for each in self.outputs] + [
+            self.free(f"_last_{name}") for name in self.last
+        ]
+
+    def _body(self, inner: str) -> str:
+        """The loop's body as that of the step, its layout and its comments kept."""
+        source, loop = self.source, self.loop
+        pieces = list(self.inside)
+        for out in self.outputs:
+            start, end = source.start(out.statement), source.end(out.statement)
+            at, stop = source.start(out.value), source.end(out.value)
+            wide = f".squeeze({out.place.kept})" if out.place and out.place.wide else ""
+            copy = ".clone()" if may_be_view(out.value) or wide else ""
+            opening, closing = ("(", f"){wide}{copy}") if wide or copy else ("", "")
+            pieces += [
+                Piece(start, at, f"{out.name} = {opening}"),
+                Piece(stop, end, closing),
+            ]
+        for each in loop.body:
+            for node in ast.walk(each):
+                pieces += self._out_of_place(node)
+        for test in self.firsts():
+            asked = "_first" if isinstance(test.ops[0], ast.Eq) else "not _first"
+            pieces.append(Piece(source.start(test), source.end(test), asked))
+        start, end = source.line_after(loop.iter), source.line_end(loop.body[-1])
+        if any(
+            isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno != node.lineno
+            for each in loop.body
+            for node in ast.walk(each)
+        ):
+            raise Unclear("a string in the loop spans lines")
+        text = source.text
+        for piece in sorted(pieces, reverse=True):
+            text = text[: piece.start] + piece.text + text[piece.end :]
+        grown = sum(len(piece.text) - (piece.end - piece.start) for piece in pieces)
+        deeper = " " * loop.body[0].col_offset
+        lines = text[start : end + grown].split("\n")
+        return "\n".join(
+            inner + each.removeprefix(deeper) if each.strip() else each for each in lines
+        )
+
+    def _out_of_place(self, node: ast.AST) -> list[Piece]:
+        """`h += y` as `h = h + (y)`, for what an iteration got."""
+        if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name):
+            return []
+        if any(out.statement is node for out in self.outputs):
+            return []
+        operator = _OPERATORS.get(type(node.op))
+        if operator is None:
+            raise Unclear(f"`{self.source.of(node)}` changes a value in place")
+        name, source = node.target.id, self.source
+        return [
+            Piece(source.start(node), source.start(node.value), f"{name} = {name} {operator} ("),
+            Piece(source.end(node.value), source.end(node.value), ")"),
+        ]
+
+    def _call(
+        self, step: str, carried: list[str], state: str, xs: list[Element], results: list[str]
+    ) -> list[str]:
+        given = _tuple([each.tensor for each in xs])
+        outs = _tuple(results) if results or self.unrolled else "_"
+        start = state if self.carried else f"({self.source.torch}.zeros(()),)"
+        got = state if self.carried else "_"
+        if not self.unrolled:
+            return [f"{got}, {outs} = _scan({step}, {start}, {given})"]
+        every, following = self.free("_every"), self.free("_next")
+        starts = [self.free(f"_first_{name.strip('_')}") for name in self.carried]
+        outs0 = [f"{name}_first" for name in results]
+        torch = self.source.torch
+        names = [*zip(starts, self.carried, strict=True), *zip(outs0, results, strict=True)]
+        chosen = [f"{torch}.where(_each[-1], {first}, {name})" for first, name in names]
+        made, collected = chosen[: len(starts)], chosen[len(starts) :]
+        return [
+            *(f"{name} = None" for name in self.carried if name not in self.before),
+            f"{every} = {_tuple([each.tensor for each in xs] + [self._is_first(xs)])}",
+            f"{_tuple(starts)}, {_tuple(outs0)} = "
+            f"{step}({start}, tuple(each[0] for each in {every}), True)",
+            "",
+            f"def {following}(_carry, _each):",
+            f"    {got}, {outs} = {step}(_carry, _each)",
+            f"    return {_tuple(made)}, {_tuple(collected)}",
+            "",
+            f"{got}, {outs} = "
+            f"_scan({following}, {_tuple([f'{name}.clone()' for name in starts])}, {every})",
+        ]
+
+    def _is_first(self, xs: list[Element]) -> str:
+        """Whether each element is the first, as a tensor."""
+        count = self.count.length if self.count is not None else f"{xs[0].tensor}.shape[0]"
+        return f"{self.source.torch}.arange({count}) == 0"
+
+    def _after(self) -> list[str]:
+        """Writes what was collected into preallocated tensors, and the last values."""
+        made = []
+        for out in self.outputs:
+            if out.place is None or self.count is None:
+                continue
+            place, count = out.place, self.count
+            stacked = f"{out.name}.flip(0)" if count.reverse else out.name
+            moved = stacked if place.kept == 0 else f"{stacked}.movedim(0, {place.kept})"
+            if count.first is None or count.first + place.offset < 0:
+                raise Unclear(f"`{out.into}` is written before its first element")
+            low = count.first + place.offset
+            high = count.stop if not place.offset else f"{count.stop} + {place.offset}"
+            span = f"{low or ''}:{high}"
+            made.append(f"{out.into}[{place.before}{span}{place.after}] = {moved}")
+        made += [f"{name} = {self.free(f'_last_{name}')}[-1]" for name in self.last]
+        return made
+
+    def _collected(self) -> None:
+        """Uses of the lists behind the loop, as the stacked tensors."""
+        lists = {out.into: out.name for out in self.outputs if out.place is None}
+        last = self.loop.body[-1].end_lineno or 0
+        done: set[ast.AST] = set()
+        nodes = [
+            node
+            for node in ast.walk(self.source.function)
+            if isinstance(node, ast.expr) and node.lineno > last
+        ]
+        ends = {name: self.rebound(name) for name in lists}
+        for node in nodes:
+            known = {name: out for name, out in lists.items() if node.lineno <= ends[name]}
+            made = self._joined(node, known) or _taken(node, known)
+            if made is None:
+                continue
+            self.pieces.append(Piece(self.source.start(node), self.source.end(node), made))
+            done |= set(ast.walk(node))
+        for node in nodes:
+            named = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+            if not named or not isinstance(node, ast.Name) or node in done:
+                continue
+            if node.id in lists and node.lineno <= ends[node.id]:
+                raise Unclear(f"the list `{node.id}` is used in another way than to be stacked")
+
+    def _joined(self, node: ast.AST, lists: dict[str, str]) -> str | None:
+        """`torch.stack(outs, dim=1)` and `torch.cat` of a list that the loop collects."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return None
+        if self.source.of(node.func.value) != self.source.torch or not node.args:
+            return None
+        given, *rest = node.args
+        keywords = {each.arg: each.value for each in node.keywords}
+        name = lists.get(given.id) if isinstance(given, ast.Name) else None
+        if name is None or len(rest) > 1 or not keywords.keys() <= {"dim", "axis"}:
+            return None
+        value = rest[0] if rest else keywords.get("dim", keywords.get("axis"))
+        dim = _number(value)
+        if dim is None:
+            return None
+        if node.func.attr == "stack":
+            return name if dim == 0 else f"{name}.movedim(0, {dim})"
+        if node.func.attr not in ("cat", "concat", "concatenate"):
+            return None
+        if dim < 0:
+            return f"{name}.movedim(0, {dim - 1}).flatten({dim - 1}, {dim})"
+        moved = name if dim == 0 else f"{name}.movedim(0, {dim})"
+        return f"{moved}.flatten({dim}, {dim + 1})"
+
+
+def _taken(node: ast.AST, lists: dict[str, str]) -> str | None:
+    """`outs[-1]` of a list that the loop collects."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return None
+    name, index = lists.get(node.value.id), _number(node.slice)
+    return f"{name}[{index}]" if name is not None and index in (0, -1) else None
+
+
+def _number(node: ast.expr | None) -> int | None:
+    if node is None:
+        return 0
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if type(value) is int else None
+
+
+def _tuple(names: list[str]) -> str:
+    """A tuple of names, to be built or to be unpacked."""
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+
+
+def _word(text: str) -> str:
+    """A part of a name that says which tensor an element is of."""
+    return "".join(each if each.isalnum() else "_" for each in text).strip("_")[:20]

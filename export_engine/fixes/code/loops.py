@@ -1,0 +1,155 @@
+"""Fixes of a Python loop over a dynamic length: as a scan, which is one op for any length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import torch
+
+from export_engine.attempt import (
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    NoFix,
+    Request,
+    text_in_effect,
+    unedited,
+)
+from export_engine.capture import model_kept
+from export_engine.defects import passed_over
+from export_engine.diagnose import SizesViolated, diagnose
+from export_engine.fixes import shapes
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.progress import Progress, Report
+from export_engine.source import Location, code_of
+from export_engine.verify import run
+
+_ON_DATA = (
+    "The loop is not rewritten as a scan: torch's scan must know while tracing whether the length "
+    "is 0, and a length that is computed from data is not known then."
+)
+_COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The scan for a diagnosed loop, or why there is none."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None:
+        return
+    if diagnosis.kind is Kind.LOOP_ON_DATA:
+        yield NoFix(_ON_DATA)
+    if diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return
+    for place in _places(attempt):
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        for unrolled in (False, True):
+            try:
+                made = as_scan(text, line, unrolled=unrolled)
+            except Unclear as reason:
+                if _is_loop(place):
+                    yield NoFix(f"The loop in line {place.line} is not rewritten: {reason}.")
+                break
+            if progress:
+                progress(Progress(0, 0, f"rewriting the loop in line {place.line}", "fix"))
+            edit = Edit(unedited(place.file), text, made.text, (made.function,))
+            found = tried(request, edit)
+            if found is not None and leads_on(found, diagnosis, edit):
+                yield _fix(request, edit, place, diagnosis.stack, found)
+                return
+            bounded = _bounded(found, progress)
+            if bounded is not None:
+                yield _with_bounds(_fix(request, edit, place, diagnosis.stack, None), bounded)
+                return
+            if "_first=False" in made.text or not isinstance(found, Failed):
+                break
+            if diagnose(found).kind is Kind.SHAPES_VIOLATED:
+                break
+
+
+def _bounded(found: object, progress: Report | None) -> Fix | None:
+    """The bounds of sizes with which a scan exports, if it needs any."""
+    if not isinstance(found, Failed):
+        return None
+    explained = replace(found, diagnosis=diagnose(found))
+    if explained.diagnosis is None or explained.diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return None
+    bounds = (each for each in shapes.offered(explained, progress) if each.leads_to is not None)
+    return next((each for each in bounds if not each.lossy), None)
+
+
+def _with_bounds(scan: Fix, bounds: Fix) -> Fix:
+    """Both as one fix: the bounds are about lines that the scan made."""
+    return replace(
+        scan,
+        title=f"{scan.title}, and {bounds.title[:1].lower()}{bounds.title[1:]}",
+        change=lambda request: bounds.change(scan.change(request)),
+        before=bounds.before,
+        after=bounds.after,
+        leads_to=bounds.leads_to,
+    )
+
+
+def _places(attempt: Failed) -> list[Location]:
+    """Lines that may be those of a loop: that of the diagnosis, and of each fixed size."""
+    diagnosis = attempt.diagnosis
+    assert diagnosis is not None
+    stacks = [diagnosis.stack]
+    if isinstance(diagnosis.facts, SizesViolated):
+        stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
+    return list(dict.fromkeys(stack[-1] for stack in stacks if stack))
+
+
+def _is_loop(place: Location) -> bool:
+    code = code_of(place.file)
+    statement = code.statement(place.line) if code is not None else None
+    return type(statement).__name__ == "For"
+
+
+def _fix(
+    request: Request,
+    edit: Edit,
+    place: Location,
+    stack: tuple[Location, ...],
+    found: object,
+) -> Fix:
+    exported = found if isinstance(found, Exported) else None
+    return Fix(
+        kind="code",
+        title=f"Rewrite the loop in line {place.line} as a scan",
+        why="scan keeps one iteration as a subgraph and runs it for each element, so the length "
+        "stays dynamic. " + (_speed(exported) if exported is not None else ""),
+        gives_up=_COSTS,
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=stack,
+        leads_to=exported,
+    )
+
+
+def _speed(exported: Exported) -> str:
+    """How long the program takes on the example, compared with eager; empty where either fails."""
+    request = exported.request
+    if request is None:
+        return ""
+    seconds = []
+    with model_kept(request.target) as restore, torch.no_grad():
+        for target in (request.target, exported.program.module()):
+            try:
+                run(target, request, seed=0)
+                begun = time.perf_counter()
+                run(target, request, seed=0)
+                seconds.append(time.perf_counter() - begun)
+            except Exception as error:  # noqa: BLE001 - whatever a model raises; only a time is lost
+                passed_over(error, "timing a program")
+                return ""
+            finally:
+                restore()
+    eager, program = (f"{1000 * each:.3g} ms" for each in seconds)
+    return f"On the example the program took {program} here, eager {eager}."

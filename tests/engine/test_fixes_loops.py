@@ -1,0 +1,287 @@
+"""Loops over a dynamic length as a scan: each form computes what the loop does."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.utils import _pytree as pytree
+
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.fixes import autofix
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.shapes import Shapes
+
+from .test_fixes_code import defined
+
+FORMS = {
+    "collects": """
+        h = x.new_zeros(x.size(0), 3)
+        outs = []
+        for t in range(x.size(1)):
+            # a step
+            h = torch.tanh(self.up(x[:, t]) + h)  # kept
+            outs.append(h)
+        return torch.stack(outs, dim=1), h
+    """,
+    "tuple_state": """
+        B, T, _ = x.shape
+        state, outs = (x.new_zeros(B, 3), x.new_ones(B, 3)), []
+        for t in range(T):
+            state = (state[0] + x[:, t, :], state[1] * 0.5)
+            outs.append(self.up(state[0]).unsqueeze(1))
+        return torch.cat(outs, 1), state[1]
+    """,
+    "writes_out": """
+        out = torch.zeros_like(x)
+        num = torch.zeros_like(x[:, 0])
+        den = torch.ones_like(x[:, 0])
+        for i in range(x.shape[1]):
+            k = x[:, i].float()
+            out[:, i] = num / den
+            num = num + k
+            den = den * 0.5 + k.exp()
+        return out, num, den
+    """,
+    "zipped": """
+        h = torch.zeros(x.size(0), 3)
+        ys = []
+        for a, b in zip(x.unbind(1), torch.unbind(2 * x, dim=1)):
+            h = h * a + b
+            ys.append(h)
+        ys = torch.stack(ys, -1)
+        return ys
+    """,
+    "enumerated": """
+        h = torch.zeros(3)
+        for n, row in enumerate(x):
+            h = h + row.sum(0) * n
+        return h
+    """,
+    "named_elements": """
+        steps = x.unbind(dim=1)
+        h = torch.zeros(x.size(0), 3)
+        for step in steps:
+            h = h + step
+        return h
+    """,
+    "from_none": """
+        h = None
+        ys = []
+        for t in range(x.shape[1]):
+            if h is None:
+                h = x[:, t]
+            else:
+                h = h * 0.9 + x[:, t] * 0.1
+            ys.append(h)
+        return torch.stack(ys, 1)
+    """,
+    "first_apart": """
+        ys = []
+        for t in range(x.size(1)):
+            if t == 0:
+                h = self.up(x[:, t])
+            else:
+                h = self.up(h) + x[:, t]
+            ys.append(h)
+        return torch.stack(ys, 1)
+    """,
+    "from_zero": """
+        total = 0
+        for t in range(x.shape[1]):
+            total += self.up(x[:, t]).sum(-1) * (t + 1)
+        return total
+    """,
+    "backwards": """
+        out = torch.empty(x.size(0), x.size(1), 3)
+        h = torch.zeros(x.size(0), 3)
+        for t in reversed(range(x.size(1))):
+            h += x[:, t]
+            out[:, t, :] = h
+        return out
+    """,
+    "counts_down": """
+        h = torch.zeros(x.size(0), 3)
+        for t in range(x.size(1) - 1, -1, -1):
+            h = h * 0.5 + x[:, t]
+        return h
+    """,
+    "layers": """
+        hs = [torch.zeros(x.size(0), 3) for _ in range(2)]
+        outs = []
+        for t in range(x.size(1)):
+            each = x[:, t]
+            for n in range(2):
+                hs[n] = torch.tanh(self.up(each) + hs[n])
+                each = hs[n]
+            outs.append(each)
+        return torch.stack(outs, 1), hs[-1]
+    """,
+    "no_state": """
+        outs = []
+        for t in range(x.size(1)):
+            outs += [self.up(x[:, t])]
+        return torch.stack(outs, -1), outs[-1]
+    """,
+    "looks_back": """
+        h = x[:, 0]
+        ys = []
+        for t in range(1, x.size(1)):
+            h = h + x[:, t] * x[:, t - 1]
+            ys.append(h)
+        return torch.stack([*[h], x[:, 0]]), torch.stack(ys, 1)
+    """,
+    "slices": """
+        h = x.new_zeros(x.size(0), 1, 3)
+        outs = []
+        for t in range(x.size(1)):
+            h = torch.tanh(self.up(x[:, t : t + 1, :]) + h)
+            outs.append(h)
+        return torch.cat(outs, dim=1)
+    """,
+    "last_dim": """
+        h = x.new_zeros(x.size(0), x.size(1))
+        out = torch.zeros_like(x)
+        for t in range(x.shape[-1]):
+            h = h + x[..., t]
+            out[..., t] = h
+        return out
+    """,
+    "last_value": """
+        h = x.new_zeros(x.size(0), 3)
+        for t in range(x.size(1)):
+            h = h + x[:, t]
+            y = h * 2
+        return y
+    """,
+}
+
+
+@pytest.fixture
+def plain_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What torch's scan means, without its compiler, so that forms are tried in milliseconds."""
+
+    def scan(step: Callable[..., Any], carry: Any, xs: Any) -> Any:
+        count = pytree.tree_leaves(xs)[0].shape[0]
+        assert all(leaf.shape[0] == count for leaf in pytree.tree_leaves(xs))
+        rounds = []
+        for n in range(count):
+            given = pytree.tree_map(torch.clone, carry)
+            before = pytree.tree_map(torch.clone, given)
+            carry, outs = step(given, pytree.tree_map(lambda leaf, n=n: leaf[n], xs))
+            for mine, theirs in zip(
+                pytree.tree_leaves(given), pytree.tree_leaves(before), strict=True
+            ):
+                assert torch.equal(mine, theirs), "a step changed what it was given"
+            parts = pytree.tree_leaves((carry, outs))
+            assert len({id(part) for part in parts}) == len(parts), "a step gives a value twice"
+            rounds.append(outs)
+        if not rounds:
+            _, empty = step(carry, pytree.tree_map(lambda leaf: leaf.new_zeros(leaf.shape[1:]), xs))
+            return carry, pytree.tree_map(lambda leaf: leaf.new_zeros((0, *leaf.shape)), empty)
+        return carry, pytree.tree_map(lambda *leaves: torch.stack(leaves), *rounds)
+
+    importlib.import_module("torch._higher_order_ops.scan")
+    monkeypatch.setattr(sys.modules["torch._higher_order_ops.scan"], "scan", scan)
+
+
+def line_of_loop(text: str) -> int:
+    return next(n for n, each in enumerate(text.splitlines(), 1) if each.strip()[:4] == "for ")
+
+
+@pytest.mark.usefixtures("plain_scan")
+@pytest.mark.parametrize("form", FORMS)
+def test_a_scan_computes_what_the_loop_does_at_every_length(form: str) -> None:
+    model, text = defined(FORMS[form], f"loops_{form}")
+    made = as_scan(text, line_of_loop(text)).text
+    names: dict[str, Any] = {}
+    exec(compile(made, "scan.py", "exec"), names)
+    other = names["Model"]()
+    other.load_state_dict(model.state_dict())
+    for length in (1, 2, 5) if form != "looks_back" else (2, 3, 5):
+        x = torch.rand(2, length, 3)
+        theirs = x.clone()
+        torch.testing.assert_close(other(x), model(theirs), rtol=0, atol=0)
+        assert torch.equal(x, theirs)
+
+
+def test_comments_and_layout_are_kept() -> None:
+    _, text = defined(FORMS["collects"], "kept_comments")
+    made = as_scan(text, line_of_loop(text)).text
+    assert "            # a step\n" in made
+    assert "h = torch.tanh(self.up(_x_t) + h)  # kept\n" in made
+
+
+KEPT = {
+    "leaves": ("for t in range(n):\n    if t > 3:\n        break\n    h = h + x[:, t]", "break"),
+    "effect": ("for t in range(n):\n    print(t)\n    h = h + x[:, t]", "for its effect"),
+    "prefix": ("for t in range(n):\n    h = h + x[:, :t].sum()", "in another way"),
+    "wraps": ("for t in range(n):\n    h = h + x[:, t - 1]", "before its first"),
+    "steps": ("for t in range(0, n, 2):\n    h = h + x[:, t]", "in steps"),
+    "feeds_back": (
+        "for t in range(n):\n    y[:, t] = y[:, t - 1] + x[:, t]\nh = y",
+        "is read while",
+    ),
+    "attribute": ("for t in range(n):\n    self.h = x[:, t]\n    h = h + self.h", "writes to"),
+    "returned_list": (
+        "outs = []\nfor t in range(n):\n    outs.append(x[:, t])\nh = outs",
+        "stacked",
+    ),
+    "begun_list": (
+        "outs = [h]\nfor t in range(n):\n    outs.append(h)\nh = torch.stack(outs)",
+        "empty",
+    ),
+    "argument": ("for t in range(n):\n    x[:, 0] += 1\n    h = h + x[:, 1]", "argument `x`"),
+    "index_later": ("for t in range(n):\n    h = h + x[:, t]\nh = h + t", "own variable"),
+    "changing": ("for t in range(n):\n    y = y + 1\n    h = h + y[:, t]", "changes in the loop"),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_a_loop_whose_iterations_cannot_be_told_apart_is_kept(case: str) -> None:
+    body, reason = KEPT[case]
+    text = "import torch\ndef f(self, x, n):\n    h = x[:, 0]\n    y = x * 2\n"
+    text += textwrap.indent(body, "    ") + "\n    return h\n"
+    with pytest.raises(Unclear, match=reason):
+        as_scan(text, line_of_loop(text))
+
+
+@pytest.mark.slow
+def test_a_recurrent_loop_exports_with_its_length_dynamic() -> None:
+    model, _ = defined(FORMS["collects"], "exports_loop")
+    request = Request(target=model, args=(torch.rand(2, 4, 3),), shapes=Shapes.parse("x: b, t, _"))
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported), report.sentence
+    (step,) = report.kept
+    assert "as a scan" in step.fix.title
+    assert "rejects a length of 0" in step.fix.gives_up
+    assert "On the example the program took" in step.fix.why
+    program = report.attempt.program.module()
+    for length in (1, 9):
+        x = torch.rand(3, length, 3)
+        torch.testing.assert_close(program(x), model(x))
+
+
+def test_a_loop_of_a_length_from_data_is_kept_and_says_why() -> None:
+    body = "n = x.sum().int().item()\nfor _ in range(n):\n    x = x * 0.5\nreturn x"
+    model, _ = defined(body, "data_loop")
+    report = autofix(Request(target=model, args=(torch.ones(2, 2),)))
+    assert isinstance(report.attempt, Failed)
+    assert any("whether the length is 0" in reason for reason in report.attempt.refusals)
+
+
+@pytest.mark.slow
+def test_a_loop_that_is_kept_says_why() -> None:
+    body = "y = x * 1\nfor t in range(1, x.size(0)):\n    y[t] = y[t - 1] + x[t]\nreturn y"
+    model, _ = defined(body, "kept_loop")
+    report = autofix(
+        Request(target=model, args=(torch.rand(4, 3),), shapes=Shapes.parse("x: t, _"))
+    )
+    assert isinstance(report.attempt, Failed)
+    assert any("The loop in line" in reason for reason in report.attempt.refusals)
