@@ -22,7 +22,13 @@ from export_engine.fixes import (
     shapes,
     specs,
 )
-from export_engine.fixes.code import checks_and_numpy, data_dependent, loops, size_guards
+from export_engine.fixes.code import (
+    checks_and_numpy,
+    data_dependent,
+    loops,
+    size_guards,
+    size_idioms,
+)
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.tested_conditions import tested
 from export_engine.process import answered, raise_if_interrupted, sandbox
@@ -36,12 +42,13 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
+    loops.offered,
+    size_idioms.offered,
     shapes.offered,
     assumptions.offered,
     other_example.offered,
     containers.offered,
     fake_kernels.offered,
-    loops.offered,
     data_dependent.offered,
     checks_and_numpy.offered,
     size_guards.offered,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 import torch
@@ -23,7 +22,7 @@ from export_engine.attempt import (
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated, diagnose
-from export_engine.fixes import shapes
+from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
@@ -63,37 +62,14 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             if found is not None and leads_on(found, diagnosis, edit):
                 yield _fix(request, edit, place, diagnosis.stack, found)
                 return
-            bounded = _bounded(found, progress)
-            if bounded is not None:
-                yield _with_bounds(_fix(request, edit, place, diagnosis.stack, None), bounded)
+            bounds = bounded(found, progress)
+            if bounds is not None:
+                yield with_bounds(_fix(request, edit, place, diagnosis.stack, None), bounds)
                 return
             if "_first=False" in made.text or not isinstance(found, Failed):
                 break
             if diagnose(found).kind is Kind.SHAPES_VIOLATED:
                 break
-
-
-def _bounded(found: object, progress: Report | None) -> Fix | None:
-    """The bounds of sizes with which a scan exports, if it needs any."""
-    if not isinstance(found, Failed):
-        return None
-    explained = replace(found, diagnosis=diagnose(found))
-    if explained.diagnosis is None or explained.diagnosis.kind is not Kind.SHAPES_VIOLATED:
-        return None
-    bounds = (each for each in shapes.offered(explained, progress) if each.leads_to is not None)
-    return next((each for each in bounds if not each.lossy), None)
-
-
-def _with_bounds(scan: Fix, bounds: Fix) -> Fix:
-    """Both as one fix: the bounds are about lines that the scan made."""
-    return replace(
-        scan,
-        title=f"{scan.title}, and {bounds.title[:1].lower()}{bounds.title[1:]}",
-        change=lambda request: bounds.change(scan.change(request)),
-        before=bounds.before,
-        after=bounds.after,
-        leads_to=bounds.leads_to,
-    )
 
 
 def _places(attempt: Failed) -> list[Location]:

@@ -65,7 +65,7 @@ class Source:
         line = node.end_lineno or node.lineno
         return self._starts[line - 1] + len(self._lines[line - 1].rstrip("\r\n"))
 
-    def of(self, node: ast.expr | ast.stmt) -> str:
+    def of(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
         """A node's own text."""
         return self.text[self.start(node) : self.end(node)]
 

@@ -1,0 +1,33 @@
+"""A code fix that exports only within bounds of sizes: both as one fix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from export_engine.attempt import Failed, Fix, Kind
+from export_engine.diagnose import diagnose
+from export_engine.fixes import shapes
+from export_engine.progress import Report
+
+
+def bounded(found: object, progress: Report | None) -> Fix | None:
+    """The bounds of sizes with which an edited model exports, if it needs any."""
+    if not isinstance(found, Failed):
+        return None
+    explained = replace(found, diagnosis=diagnose(found))
+    if explained.diagnosis is None or explained.diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return None
+    bounds = (each for each in shapes.offered(explained, progress) if each.leads_to is not None)
+    return next((each for each in bounds if not each.lossy), None)
+
+
+def with_bounds(edit: Fix, bounds: Fix) -> Fix:
+    """Both as one fix: the bounds are about lines that the edit made."""
+    return replace(
+        edit,
+        title=f"{edit.title}, and {bounds.title[:1].lower()}{bounds.title[1:]}",
+        change=lambda request: bounds.change(edit.change(request)),
+        before=bounds.before,
+        after=bounds.after,
+        leads_to=bounds.leads_to,
+    )

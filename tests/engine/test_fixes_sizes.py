@@ -1,0 +1,71 @@
+"""Python and NumPy around sizes: what makes a plain number of a size, kept symbolic."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.fixes import autofix
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.size_idioms import symbolic
+from export_engine.shapes import Shapes
+
+from .test_fixes_code import defined
+
+HEAD = "import copy\nimport math\nimport numpy as np\nimport torch\n\ndef f(x, n):\n    return "
+IDIOMS = {
+    "math.sqrt(x.size(1))": "torch.sym_sqrt(x.size(1))",
+    "np.sqrt(n * 2)": "torch.sym_sqrt(n * 2)",
+    "int(n * 0.5)": "torch.sym_int(n * 0.5)",
+    "x[:, : int(n)] / float(n)": "x[:, : torch.sym_int(n)] / torch.sym_float(n)",
+    "int(np.ceil(n / 2))": "int(math.ceil(n / 2))",
+    "list(map(int, x.shape))": "list(map(torch.sym_int, x.shape))",
+    "torch.as_tensor(x.shape[-2:])": "torch.tensor([*x.shape[-2:]])",
+    "torch.as_tensor([n, 2])": "torch.tensor([n, 2])",
+    "torch._shape_as_tensor(x)": "torch.tensor([*x.shape])",
+    "copy.deepcopy(x.shape)": "x.shape",
+    "len(x)": "x.shape[0]",
+    "x.view(int(np.prod(x.shape)))": "x.view(int(math.prod(x.shape)))",
+    "isinstance(n, int)": "isinstance(n, (int, torch.SymInt))",
+    "x * math.log(n)": "x * torch.log(torch.tensor(n, dtype=torch.float64))",
+}
+
+
+@pytest.mark.parametrize("before", IDIOMS)
+def test_an_idiom_is_replaced_and_computes_the_same(before: str) -> None:
+    made, names = symbolic(HEAD + before + "\n", {7})
+    assert made.text == HEAD + IDIOMS[before] + "\n"
+    assert names
+    results = []
+    for text in (HEAD + before, made.text):
+        scope: dict[str, object] = {}
+        exec(compile(text, "idiom.py", "exec"), scope)
+        results.append(scope["f"](torch.ones(3, 5), 5))  # type: ignore[operator]
+    mine, theirs = results
+    if isinstance(mine, torch.Tensor):
+        torch.testing.assert_close(mine, theirs)
+    else:
+        assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["x.sum()", "max(n, 2)", "round(n / 2)", "torch.as_tensor(n)", "copy.copy(x)", "f(x, 1)"],
+)
+def test_what_asks_for_no_number_is_kept(code: str) -> None:
+    with pytest.raises(Unclear):
+        symbolic(HEAD + code + "\n", {7})
+
+
+@pytest.mark.slow
+def test_a_size_that_python_makes_a_number_of_stays_dynamic() -> None:
+    body = "n = int(x.size(1) * 0.5)\nk = float(x.size(1))\nreturn x[:, :n] / k"
+    model, _ = defined(body, "number_of_size")
+    shapes = Shapes.parse("x: b, t, _")
+    report = autofix(Request(target=model, args=(torch.rand(3, 5, 4),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "symbolic" in report.kept[0].fix.title
+    for length in (4, 11):
+        x = torch.rand(2, length, 4)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
