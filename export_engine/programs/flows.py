@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from export_engine.programs.component import Component, Link
-from export_engine.record import Flow, Seam, split_path
+from export_engine.programs.component import Component, Given, Link
+from export_engine.record import Flow, Seam, ValueType, split_path
 
 _CACHE = re.compile(r"cache|past|(^|_)kv(_|$)|key_values?|(?<!hidden_)states?(_|$)", re.IGNORECASE)
 _SAYS_NOTHING = {"new", "next", "present", "past", "updated", "out", "output", "prev", "previous"}
@@ -61,7 +61,7 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
         known = (given.path, taken.path) in seen
         if number in done or not (known or _same(given.path, taken.path, own)):
             continue
-        if not known and given.node in passed:
+        if not known and (given.node in passed or _other_place(given, taking.type_of(taken), own)):
             continue
         done.add(number)
         passed.add(given.node)
@@ -80,6 +80,16 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
             )
         )
     return sorted(flows, key=lambda each: each.input)
+
+
+def _other_place(given: Given, taken: ValueType, own: bool) -> bool:
+    """Whether two tensors have one number in their containers, and are plainly not the same.
+
+    A cache may hold counters before its first call, and keys and values in their places after it.
+    """
+    numbered = given.path.rpartition(".")[2].isdigit()
+    ranks = len(given.type.shape) != len(taken.shape)
+    return numbered and ranks and (own or given.type.dtype != taken.dtype)
 
 
 def _states(giving: Component, taking: Component) -> list[Flow]:

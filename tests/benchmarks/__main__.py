@@ -27,6 +27,7 @@ BENCHMARKS = (
     "fixing",
     "reported_failures",
     "running",
+    "generating",
     "house",
 )
 

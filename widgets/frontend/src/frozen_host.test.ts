@@ -21,6 +21,7 @@ const FROZEN: Frozen = {
   codes: [[{ lines: [], nodes: [4] }]],
   diffs: [[null]],
   texts: [[null]],
+  programs: null,
   pages: {
     EX201: { code: "EX201", title: "Baked", means: "", cure: "", why: "", lines: [] },
   },

@@ -284,6 +284,8 @@ export class RecordBuilder {
       left_out: [],
       timeline: [],
       probe: { inputs: [], rules: [], outputs: [] },
+      values: null,
+      pairs: null,
       level: null,
       findings: [],
       not_looked_for: [],
