@@ -29,6 +29,10 @@ _DOING = {
 }
 
 
+_KNOWN = {"failure": "", "found": "Found: "}
+"""What stays on show, above the line, until the result."""
+
+
 class ProgressLine:
     """Shows how far tracing is, and then, in the same place, the result.
 
@@ -49,6 +53,8 @@ class ProgressLine:
         self._started = time.monotonic()
         self._last = self._started + QUIET_SECONDS - EVERY_SECONDS
         self._id: str | None = None
+        self._known: list[str] = []
+        """The diagnosis, and the fixes found so far."""
         self._drawing = threading.Lock()
         self._timer = threading.Timer(QUIET_SECONDS, self._begin)
         self._timer.daemon = True
@@ -57,6 +63,9 @@ class ProgressLine:
 
     def __call__(self, progress: Progress) -> None:
         """Takes note of progress; draws at most ten times a second."""
+        if progress.what in _KNOWN:
+            self._known.append(f"{_KNOWN[progress.what]}{progress.label}")
+            self._last = 0.0  # shown at once
         now = time.monotonic()
         if not self._live or now - self._last < EVERY_SECONDS:
             return
@@ -64,10 +73,18 @@ class ProgressLine:
         where = progress.label or "the model itself"
         count = f"{progress.what} {progress.done} of {progress.total}: " if progress.total else ""
         doing = _DOING.get(progress.what, "Exporting")
-        text = f"{doing} {self._title}: {count}{where} ({now - self._started:.0f} s)"
+        doing = "Looking for fixes of" if progress.what in _KNOWN else doing
+        where = "" if progress.what in _KNOWN else f": {count}{where}"
+        text = f"{doing} {self._title}{where} ({now - self._started:.0f} s)"
         share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""
+        known = "".join(f"<div>{escaped(each)}</div>" for each in self._known)
         with self._drawing:
-            self._put({"text/plain": text, "text/html": f"{_bar(share)} {escaped(text)}"})
+            self._put(
+                {
+                    "text/plain": "\n".join([*self._known, text]),
+                    "text/html": f"{known}{_bar(share)} {escaped(text)}",
+                }
+            )
 
     def stop(self) -> None:
         """Shows no more progress."""

@@ -112,7 +112,7 @@ def _in_order(problems: Sequence[Problem]) -> list[Problem]:
     order = ("zero-one", "fixed", "multiple", "range", "equal", "derived", "tied")
 
     def rank(problem: Problem) -> tuple[int, int, str]:
-        line = problem.stack[-1].line if problem.stack else 0
+        line = problem.stack[-1].line if problem.stack else _LAST
         return order.index(problem.kind), line, problem.text
 
     return sorted(problems, key=rank)
@@ -203,6 +203,12 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     return (f": the code relies on {problem.condition}" if relied else ""), why, span
 
 
+def is_unrolled(stack: Stack) -> bool:
+    """Whether a line runs a loop, which tracing unrolls in either mode."""
+    code = code_of(stack[-1].file) if stack else None
+    return code is not None and _loop_of(code.statement(stack[-1].line)) is not None
+
+
 def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
     """The loop that a line runs."""
     if isinstance(statement, ast.For):
@@ -224,6 +230,8 @@ def _says_it_again(problem: Problem) -> bool:
     return problem.kind == "fixed" and problem.condition == f"{name_of(dim)} == {dim.example}"
 
 
+_LAST = 1 << 30
+"""After every line: a problem without a line names none."""
 _PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from export_engine.attempt import Exported, Failed, Fix, Kind, Option
+from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 
@@ -29,6 +30,8 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
+    if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
+        return  # no option lets a loop run on
     for option, (title, why, gives_up) in _OPTIONS.items():
         if option in request.options:
             continue

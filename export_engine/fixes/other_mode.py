@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Exported, Failed, Fix, Kind
+from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind
+from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
+from export_engine.source import code_of
 
 _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
 """What the modes have in common."""
@@ -16,6 +19,10 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     """The other mode, tried."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind in _ABOUT_SIZES:
+        return
+    if not request.strict and _asked_by_python(diagnosis):
+        return
+    if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
         return
     other = request.with_changes(strict=not request.strict)
     if progress:
@@ -44,6 +51,15 @@ _WHY = {
     "gets past this line.",
     "non-strict": "Non-strict mode runs your Python with fake tensors, and gets past this line.",
 }
+
+
+def _asked_by_python(diagnosis: Diagnosis) -> bool:
+    """Whether a statement of Python's depends on data: strict mode cannot trace that either."""
+    if diagnosis.kind not in (Kind.BRANCH_ON_DATA, Kind.LOOP_ON_DATA) or not diagnosis.stack:
+        return False
+    code = code_of(diagnosis.stack[-1].file)
+    statement = code.statement(diagnosis.stack[-1].line) if code else None
+    return isinstance(statement, ast.If | ast.While | ast.For)
 
 
 def _given_up(found: Exported, verdict: str) -> str:

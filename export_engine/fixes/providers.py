@@ -8,6 +8,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import PurePath
 
 from export_engine.attempt import Failed, Fix, NoFix
 from export_engine.defects import passed_over, passing_over
@@ -32,7 +33,7 @@ from export_engine.fixes.code import (
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.tested_conditions import tested
 from export_engine.process import answered, raise_if_interrupted, sandbox
-from export_engine.progress import Report
+from export_engine.progress import Progress, Report
 from export_engine.torch_internals import counters_kept
 
 __all__ = ["explain"]
@@ -66,11 +67,11 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     """The attempt with its diagnosis and its fixes, lossless ones first.
 
     The frames of its error are read once, here; the traceback stays as text. Interrupted while
-    looking for fixes, it gives the diagnosis alone.
+    looking for fixes, it gives those that were found by then.
 
     Args:
         attempt: a failure.
-        progress: called while fixes are tried.
+        progress: called with the diagnosis, while fixes are tried, and with each that is found.
     """
     explained = replace(attempt, diagnosis=attempt.diagnosis or diagnose(attempt))
     found: list[Fix | NoFix] = []
@@ -82,18 +83,30 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
                 explained = replace(explained, diagnosis=diagnosis)
             with passing_over("trying a condition on the model"):
                 explained = replace(explained, diagnosis=tested(explained))
+            if progress:
+                progress(Progress(0, 0, _said(explained), "failure"))
             if runs:
                 _search(explained, progress, found)
-        fixes = sorted((each for each in found if isinstance(each, Fix)), key=_given_up)
     except KeyboardInterrupt:
         answered()
-        fixes = []
+    fixes = sorted((each for each in found if isinstance(each, Fix)), key=_given_up)
     reasons = [each.reason for each in found if isinstance(each, NoFix)]
     text = attempt.traceback or "".join(traceback.format_exception(attempt.error))
     _drop_frames(attempt.error)
     return replace(
         explained, fixes=tuple(fixes), refusals=tuple(dict.fromkeys(reasons)), traceback=text
     )
+
+
+def _said(attempt: Failed) -> str:
+    """The diagnosis in a line: the sentence, and where."""
+    diagnosis = attempt.diagnosis
+    assert diagnosis is not None
+    if not diagnosis.stack:
+        return diagnosis.sentence
+    file, line, _ = diagnosis.stack[-1]
+    cells = attempt.request.cells if attempt.request else {}
+    return f"{diagnosis.sentence} ({cells.get(file) or PurePath(file).name}, line {line})"
 
 
 def _given_up(fix: Fix) -> tuple[bool, bool]:
@@ -139,7 +152,10 @@ def _ask(
     raise_if_interrupted()
     before = len(found)
     try:
-        found.extend(provider(attempt, progress))
+        for each in provider(attempt, progress):
+            found.append(each)
+            if progress and isinstance(each, Fix):
+                progress(Progress(0, 0, each.title, "found"))
     except Exception as error:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
         passed_over(error, "looking for fixes")
         found[before:] = [each for each in found[before:] if isinstance(each, NoFix)]

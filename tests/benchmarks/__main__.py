@@ -26,6 +26,7 @@ BENCHMARKS = (
     "memory",
     "fixing",
     "reported_failures",
+    "failure_cost",
     "running",
     "generating",
     "house",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import linecache
 import sysconfig
+from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
@@ -20,8 +21,9 @@ from export_engine.describe.eager_check import check_sentence
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.plain_breaks import is_plain, plain_break
 from export_engine.exportdb import graph_break_pages
-from export_engine.fixes import automatic, explain, try_fixes
+from export_engine.fixes import automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
+from export_engine.progress import Progress
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
 from export_engine.source import Location, in_the_model
@@ -320,6 +322,27 @@ def test_what_torch_names_has_its_kind(error_type: str, kind: FailureKind) -> No
     found = diagnose(attempt)
     assert found.kind is kind
     assert found.sentence == "torch.export refuses this call: It does not fit."
+
+
+def test_the_sentence_comes_before_fixes_and_stop_keeps_those_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[Progress] = []
+
+    def one(_: Failed, __: Any) -> Iterator[Fix]:
+        yield Fix(kind="mode", title="The first", change=lambda request: request)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(providers, "PROVIDERS", (one,))
+    attempt = capture(
+        Request(target=CountsRows(), args=(torch.ones(9),), shapes=Shapes.parse("x: rows"))
+    )
+    assert isinstance(attempt, Failed)
+    found = explain(attempt, told.append)
+    assert [fix.title for fix in found.fixes] == ["The first"]
+    assert [each.what for each in told] == ["failure", "found"]
+    assert "`len(x)` makes a plain number of it. (test_true_sentences.py, line " in told[0].label
+    assert told[1].label == "The first"
 
 
 class Squares(nn.Module):
