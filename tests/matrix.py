@@ -3,11 +3,13 @@
     python -m tests.matrix 2.15.0             # one torch, one line of result
     python -m tests.matrix newest             # the newest that is supported
     python -m tests.matrix --all --write      # all that are supported, into the README's table
+    python -m tests.matrix 2.14.1 --write -- fast
     python -m tests.matrix "torch @ file:///torch-2.16.0.dev-cp311.whl" -- -m "not slow"
 
-What follows `--` goes to pytest; without it, all tests but the browser's run. An environment is
-made once, below `.venv-torch`, with the package's wheel in it; tests are run from a copy of
-`tests/`, so that what is tested is what is installed. The line names what the torch lacks.
+What follows `--` goes to pytest, or is `fast` or `slow`; without it, all tests but the browser's
+run. An environment is made once, below `.venv-torch`, with the package's wheel in it; what the
+tests need besides is what this environment has, where the Python is the same. Tests are run from a
+copy of `tests/`, so that what is tested is what is installed. The line names what the torch lacks.
 """
 
 from __future__ import annotations
@@ -22,14 +24,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+import tomllib
 from pathlib import Path
-from typing import NamedTuple
+
+from tests.matrix_table import ALL, HEAD, SUITES, SUPPORTED, Result, with_results
+from tests.shared_packages import share
 
 ROOT = Path(__file__).parents[1]
 HOMES = ROOT / ".venv-torch"
 README = ROOT / "README.md"
-SUPPORTED = ("2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BOUND_TO_TORCH = ("torch", "torchao", "executorch", "pytorch_tokenizers", "coremltools")
 """Packages of `constraints.txt` that come in a version for one torch alone."""
@@ -51,8 +54,6 @@ TESTED_WITH = (
     "transformers",
 )
 """What the tests need; those of backends that are not here are skipped, and say so."""
-NEEDS_THE_CLONE = ("tests/test_wheel.py", "tests/test_house.py", "tests/browser")
-"""They check the sources and the page, which no torch changes."""
 READ_BY_TESTS = (
     "tests",
     "notebooks",
@@ -63,54 +64,8 @@ READ_BY_TESTS = (
     "constraints.txt",
     "pyproject.toml",
 )
+IN_PARALLEL = ("-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
 SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
-
-
-class Result(NamedTuple):
-    """What came of one environment."""
-
-    torch: str
-    python: str
-    ran: str
-    passed: int
-    failed: int
-    left_out: str
-    """What this torch lacks, and how many tests were skipped, with the reasons; or why none ran."""
-    date: str = ""
-    """When it ran: `2026-11-22`."""
-    lacks: int = 0
-    """How many private names of torch's are missing that something needs."""
-
-    def row(self) -> str:
-        """A row of the README's table."""
-        tests = f"{self.passed:,} of {self.passed + self.failed:,}" if self.ran else "none"
-        ran = f"`{self.ran}`" if self.ran.startswith("-") else self.ran
-        cells = (self.torch, self.python, ran, tests, self.left_out, self.date)
-        return f"| {' | '.join(each.replace('|', '/') or '–' for each in cells)} |"
-
-    @property
-    def ok(self) -> bool:
-        """Whether tests ran, none failed, and this torch has all that we need of it."""
-        return self.passed > 0 and self.failed == 0 and not self.lacks
-
-
-HEAD = "| torch | Python | ran | passed | left out | on |\n|---|---|---|---|---|---|"
-
-
-def with_results(readme: str, results: Sequence[Result]) -> str:
-    """The README with rows of its table replaced, or added; only what is supported has one."""
-    start = readme.index(HEAD) + len(HEAD) + 1
-    end = readme.index("\n\n", start)
-    rows = {_key(row): row for row in readme[start:end].splitlines()}
-    rows |= {_key(each.row()): each.row() for each in results if each.torch in SUPPORTED}
-    order = sorted(rows, key=lambda key: [int(number) for number in re.findall(r"\d+", str(key))])
-    return readme[:start] + "\n".join(rows[key] for key in order) + readme[end:]
-
-
-def _key(row: str) -> tuple[str, str]:
-    """The torch and the Python of a row."""
-    _, torch, python, *_ = row.split("|")
-    return torch.strip(), python.strip()
 
 
 def main() -> int:
@@ -123,6 +78,11 @@ def main() -> int:
     parser.add_argument("--python", action="append", default=[], help="3.12, or a path")
     parser.add_argument("--index", help="where pip finds it: the index of torch's nightly builds")
     parser.add_argument("--write", action="store_true", help="put it into the README's table")
+    parser.add_argument(
+        "--if-installable",
+        action="store_true",
+        help="succeed where pip does not give this torch: what failed is a test, or nothing",
+    )
     parser.add_argument("--remove", action="store_true", help="delete each environment afterwards")
     ours, theirs = _split(sys.argv[1:])
     asked = parser.parse_args(ours)
@@ -143,8 +103,9 @@ def main() -> int:
     if asked.write:
         text = README.read_text(encoding="utf-8")
         README.write_text(with_results(text, results), encoding="utf-8")
-    wrong = [each for each in results if each.ran and not each.ok]
-    return 1 if wrong or not any(each.ok for each in results) else 0
+    if any(each.ran and not each.ok for each in results):
+        return 1
+    return 0 if asked.if_installable or any(each.ok for each in results) else 1
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -177,6 +138,7 @@ def tested(torch: str, python: str, index: str | None, pytest: list[str], remove
     finally:
         if remove:
             shutil.rmtree(home, ignore_errors=True)
+            shutil.rmtree(_links(home), ignore_errors=True)
 
 
 def interpreter(python: str) -> str | None:
@@ -207,11 +169,18 @@ def _tested(
     )
     missing = lacking(home)
     passed, failed, skipped = run_tests(home, pytest)
-    ran = shlex.join(pytest) if pytest else "all but the page's"
+    ran = _suite(pytest) or shlex.join(pytest)
     version = said.strip().partition("+")[0]
     left_out = "; ".join(filter(None, [*(each.rstrip(".") for each in missing), skipped]))
     today = dt.datetime.now(dt.UTC).date().isoformat()
     return Result(version, python, ran, passed, failed, left_out, today, len(missing))
+
+
+def _suite(pytest: list[str]) -> str:
+    """The name of what runs, if it has one."""
+    if not pytest:
+        return ALL
+    return pytest[0] if len(pytest) == 1 and pytest[0] in SUITES else ""
 
 
 def lacking(home: Path) -> list[str]:
@@ -228,12 +197,25 @@ def install(home: Path, command: str, torch: str, index: str | None) -> None:
     wanted = torch if re.search(r"[^\w.+]", torch) or not torch[0].isdigit() else f"torch=={torch}"
     where = ["--pre", "--extra-index-url", index] if index else []
     pip = [home / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    _run(*pip, "--no-cache-dir", *where, wanted)
-    with tempfile.TemporaryDirectory() as folder:
-        constraints = Path(folder, "constraints.txt")
-        constraints.write_text("\n".join(_constraints()), encoding="utf-8")
-        _run(*pip, "-c", constraints, "numpy", *TESTED_WITH)
+    # Compiling all of torch takes longer than compiling what is imported.
+    _run(*pip, "--no-cache-dir", "--no-compile", *where, wanted)
+    if not share(home, _links(home), ["numpy", *TESTED_WITH, *_needs()], BOUND_TO_TORCH):
+        with tempfile.TemporaryDirectory() as folder:
+            constraints = Path(folder, "constraints.txt")
+            constraints.write_text("\n".join(_constraints()), encoding="utf-8")
+            _run(*pip, "--no-compile", "-c", constraints, "numpy", *TESTED_WITH)
     (home / ".made").touch()
+
+
+def _links(home: Path) -> Path:
+    """The folder of the packages that an environment shares."""
+    return home.with_name(f"shared-{home.name}")
+
+
+def _needs() -> list[str]:
+    """What the package itself needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(project["project"]["dependencies"])
 
 
 def _constraints() -> list[str]:
@@ -258,10 +240,10 @@ def run_tests(home: Path, pytest: list[str]) -> tuple[int, int, str]:
         copy = Path(folder)
         for name in READ_BY_TESTS:
             _copy(ROOT / name, copy / name)
-        given = pytest or ["-m", "not browser", *(f"--ignore={each}" for each in NEEDS_THE_CLONE)]
+        given = SUITES.get(_suite(pytest), pytest)
         done = subprocess.run(
-            [home / "bin" / "python", "-m", "pytest", "-q", "-n", "2", "-rsfE", "--tb=short",
-             "-p", "no:cacheprovider", *given],
+            [home / "bin" / "python", "-m", "pytest", "-q", *IN_PARALLEL,
+             "-rsfE", "--tb=short", "-p", "no:cacheprovider", *given],
             cwd=copy, capture_output=True, text=True, check=False,
             env=_environment(home),
         )  # fmt: skip

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests import matrix
+from tests.matrix_table import HEAD, SUPPORTED, Result, with_results
+from tests.shared_packages import share
 
 README = matrix.README.read_text(encoding="utf-8")
 
 
 def table(readme: str) -> list[str]:
-    head, _, rows = readme.partition(f"{matrix.HEAD}\n")
+    head, _, rows = readme.partition(f"{HEAD}\n")
     assert head
     return rows.split("\n\n")[0].splitlines()
 
@@ -24,32 +26,62 @@ def table(readme: str) -> list[str]:
 def test_the_readme_has_the_table_of_all_that_is_supported() -> None:
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table(README)]
 
-    assert list(dict.fromkeys(row[0] for row in rows)) == list(matrix.SUPPORTED)
-    assert [row[1] for row in rows if row[0] == matrix.SUPPORTED[-1]] == list(matrix.PYTHONS)
+    assert list(dict.fromkeys(row[0] for row in rows)) == list(SUPPORTED)
+    assert [row[1] for row in rows if row[0] == SUPPORTED[-1]] == list(matrix.PYTHONS)
     for _, _, ran, passed, left_out, date in rows:
         assert re.fullmatch(r"[\d,]+ of [\d,]+", passed) or (passed, ran) == ("none", "–")
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", date) or (passed == "none" and left_out != "–")
 
 
-def test_the_command_writes_its_results_into_the_table() -> None:
-    before = [row for row in table(README) if "| 2.14.1 | 3.11 |" not in row]
-    mine = matrix.Result("2.14.1", "3.11", '-m "not slow"', 812, 3, "", "2026-12-01")
-    nightly = mine._replace(torch="2.16.0.dev20261201")
-    after = matrix.with_results(README, [mine, nightly])
+RAN = Result("2.14.1", "3.11", "fast", 812, 3, "", "2026-12-01")
+NONE = Result("2.14.1", "3.12", "", 0, 0, "there is no Python 3.12 on this machine")
+ANOTHER = RAN._replace(torch="2.15.0", python="3.13", ran="-m 'not slow' tests/engine")
 
-    row = '| 2.14.1 | 3.11 | `-m "not slow"` | 812 of 815 | – | 2026-12-01 |'
-    assert sorted(table(after)) == sorted([*before, row])
-    assert [each.split("|")[1] for each in table(after)] == [
-        each.split("|")[1] for each in table(README)
-    ]
-    assert after.partition(matrix.HEAD)[0] == README.partition(matrix.HEAD)[0]
-    assert after.endswith(README.partition(matrix.HEAD)[2].partition("\n\n")[2])
-    assert matrix.with_results(after, [mine]) == after
+
+def written(*results: Result) -> list[str]:
+    """A table of nothing, and then of these, one run after the other."""
+    readme = f"before\n{HEAD}\n{RAN._replace(torch='2.11.0').row()}\n\nafter | all\n"
+    for each in results:
+        readme = with_results(readme, [each])
+    before, _, rest = readme.partition(f"{HEAD}\n{RAN._replace(torch='2.11.0').row()}\n")
+    rows, _, after = rest.partition("\n\n") if rest[0] == "|" else ("", "", rest[1:])
+    assert (before, after) == ("before\n", "after | all\n")
+    return rows.splitlines()
+
+
+def test_single_runs_are_rows_of_one_table() -> None:
+    slow, all_ran = RAN._replace(ran="slow"), RAN._replace(ran=matrix.ALL, passed=900)
+    again = RAN._replace(passed=815, failed=0)
+
+    assert written(slow, ANOTHER, RAN) == [RAN.row(), slow.row(), ANOTHER.row()]
+    assert written(RAN, slow, again) == [again.row(), slow.row()]
+    assert written(RAN, slow, all_ran) == [all_ran.row()]
+    assert written(RAN) == ["| 2.14.1 | 3.11 | fast | 812 of 815 | – | 2026-12-01 |"]
+
+
+def test_a_torch_that_could_not_be_had_takes_no_result_away() -> None:
+    lost = RAN._replace(
+        ran="", passed=0, failed=0, left_out="it could not be installed: no", date=""
+    )
+    nightly = RAN._replace(torch="2.16.0.dev20261201")
+
+    assert written(NONE, RAN, lost, nightly) == [RAN.row(), NONE.row()]
+    assert written(NONE, RAN._replace(python="3.12")) == [RAN._replace(python="3.12").row()]
+
+
+def test_the_command_writes_into_the_readme() -> None:
+    mine = RAN._replace(ran=matrix.ALL)
+    after = with_results(README, [mine])
+
+    assert mine.row() in table(after)
+    assert after.partition(HEAD)[0] == README.partition(HEAD)[0]
+    assert after.endswith(README.partition(HEAD)[2].partition("\n\n")[2])
+    assert with_results(after, [mine]) == after
 
 
 def test_a_row_says_what_ran_and_what_was_left_out() -> None:
-    done = matrix.Result("2.15.0", "3.11", "all", 1190, 0, "5: no NVIDIA GPU", "2026-12-01")
-    none = matrix.Result("2.15.0", "3.14", "", 0, 0, "there is no Python 3.14 on this machine")
+    done = Result("2.15.0", "3.11", "all", 1190, 0, "5: no NVIDIA GPU", "2026-12-01")
+    none = Result("2.15.0", "3.14", "", 0, 0, "there is no Python 3.14 on this machine")
 
     assert done.ok
     assert done.row() == (
@@ -99,6 +131,60 @@ def test_results_are_read_off_pytest(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         3,
         "5: torch sees no NVIDIA GPU here; 2: openvino is not installed",
     )
+
+
+def test_a_named_suite_is_what_the_row_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text('#!/bin/sh\nfor each; do echo "SKIPPED [1] a.py:1: $each"; done\n')
+    python.chmod(0o755)
+
+    assert "1: not slow and not browser; 1: --ignore=" in matrix.run_tests(tmp_path, ["fast"])[2]
+    assert "1: slow and not browser; 1: --ignore=" in matrix.run_tests(tmp_path, ["slow"])[2]
+    assert "not browser" not in matrix.run_tests(tmp_path, ["tests/engine"])[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "passed", "failed", "code"),
+    [
+        ([], 0, 0, 1),
+        (["--if-installable"], 0, 0, 0),
+        (["--if-installable"], 9, 1, 1),
+        (["--if-installable"], 9, 0, 0),
+    ],
+)
+def test_a_torch_that_is_not_to_be_had_may_pass_and_a_test_that_fails_may_not(
+    monkeypatch: pytest.MonkeyPatch, option: list[str], passed: int, failed: int, code: int
+) -> None:
+    result = Result("2.15.0", "3.11", "fast" if passed else "", passed, failed, "")
+    monkeypatch.setattr(matrix, "tested", lambda *_: result)
+    monkeypatch.setattr(sys, "argv", ["matrix", "newest", *option])
+
+    assert matrix.main() == code
+
+
+@pytest.mark.slow
+def test_an_environment_of_the_same_python_finds_what_is_here_but_for_torch(tmp_path: Path) -> None:
+    home, links = tmp_path / "home", tmp_path / "links"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    here = {each.name for each in Path(sysconfig.get_path("purelib")).iterdir()}
+
+    assert share(home, links, ["libcst", "pytest-xdist[psutil]"], ["psutil", "torch"])
+    for code, works in [("import libcst, xdist, yaml, pytest", True), ("import psutil", False)]:
+        ran = subprocess.run([home / "bin" / "python", "-I", "-c", code], check=False)
+        assert (ran.returncode == 0) is works
+    assert not {"torch", "psutil", "numpy"} & {each.name for each in links.iterdir()}
+    assert {each.name for each in Path(sysconfig.get_path("purelib")).iterdir()} == here
+
+
+def test_what_is_not_here_is_not_shared(tmp_path: Path) -> None:
+    site = tmp_path / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
+    assert not share(tmp_path, tmp_path / "links", ["pytest"], [])
+    site.mkdir(parents=True)
+    assert not share(tmp_path, tmp_path / "links", ["no-such-package-as-this"], [])
+    assert not list(site.iterdir())
 
 
 def test_the_constraints_leave_torch_to_the_command() -> None:
