@@ -1,7 +1,9 @@
 """Setups: registrations that a call needs to export: a container's class, a fake kernel.
 
 torch keeps them for the whole process. A failed capture undoes its own; a successful one keeps
-them, since its program cannot be called without.
+a container's, since its program cannot be called without. A fake kernel of an op that was made with
+`torch.library.Library` ends with the library that registered it: what traces a program again, as
+decomposing does, installs the setups again.
 """
 
 from __future__ import annotations

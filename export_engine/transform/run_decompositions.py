@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced
+from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced, installed
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox
@@ -55,7 +55,8 @@ def decompose(
         if progress:
             progress(Progress(min(done, passes * total), passes * total, name, "op"))
 
-    with sandbox(), quiet(), counted_nodes(count):
+    setups = exported.request.setups if exported.request else ()
+    with sandbox(), quiet(), installed(setups), counted_nodes(count):
         try:
             program = exported.program.run_decompositions(functions)
         except Exception as error:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.attempt import DecompositionTable, Exported, Request
+from export_engine.attempt import DecompositionTable, Exported, Request, installed
 from export_engine.capture import in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
@@ -37,6 +37,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         counters_kept(),
         in_eval_mode(called, wanted),
         quiet(),
+        installed(request.setups if request else ()),
         model_kept(called) as subject.restore,
     ):
         yield subject

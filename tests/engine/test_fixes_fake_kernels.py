@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch.library import Library
 
+from explorer import explore
 from export_engine.attempt import Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
@@ -263,3 +264,14 @@ def test_an_op_made_by_custom_op_gives_back_what_was_tried() -> None:
     take_back()
 
     failed(op, torch.randn(3, 4))
+
+
+def test_what_traces_the_program_again_has_the_kernel_too(define: Callable[..., Any]) -> None:
+    op = define("(Tensor x) -> Tensor", lambda x: x * 2)
+    ex = explore(lambda x: op(x) + 1, (torch.randn(2, 3),), dynamic_shapes="x: batch, _")
+    assert not ex.ok
+    ex.apply(0)
+
+    assert [each.name for each in ex.verify(sizes=2).guarantees if each.verdict == "broken"] == []
+    ex.decompose()
+    assert ex.ok
