@@ -144,6 +144,12 @@ CLEANUP = Capability(
     "strict",
     takes="self",
 )
+RESET = Capability(
+    "torch._dynamo.reset",
+    "A strict export makes torch.compile compile again what it had compiled.",
+    "strict",
+    takes="",
+)
 OBSERVED = Capability(
     "torch._dynamo.exc.ObservedException.__init__",
     "In strict mode, an error of the model's own may have no line.",

@@ -29,6 +29,8 @@ def dynamo_leftovers_freed() -> Iterator[None]:
         hooks.enter_context(hooked(torch_has.INSTALL_GLOBAL, lambda o: _noting(o, globals_of)))
         hooks.enter_context(hooked(torch_has.CHECK_FUNCTIONS, _emptied_on_failure))
         hooks.enter_context(hooked(torch_has.BRANCH_BACKEND, lambda o: _with_own_modes(o, modes)))
+        if compiled:
+            hooks.enter_context(hooked(torch_has.RESET, _kept_from))
         try:
             yield
         finally:
@@ -38,6 +40,11 @@ def dynamo_leftovers_freed() -> Iterator[None]:
             _reset({id(code) for code in compiled})
             for each in backends.keys() - known:
                 del backends[each]
+
+
+def _kept_from(_: Any) -> Any:
+    """A strict export resets Dynamo first; what the user compiled would be compiled again."""
+    return lambda: None
 
 
 def _noting(original: Any, globals_of: dict[int, list[Callable[[], None]]]) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Request
+from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.torch_internals.patching import replaced
 
@@ -44,7 +44,8 @@ def test_no_compiled_code_is_left(strict: bool) -> None:
     assert len(eval_frame.cached_backends) <= backends
 
 
-def test_what_the_user_compiled_is_not_compiled_again() -> None:
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_the_user_compiled_is_not_compiled_again(strict: bool) -> None:
     compiled = 0
 
     def backend(graph: Any, _: Any) -> Any:
@@ -56,10 +57,16 @@ def test_what_the_user_compiled_is_not_compiled_again() -> None:
     def own(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
+    model = Conditional()
+    compiled_model = torch.compile(model, backend=backend)
     own(torch.ones(2))
-    capture(Request(target=Conditional(), args=(torch.ones(2),)))
+    compiled_model(torch.ones(2))
+    before = compiled
+    found = capture(Request(target=model, args=(torch.ones(2),), strict=strict))
+    assert isinstance(found, Exported)
     own(torch.ones(2))
-    assert compiled == 1
+    compiled_model(torch.ones(2))
+    assert compiled == before
 
 
 def test_a_module_imported_during_a_replacement_has_the_original(
