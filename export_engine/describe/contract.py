@@ -9,6 +9,7 @@ import msgspec
 from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
+from export_engine.describe.assumptions import BY_SHAPES, is_assumed
 from export_engine.describe.bounds import bounds_of
 from export_engine.describe.signature_places import symbol_places
 from export_engine.describe.symbol_names import Symbols
@@ -85,6 +86,7 @@ def describe_guards(
     stacks: Stacks,
     places: Mapping[str, InputPlace],
     signature: Signature,
+    shapes: Shapes | None,
 ) -> list[Guard]:
     """The guards with their lines and effects.
 
@@ -95,6 +97,7 @@ def describe_guards(
         stacks: of the Record.
         places: per torch's name of a symbol, the input dim it was made for.
         signature: of the program.
+        shapes: what was asked for.
     """
     entries = {entry.path: number for number, entry in enumerate(signature.inputs) if entry.path}
     ranges = {str(key) for key in program.range_constraints} if program else set()
@@ -114,7 +117,7 @@ def describe_guards(
                 len(same),
                 effect,
                 result,
-                same[0].asked_by,
+                BY_SHAPES if is_assumed(same[0], shapes, symbols) else same[0].asked_by,
                 sorted({entries[each.path] for each in about if each and each.path in entries}),
             )
         )

@@ -57,7 +57,7 @@ def describe_contract(
     """
     recorded = Guards(attempt.recording)
     born = birth_dims(attempt.recording.births, paths)
-    guards = describe_guards(program, recorded, symbols, stacks, born, signature)
+    guards = describe_guards(program, recorded, symbols, stacks, born, signature, shapes)
     sizes = CallSizes(program, paths, symbols) if program is not None else None
     timeline = describe_timeline(attempt, symbols, stacks, recorded, guards)
     described = describe_symbols(program, attempt, signature, symbols, values, stacks)

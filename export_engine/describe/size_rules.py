@@ -7,7 +7,7 @@ that travel with the program, and its own asserts about sizes.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -63,7 +63,8 @@ def describe_probe(
     asked = [*_guarded(program, sizes), *asserts]
     rules = contract_rules(sizes, symbols, asked)
     known = {tuple(rule.formula): number for number, rule in enumerate(rules) if rule.formula}
-    origin = _Origins(attempt, sizes, groups)
+    least = {number: symbol.lower or 0 for number, symbol in enumerate(symbols)}
+    origin = _Origins(attempt, sizes, groups, least)
     linked: set[int] = set()
     for rule in asked:
         guard = origin.of(rule.formula)
@@ -71,7 +72,7 @@ def describe_probe(
         same = known.get(tuple(rule.formula), known.get(_turned(rule.formula)))
         if same is None:
             as_asked = guard >= 0 and rule in asserts
-            text = guards[guard].text if as_asked else rule.text
+            text = min(guards[guard].text, rule.text, key=len) if as_asked else rule.text
             rules.append(_with_origin(rule, guard, guards, text))
         elif guard >= 0:
             rules[same] = _with_origin(rules[same], guard, guards, rules[same].text)
@@ -134,9 +135,13 @@ class _Origins:
     """
 
     def __init__(
-        self, attempt: Attempt, sizes: CallSizes, groups: Sequence[Sequence[RecordedGuard]]
+        self,
+        attempt: Attempt,
+        sizes: CallSizes,
+        groups: Sequence[Sequence[RecordedGuard]],
+        least: Mapping[int, int],
     ) -> None:
-        self._samples = _samples(sizes.inputs)
+        self._samples = [*_samples(sizes.inputs), *_smallest(sizes.inputs, least)]
         self._forms: dict[tuple[Any, ...], int] = {}
         self._senses: dict[tuple[bool | None, ...], int] = {}
         births = attempt.recording.births
@@ -178,6 +183,16 @@ def _samples(inputs: Sequence[SizeInput]) -> list[list[int]]:
         _sampled(inputs, {each: numbers.choice(_TRIED) for each in symbols}, numbers)
         for _ in range(_SAMPLES)
     ]
+
+
+def _smallest(inputs: Sequence[SizeInput], least: Mapping[int, int]) -> Iterator[list[int]]:
+    """Samples of 0 and 1, for each symbol that may be as small: `batch != 0`."""
+    symbols = sorted({each.symbol for each in inputs if each.symbol >= 0})
+    for symbol in symbols:
+        for size in range(least.get(symbol, 2), 2):
+            yield sizes_of_symbols(
+                Probe(list(inputs), [], []), dict.fromkeys(symbols, 16) | {symbol: size}
+            )
 
 
 _TRIED = (2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128, 512, 1024)

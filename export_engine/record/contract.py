@@ -99,7 +99,8 @@ class Guard(msgspec.Struct, frozen=True):
     result: str = ""
     """The resulting fact: `batch in [2, 16]`, `y.shape[0] = seq`."""
     asked_by: str = ""
-    """The op that asked, `aten.matmul.default`, or `torch._check`; empty for the code itself."""
+    """The op that asked, `aten.matmul.default`, or `torch._check`; `dynamic_shapes` for an
+    assumption of the Shapes; empty for the code itself."""
     inputs: list[int] = []
     """The inputs whose sizes it involves; into the signature's inputs."""
 

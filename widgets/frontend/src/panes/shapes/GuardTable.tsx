@@ -153,6 +153,7 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
     concerns(program, guard, store.lit.value) ? "tx-lit" : "",
   ];
   const asserted = guard.kind === "runtime_assert";
+  const assumed = guard.asked_by === "dynamic_shapes";
   return (
     <tr
       class={classes.join(" ").trim()}
@@ -162,6 +163,11 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
         <span class="tx-mono">
           <ConditionText program={program} text={guard.text} symbols={guard.symbols} />
         </span>
+        {assumed && (
+          <span class="tx-tag" title="The shapes say so, and the program asserts it on each call">
+            assumption
+          </span>
+        )}
         {guard.count > 1 && (
           <span class="tx-lead" title={`Asked ${guard.count} times`}>
             {" "}
@@ -183,8 +189,9 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
         </div>
       </td>
       <td class="tx-asked">
-        {frame ? <LineLink store={store} program={program} stack={guard.stack} /> : "—"}
-        {guard.asked_by && <div class="tx-lead">{capped(guard.asked_by, 80)}</div>}
+        {frame && <LineLink store={store} program={program} stack={guard.stack} />}
+        {!frame && (assumed ? "the shapes" : "—")}
+        {guard.asked_by && !assumed && <div class="tx-lead">{capped(guard.asked_by, 80)}</div>}
       </td>
     </tr>
   );
