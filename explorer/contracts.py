@@ -11,7 +11,9 @@ from explorer.rendering.escape import escaped
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
+    from explorer.session import Session
     from export_engine.diff import Rejection
+    from export_engine.progress import Report
     from export_engine.record import Record
 
 _OF_CHECKS = ("aten._assert", "aten.sym_", "torch.sym_", "operator.")
@@ -94,6 +96,27 @@ class ContractComparison:
             bundle["text/plain"] = str(self)
             return shown
         return {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+
+
+def compare_contracts(
+    session: Session, number: int, progress: Report | None = None
+) -> tuple[int, ContractComparison]:
+    """Exports the call of an attempt in the other form, and compares both programs.
+
+    Args:
+        session: which gets the other attempt; what is current stays so.
+        number: of the attempt, which exported.
+        progress: called while it runs.
+
+    Returns:
+        The other attempt's number, and the comparison.
+
+    Raises:
+        FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    other = session.convert(number, progress)
+    return other, ContractComparison(session.entries[number], session.entries[other])
 
 
 def _form(record: Record) -> str:

@@ -360,13 +360,10 @@ class Exploration:
             FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.contracts import ContractComparison
+        from explorer.contracts import compare_contracts
 
         self._need("program")
-        own = self.session.current
-        other = self.session.convert(own, progress)
-        self.session.use(own)
-        return ContractComparison(self.session.entries[own], self.session.entries[other])
+        return compare_contracts(self.session, self.session.current, progress)[1]
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

@@ -175,6 +175,12 @@ class MessageHandlers:
     def _decompose(self, asked: m.TableChoice) -> m.NewAttempt:
         return m.NewAttempt(self._session.decompose(asked.attempt, asked.table, self._report))
 
+    def _contracts(self, asked: m.OfAttempt) -> m.ContractsCompared:
+        from explorer.contracts import compare_contracts
+
+        other, compared = compare_contracts(self._session, asked.attempt, self._report)
+        return m.ContractsCompared(other, compared.comparison is not None, str(compared).split("\n"))
+
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)
 

@@ -186,10 +186,10 @@ class Session:
         """Exports the call of an attempt with its shapes in the other form: Dims or a ShapesSpec.
 
         Returns:
-            The new attempt's number; an equal earlier one is reused. It is current if it exported.
+            The new attempt's number; an equal earlier one is reused. What is current stays so.
 
         Raises:
-            FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
+            FixError: it has no program, the other form cannot say the shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from export_engine.attempt import Failed
@@ -197,7 +197,7 @@ class Session:
         from export_engine.shapes import forms, shapes_of
         from export_engine.torch_internals import missing_shapes_spec
 
-        request = self.attempt(number, "convert").request
+        request = self.exported(number, "convert", progress).request
         shapes = shapes_of(request) if request else None
         if request is None or shapes is None:
             raise FixError("This attempt has no dynamic shapes to convert.")
@@ -207,12 +207,11 @@ class Session:
         step = f"As {others[0].name}: {others[0].shapes}"
         for known, entry in enumerate(self._entries):
             if (entry.parent, entry.step) == (number, step):
-                self.use(known)
                 return known
         found = try_request(request.with_changes(shapes=others[0].shapes), progress)
         if isinstance(found, Failed):
             found = explain(found, progress)
-        return self._add([(found, step)], number)
+        return self._add([(found, step)], number, use=False)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program, and adds them to its Record.
@@ -334,7 +333,7 @@ class Session:
         self._entries[number] = self._entries[number].changed(**found)
         self._tell()
 
-    def _add(self, made: list[tuple[Attempt, str]], parent: int) -> int:
+    def _add(self, made: list[tuple[Attempt, str]], parent: int, *, use: bool = True) -> int:
         """Appends a chain of attempts, each with what was done; the last may become current."""
         new: list[Entry] = []
         for attempt, step in made:
@@ -343,7 +342,7 @@ class Session:
             parent = len(self._entries) + len(new)
             new.append(entry)
         self._entries.extend(new)
-        if self._entries[parent].ok or not self.entry.ok:
+        if use and (self._entries[parent].ok or not self.entry.ok):
             self.current = parent
         self._use(parent)
         self._tell()

@@ -151,6 +151,14 @@ class Autofixed(NewAttempt):
     """What was applied, as a sentence."""
 
 
+class ContractsCompared(NewAttempt):
+    """The attempt at the same call in the other form of shapes."""
+
+    exported: bool
+    lines: list[str]
+    """How both contracts differ, as text."""
+
+
 class Sentence(Struct):
     """A message for the user; may be empty."""
 
@@ -323,6 +331,12 @@ ASKS = {
         TensorRequest, TensorSlice, "A part of what an op gave; the program runs again.", acts=True
     ),
     "decompose": Message(TableChoice, NewAttempt, "Decomposes the program by a table.", acts=True),
+    "contracts": Message(
+        OfAttempt,
+        ContractsCompared,
+        "Exports the call with its shapes in the other form, Dims or a ShapesSpec, and compares.",
+        acts=True,
+    ),
     "trust": Message(
         OfAttempt, None, "Trusts an opened file: its program is made, running its code.", acts=True
     ),

@@ -5,6 +5,8 @@ Works on any ExportedProgram, also one loaded from a file that lacks stacks, sco
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 import torch
 from torch.export import ExportedProgram
@@ -33,7 +35,7 @@ from export_engine.record import (
     count_ops,
     with_groups,
 )
-from export_engine.shapes import Shapes, ShapesError, symbol_names
+from export_engine.shapes import Shapes, ShapesError, other_form, symbol_names
 from export_engine.torch_internals import Area, left_out
 
 
@@ -72,6 +74,7 @@ def describe(attempt: Attempt) -> Record:
         mode=attempt.mode,  # type: ignore[arg-type]
         verdict=_verdict(attempt, graphs, contract.symbols, failure),
         shapes=_shapes_text(attempt),
+        other_form=_other_form(attempt),
         torch_version=str(torch.__version__),
         timing=Timing(attempt.seconds) if attempt.request else None,
         warnings=attempt.warnings,
@@ -166,6 +169,12 @@ def _shapes(attempt: Attempt) -> Shapes | None:
 def _shapes_text(attempt: Attempt) -> str:
     shapes = _shapes(attempt)
     return str(shapes) if shapes is not None else ""
+
+
+def _other_form(attempt: Attempt) -> Literal["", "Dims", "ShapesSpec"]:
+    exported = isinstance(attempt, Exported) and attempt.level is None
+    shapes = _shapes(attempt) if exported else None
+    return (other_form(shapes) or "") if shapes is not None else ""
 
 
 def _verdict(

@@ -55,6 +55,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One line: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
     shapes: str
     """The dynamic shapes asked for, in the short language."""
+    other_form: Literal["", "Dims", "ShapesSpec"] = ""
+    """For an export that asked for dynamic shapes: the other form of shapes that this torch has."""
     torch_version: str
     timing: Timing | None = None
     warnings: list[str] = []

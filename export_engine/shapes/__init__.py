@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.both_forms import FormName as FormName
     from export_engine.shapes.both_forms import form_of as form_of
     from export_engine.shapes.both_forms import forms as forms
+    from export_engine.shapes.both_forms import other_form as other_form
     from export_engine.shapes.differences import AssumptionChange as AssumptionChange
     from export_engine.shapes.differences import BoundsChange as BoundsChange
     from export_engine.shapes.differences import Change as Change

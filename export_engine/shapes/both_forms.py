@@ -31,6 +31,13 @@ def form_of(shapes: Shapes) -> FormName:
     return "ShapesSpec" if shapes.unbacked else "Dims"
 
 
+def other_form(shapes: Shapes) -> FormName | None:
+    """The form that shapes are not in; None if this torch does not have it."""
+    if shapes.unbacked:
+        return "Dims"
+    return None if missing_shapes_spec() else "ShapesSpec"
+
+
 def forms(
     shapes: Shapes, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Form]:

@@ -11,8 +11,10 @@ from torch import nn
 import explorer
 from explorer import command_line
 from explorer.contracts import ContractComparison
+from explorer.message_handlers import MessageHandlers
 from export_engine.diff import rejected_differently
 from export_engine.torch_internals import missing_shapes_spec
+from widgets import Refusal
 
 needs_spec = pytest.mark.skipif(
     bool(missing_shapes_spec()), reason="torch exports a ShapesSpec from 2.14 on"
@@ -63,6 +65,36 @@ def test_ranges_and_rejections_of_both_forms_are_compared() -> None:
 
 
 @needs_spec
+def test_the_page_compares_the_contracts_and_stays_at_its_attempt() -> None:
+    exploration = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, 16*_seq")
+    handlers = MessageHandlers(exploration.session)
+    told = []
+    exploration.session.watch(lambda: told.append(exploration.session.current))
+    (answer, _) = handlers("contracts", {"attempt": 0})
+    assert (answer["attempt"], answer["exported"]) == (1, True)
+    assert answer["lines"] == str(exploration.compare_contracts()).split("\n")
+    assert set(told) == {0}
+    exploration.decompose()
+    with pytest.raises(Refusal, match="There is no attempt 9"):
+        handlers("contracts", {"attempt": 9})
+
+
+@needs_spec
+def test_the_view_knows_the_other_form() -> None:
+    def other(shapes: str | None) -> str:
+        return explorer.explore(Summed(), ARGS, dynamic_shapes=shapes).record.other_form
+
+    assert [other("x: batch, _"), other("x: batch, _; unbacked"), other(None)] == [
+        "ShapesSpec",
+        "Dims",
+        "",
+    ]
+    exploration = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _")
+    exploration.decompose()
+    assert exploration.record.other_form == ""
+
+
+@needs_spec
 def test_a_form_in_which_the_call_does_not_export_says_why() -> None:
     exploration, found = compared(Branch(), "x: a, b")
     assert found.comparison is None
@@ -100,3 +132,6 @@ def test_an_older_torch_says_what_is_missing() -> None:
     exploration = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _")
     with pytest.raises(explorer.FixError, match="ShapesSpec needs torch 2"):
         exploration.compare_contracts()
+    with pytest.raises(Refusal, match="ShapesSpec needs torch 2"):
+        MessageHandlers(exploration.session)("contracts", {"attempt": 0})
+    assert exploration.record.other_form == ""

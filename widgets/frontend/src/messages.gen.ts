@@ -166,6 +166,12 @@ export interface Sentence {
   sentence: string;
 }
 
+export interface ContractsCompared {
+  attempt: number;
+  exported: boolean;
+  lines: string[];
+}
+
 export interface CaseList {
   cases: ExportCase[];
   torch: string;
@@ -220,6 +226,8 @@ export interface Asks {
   tensor: { request: TensorRequest; reply: TensorSlice };
   /** Decomposes the program by a table. */
   decompose: { request: TableChoice; reply: NewAttempt };
+  /** Exports the call with its shapes in the other form, Dims or a ShapesSpec, and compares. */
+  contracts: { request: OfAttempt; reply: ContractsCompared };
   /** Trusts an opened file: its program is made, running its code. */
   trust: { request: OfAttempt; reply: null };
   /** Makes an attempt the one that the kernel holds: `ex.program`. */

@@ -81,6 +81,7 @@ test.each([
   ["profile", (store: Store) => store.profile("cpu", null)],
   ["decompose", (store: Store) => store.decompose("core")],
   ["autofix", (store: Store) => store.autofix()],
+  ["contracts", (store: Store) => store.contracts()],
 ] as const)("%s is of the attempt on screen, while another is on its way", async (kind, act) => {
   const { host, store } = await showing([head(-1), head(0)]);
   void store.show(1);

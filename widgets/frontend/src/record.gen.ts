@@ -413,6 +413,7 @@ export interface Record {
   mode: "loaded" | "non-strict" | "strict";
   verdict: string;
   shapes: string;
+  other_form: "" | "Dims" | "ShapesSpec";
   torch_version: string;
   timing: Timing | null;
   warnings: string[];

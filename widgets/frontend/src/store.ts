@@ -256,6 +256,20 @@ export class Store extends Looking {
     });
   }
 
+  /**
+   * Exports the call on screen with its shapes in the other form, and says how both contracts
+   * differ; null where it came to nothing.
+   */
+  async contracts(): Promise<Asks["contracts"]["reply"] | null> {
+    const attempt = this.current.peek();
+    const form = this.program.peek()?.record.other_form;
+    const found: Asks["contracts"]["reply"][] = [];
+    await this.act(`Exporting with ${form === "Dims" ? "Dims" : "a ShapesSpec"}`, async () => {
+      found.push(await this.host.ask("contracts", { attempt }));
+    });
+    return found[0] ?? null;
+  }
+
   /** Makes an attempt the one that the kernel holds. */
   use(attempt: number): Promise<void> {
     return this.act("Going back", async () => {

@@ -16,7 +16,16 @@ export interface Answers {
   setups?: Setups;
   /** What an action answers; a string refuses it. Without it, it never ends. */
   action?: (
-    kind: "trust" | "apply" | "autofix" | "use" | "verify" | "decompose" | "run" | "profile",
+    kind:
+      | "trust"
+      | "apply"
+      | "autofix"
+      | "use"
+      | "verify"
+      | "decompose"
+      | "contracts"
+      | "run"
+      | "profile",
     request: object,
   ) => object | null | string;
   live?: boolean;
@@ -96,6 +105,7 @@ export class FakeHost implements Host {
       kind === "use" ||
       kind === "verify" ||
       kind === "decompose" ||
+      kind === "contracts" ||
       kind === "run" ||
       kind === "profile"
     ) {

@@ -277,6 +277,7 @@ export class RecordBuilder {
       mode: "non-strict",
       verdict: "exported",
       shapes: "",
+      other_form: "",
       torch_version: "2.13.0",
       sources_inside: false,
       timing: null,

@@ -3,6 +3,7 @@
 import type { Program } from "../../program";
 import type { Store } from "../../store";
 import { Empty } from "../parts/parts";
+import { Contracts } from "./Contracts";
 import { GuardTable } from "./GuardTable";
 import { Probe } from "./Probe";
 import { SymbolTable } from "./SymbolTable";
@@ -28,6 +29,7 @@ export function Shapes({ store, program }: Props) {
         ) : (
           <SymbolTable store={store} program={program} />
         )}
+        <Contracts key={`contracts ${key}`} store={store} program={program} />
         <Probe key={`probe ${key}`} store={store} program={program} />
         {guards.length > 0 && <GuardTable key={`guards ${key}`} store={store} program={program} />}
         {guards.length === 0 && symbols.length > 0 && (

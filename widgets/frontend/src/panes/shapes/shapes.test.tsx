@@ -2,7 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 import type { Bound, Record } from "../../record.gen";
-import { storeOf } from "../../testing/fake_host";
+import { type FakeHost, storeOf } from "../../testing/fake_host";
 import { tracedRecord } from "../../testing/models";
 import { at, freshPage, page } from "../../testing/page";
 import { guardOf } from "../../testing/records";
@@ -38,6 +38,28 @@ test("each end of a range says where it comes from", async () => {
   await act(() => upper?.querySelector("button")?.click());
   expect(store.place.value).toEqual({ file: 0, line: 4 });
   expect(store.selection.value).toEqual({ kind: "none" });
+});
+
+test("a call is compared with itself under the other form of shapes, where torch has it", async () => {
+  const answer = { attempt: 1, exported: true, lines: ["Same ops.", `  ${MARKUP}`] };
+  const given = async (record: Record, live = true) => {
+    const { store, program } = storeOf(record, { record, live, action: () => answer });
+    await act(async () =>
+      render(<Shapes key={record.title} store={store} program={program} />, page),
+    );
+    return store;
+  };
+  await given(contract());
+  expect(page.querySelector("[data-testid=contracts]")).toBeNull();
+  await given(contract({ other_form: "ShapesSpec" }), false);
+  expect(page.querySelector("[data-testid=contracts]")).toBeNull();
+  const store = await given(contract({ other_form: "ShapesSpec", title: "another" }));
+  const button = at("contracts").querySelector("button");
+  expect(button?.textContent).toBe("Compare with a ShapesSpec");
+  await act(async () => button?.click());
+  expect((store.host as FakeHost).asked).toEqual(["contracts"]);
+  expect(at("contracts").querySelector("pre")?.textContent).toBe(answer.lines.join("\n"));
+  expect(at("contracts").querySelectorAll("button")[1]?.textContent).toBe("Both graphs");
 });
 
 test("an unbacked size of an input is not said to come from data", async () => {
