@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from explorer.view import View
     from explorer.vs_compile import CompileComparison, compare_with_compile
     from export_engine.progress import Progress as Progress
+    from export_engine.shapes import Shapes, ShapesError
 
 __all__ = [
     "CodePage",
@@ -53,6 +54,8 @@ __all__ = [
     "Library",
     "NotTrusted",
     "Programs",
+    "Shapes",
+    "ShapesError",
     "View",
     "backends",
     "compare_with_compile",
@@ -97,14 +100,16 @@ _HOMES = {
     "load": "loading",
     "observing": "observing",
 }
+_OF_THE_ENGINE = {"Shapes": "export_engine.shapes", "ShapesError": "export_engine.shapes"}
 
 
 def __getattr__(name: str) -> Any:
     if name == "exportdb":
         return import_module(f"{__name__}.exportdb")
-    if name not in _HOMES:
+    home = f"{__name__}.{_HOMES[name]}" if name in _HOMES else _OF_THE_ENGINE.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 
