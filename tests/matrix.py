@@ -64,6 +64,8 @@ READ_BY_TESTS = (
     "constraints.txt",
     "pyproject.toml",
 )
+INSTALL_SECONDS = 900
+"""How long pip may take for torch."""
 IN_PARALLEL = ("-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
 SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
 
@@ -103,6 +105,9 @@ def main() -> int:
     if asked.write:
         text = README.read_text(encoding="utf-8")
         README.write_text(with_results(text, results), encoding="utf-8")
+    for each in results:
+        if not each.ran:
+            sys.stderr.write(f"Nothing ran on torch {each.torch}: {each.left_out}\n")
     if any(each.ran and not each.ok for each in results):
         return 1
     return 0 if asked.if_installable or any(each.ok for each in results) else 1
@@ -131,6 +136,9 @@ def tested(torch: str, python: str, index: str | None, pytest: list[str], remove
     home = HOMES / re.sub(r"[^\w.]+", "-", f"{torch}-{python}")
     try:
         return _tested(home, command, torch, python, index, pytest)
+    except subprocess.TimeoutExpired:
+        said = f"it could not be installed within {INSTALL_SECONDS / 60:.0f} minutes"
+        return Result(torch, python, "", 0, 0, said)
     except subprocess.CalledProcessError as error:
         said = (error.stderr or error.stdout or "").strip().splitlines()
         why = next((line for line in said if line.startswith("ERROR")), said[-1] if said else "")
@@ -198,7 +206,7 @@ def install(home: Path, command: str, torch: str, index: str | None) -> None:
     where = ["--pre", "--extra-index-url", index] if index else []
     pip = [home / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     # Compiling all of torch takes longer than compiling what is imported.
-    _run(*pip, "--no-cache-dir", "--no-compile", *where, wanted)
+    _run(*pip, "--no-cache-dir", "--no-compile", *where, wanted, timeout=INSTALL_SECONDS)
     if not share(home, _links(home), ["numpy", *TESTED_WITH, *_needs()], BOUND_TO_TORCH):
         with tempfile.TemporaryDirectory() as folder:
             constraints = Path(folder, "constraints.txt")
@@ -279,9 +287,10 @@ def _left_out(output: str) -> str:
     return "; ".join(f"{number}: {reason}" for reason, number in reasons.items())
 
 
-def _run(*command: object, cwd: Path | None = None) -> str:
+def _run(*command: object, cwd: Path | None = None, timeout: float | None = None) -> str:
+    words = [str(each) for each in command]
     return subprocess.run(
-        [str(each) for each in command], cwd=cwd, capture_output=True, text=True, check=True
+        words, cwd=cwd, capture_output=True, text=True, check=True, timeout=timeout
     ).stdout
 
 

@@ -112,6 +112,9 @@ def test_a_torch_that_cannot_be_installed_is_a_row_that_says_so(
 
     assert found.left_out.startswith("it could not be installed: ERROR")
     assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(matrix, "INSTALL_SECONDS", 0.01)
+    late = matrix.tested(nowhere, sys.executable, None, [], remove=True)
+    assert late.left_out == "it could not be installed within 0 minutes"
 
 
 def test_results_are_read_off_pytest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
