@@ -58,6 +58,8 @@ READ_BY_TESTS = (
     "tests",
     "notebooks",
     "widgets/frontend/src",
+    "widgets/frontend/package-lock.json",
+    "hatch_build.py",
     "README.md",
     "CONTRIBUTING.md",
     "Makefile",
@@ -207,7 +209,9 @@ def install(home: Path, command: str, torch: str, index: str | None) -> None:
     pip = [home / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     # Compiling all of torch takes longer than compiling what is imported.
     _run(*pip, "--no-cache-dir", "--no-compile", *where, wanted, timeout=INSTALL_SECONDS)
-    if not share(home, _links(home), ["numpy", *TESTED_WITH, *_needs()], BOUND_TO_TORCH):
+    if not share(
+        home, _links(home) / "site-packages", ["numpy", *TESTED_WITH, *_needs()], BOUND_TO_TORCH
+    ):
         with tempfile.TemporaryDirectory() as folder:
             constraints = Path(folder, "constraints.txt")
             constraints.write_text("\n".join(_constraints()), encoding="utf-8")
