@@ -66,7 +66,7 @@ READ_BY_TESTS = (
     "constraints.txt",
     "pyproject.toml",
 )
-INSTALL_SECONDS = 900
+INSTALL_SECONDS = 600
 """How long pip may take for torch."""
 IN_PARALLEL = ("-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
 SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
@@ -139,8 +139,8 @@ def tested(torch: str, python: str, index: str | None, pytest: list[str], remove
     try:
         return _tested(home, command, torch, python, index, pytest)
     except subprocess.TimeoutExpired:
-        said = f"it could not be installed within {INSTALL_SECONDS / 60:.0f} minutes"
-        return Result(torch, python, "", 0, 0, said)
+        why = f"it could not be installed within {INSTALL_SECONDS / 60:.0f} minutes"
+        return Result(torch, python, "", 0, 0, why)
     except subprocess.CalledProcessError as error:
         said = (error.stderr or error.stdout or "").strip().splitlines()
         why = next((line for line in said if line.startswith("ERROR")), said[-1] if said else "")

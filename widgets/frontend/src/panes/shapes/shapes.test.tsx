@@ -56,7 +56,10 @@ test("a call is compared with itself under the other form of shapes, where torch
   const store = await given(contract({ other_form: "ShapesSpec", title: "another" }));
   const button = at("contracts").querySelector("button");
   expect(button?.textContent).toBe("Compare with a ShapesSpec");
-  await act(async () => button?.click());
+  await act(async () => {
+    button?.click();
+    await new Promise((done) => setTimeout(done));
+  });
   expect((store.host as FakeHost).asked).toEqual(["contracts"]);
   expect(at("contracts").querySelector("pre")?.textContent).toBe(answer.lines.join("\n"));
   expect(at("contracts").querySelectorAll("button")[1]?.textContent).toBe("Both graphs");
