@@ -179,7 +179,8 @@ class MessageHandlers:
         from explorer.contracts import compare_contracts
 
         other, compared = compare_contracts(self._session, asked.attempt, self._report)
-        return m.ContractsCompared(other, compared.comparison is not None, str(compared).split("\n"))
+        exported = compared.comparison is not None
+        return m.ContractsCompared(other, exported, str(compared).split("\n"))
 
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)

@@ -189,7 +189,8 @@ class Session:
             The new attempt's number; an equal earlier one is reused. What is current stays so.
 
         Raises:
-            FixError: it has no program, the other form cannot say the shapes, or this torch has no ShapesSpec.
+            FixError: it has no program, the other form cannot say the shapes, or this torch has no
+                ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from export_engine.attempt import Failed

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from export_engine.describe.symbols import Symbols
+from export_engine.describe.symbol_names import Symbols
 from export_engine.shapes import Expression as SizeExpression
 from export_engine.shapes import Operation, Relation, Shapes
 from export_engine.trace import RecordedGuard
