@@ -1,27 +1,16 @@
-"""One call exported with Dims and with a ShapesSpec: which ops, ranges and rejections differ."""
+"""The comparison of one call under Dims and under a ShapesSpec, as it is shown."""
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from explorer.comparison import Comparison
-from explorer.rendering.attempt_text import cut
+from explorer.contract_differences import ContractDifferences
 from explorer.rendering.escape import escaped
 from explorer.session_entry import Entry
 
-if TYPE_CHECKING:
-    from explorer.session import Session
-    from export_engine.diff import Rejection
-    from export_engine.progress import Report
-    from export_engine.record import Record
 
-_OF_CHECKS = ("aten._assert", "aten.sym_", "torch.sym_", "operator.")
-_TAKES_APART = "operator.getitem"
-"""Of the functions on Python values, the one that is also for tensors."""
-
-
-class ContractComparison:
+class ContractComparison(ContractDifferences):
     """The same call under Dims and under a ShapesSpec.
 
     Show it by leaving it on the last line of a cell, or `print` it. `comparison` has both programs
@@ -35,59 +24,8 @@ class ContractComparison:
             before: an attempt that exported.
             after: the attempt at the same call in the other form.
         """
-        from export_engine.diff import rejected_differently
-
-        self.before: Record = before.record
-        self.after: Record = after.record
+        super().__init__(before, after)
         self.comparison = Comparison(before, after) if after.ok else None
-        self.rejections: list[Rejection] = (
-            rejected_differently(self.before, self.after) if after.ok else []
-        )
-        """Sizes that one program accepts and the other rejects."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether both export, with the same ops, the same ranges and the same rejections."""
-        return self.comparison is not None and not (self.ops or self.ranges or self.rejections)
-
-    @property
-    def ops(self) -> dict[str, tuple[int, int]]:
-        """Ops that are not called as often in both, with how often. Size checks do not count."""
-        one, other = _ops(self.before), _ops(self.after)
-        names = sorted({*one, *other})
-        return {name: (one[name], other[name]) for name in names if one[name] != other[name]}
-
-    @property
-    def ranges(self) -> dict[str, tuple[str, str]]:
-        """Sizes of inputs whose range is not the same in both, by place: `x.shape[0]`."""
-        one, other = _ranges(self.before), _ranges(self.after)
-        places = dict.fromkeys([*one, *other])
-        return {
-            place: (one.get(place, ""), other.get(place, ""))
-            for place in places
-            if one.get(place) != other.get(place)
-        }
-
-    def __str__(self) -> str:
-        lines = [cut(f"{_form(self.before)}: {self.before.shapes}")]
-        lines.append(cut(f"{_form(self.after)}: {self.after.shapes}"))
-        if self.comparison is None:
-            failure = self.after.failure
-            said = failure.sentence if failure else self.after.verdict
-            return "\n".join([*lines, cut(f"The second does not export: {said}")])
-        lines.append("Same ops." if not self.ops else "Ops, and how often each form calls them:")
-        lines += [cut(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
-        lines.append("Same ranges." if not self.ranges else "Ranges that differ:")
-        lines += [cut(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()]
-        lines.append(
-            "The same sizes are rejected, as far as tried."
-            if not self.rejections
-            else "Sizes that they judge differently:"
-        )
-        lines += [cut(f"  {each.sizes}: {each.before} → {each.after}") for each in self.rejections]
-        return "\n".join(lines)
-
-    __repr__ = __str__
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         if self.comparison is not None:
@@ -96,63 +34,3 @@ class ContractComparison:
             bundle["text/plain"] = str(self)
             return shown
         return {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
-
-
-def compare_contracts(
-    session: Session, number: int, progress: Report | None = None
-) -> tuple[int, ContractComparison]:
-    """Exports the call of an attempt in the other form, and compares both programs.
-
-    Args:
-        session: which gets the other attempt; what is current stays so.
-        number: of the attempt, which exported.
-        progress: called while it runs.
-
-    Returns:
-        The other attempt's number, and the comparison.
-
-    Raises:
-        FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
-        KeyboardInterrupt: interrupted; nothing has changed.
-    """
-    other = session.convert(number, progress)
-    return other, ContractComparison(session.entries[number], session.entries[other])
-
-
-def _form(record: Record) -> str:
-    """The form of a Record's shapes, as its symbols tell."""
-    inputs = {each.symbol for each in record.probe.inputs if each.symbol >= 0}
-    unbacked = any(record.symbols[number].kind == "unbacked" for number in inputs)
-    return "ShapesSpec" if unbacked or "unbacked" in record.shapes else "Dims"
-
-
-def _ops(record: Record) -> Counter[str]:
-    from export_engine.record import OPS
-
-    names = (
-        record.targets[target].name
-        for graph in record.graphs
-        for op, target in zip(graph.op, graph.target, strict=True)
-        if target >= 0 and OPS[op] == "call_function"
-    )
-    return Counter(
-        name for name in names if name == _TAKES_APART or not name.startswith(_OF_CHECKS)
-    )
-
-
-def _ranges(record: Record) -> dict[str, str]:
-    from export_engine.record import interval
-
-    found = {}
-    for each in record.probe.inputs:
-        if each.symbol < 0:
-            found[each.text] = str(each.example)
-            continue
-        symbol = record.symbols[each.symbol]
-        low, high = (
-            None if end is None else each.scale * end + each.offset
-            for end in (symbol.lower, symbol.upper)
-        )
-        steps = f" in steps of {each.scale}" if each.scale > 1 else ""
-        found[each.text] = interval(low, high) + steps
-    return found

@@ -360,10 +360,12 @@ class Exploration:
             FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.contracts import compare_contracts
+        from explorer.contracts import ContractComparison
 
         self._need("program")
-        return compare_contracts(self.session, self.session.current, progress)[1]
+        own = self.session.current
+        other = self.session.convert(own, progress)
+        return ContractComparison(self.session.entries[own], self.session.entries[other])
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

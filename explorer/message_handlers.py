@@ -176,11 +176,11 @@ class MessageHandlers:
         return m.NewAttempt(self._session.decompose(asked.attempt, asked.table, self._report))
 
     def _contracts(self, asked: m.OfAttempt) -> m.ContractsCompared:
-        from explorer.contracts import compare_contracts
+        from explorer.contract_differences import ContractDifferences
 
-        other, compared = compare_contracts(self._session, asked.attempt, self._report)
-        exported = compared.comparison is not None
-        return m.ContractsCompared(other, exported, str(compared).split("\n"))
+        other = self._session.convert(asked.attempt, self._report)
+        found = ContractDifferences(self._entry(asked.attempt), self._entry(other))
+        return m.ContractsCompared(other, found.exported, str(found).split("\n"))
 
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)
