@@ -85,6 +85,8 @@ _HOMES = {
     "Library": "exportdb.library",
     "NotTrusted": "session",
     "Programs": "programs",
+    "Shapes": "export_engine.shapes",
+    "ShapesError": "export_engine.shapes",
     "View": "view",
     "backends": "running",
     "compare_with_compile": "vs_compile",
@@ -100,16 +102,16 @@ _HOMES = {
     "load": "loading",
     "observing": "observing",
 }
-_OF_THE_ENGINE = {"Shapes": "export_engine.shapes", "ShapesError": "export_engine.shapes"}
 
 
 def __getattr__(name: str) -> Any:
     if name == "exportdb":
         return import_module(f"{__name__}.exportdb")
-    home = f"{__name__}.{_HOMES[name]}" if name in _HOMES else _OF_THE_ENGINE.get(name)
-    if home is None:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    home = _HOMES[name]
+    package = "" if home.startswith("export_engine.") else f"{__name__}."
+    value = getattr(import_module(f"{package}{home}"), name)
     globals()[name] = value
     return value
 
