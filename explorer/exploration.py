@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -300,6 +300,27 @@ class Exploration:
 
         self._need("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
+
+    def overlay(self, name: str, values: Mapping[str, Any], kind: str | None = None) -> Self:
+        """Lays numbers, texts or colours of your own over ops; the view has a legend for them.
+
+        Every file of the view keeps it. One of the same name is replaced; empty values remove it.
+
+        Args:
+            name: what to call it.
+            values: by op, `{"linear": 0.7}`; of a nested graph, `true_graph_0.sin`.
+            kind: `number`, by which ops are coloured; `text`; or `colour`, `#1a64c4`. By default,
+                what the values are.
+
+        Raises:
+            ExportFailed: the export failed.
+            ValueError: there is no such op or kind, or a value is not of the kind.
+        """
+        from explorer.overlays import put_overlay
+
+        self._need("graph")
+        put_overlay(self.session, self.session.current, name, values, kind)
+        return self
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program accepts sizes, and the output sizes, without running it.

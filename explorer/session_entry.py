@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from explorer.released import Released
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
-    from export_engine.record import Profile, Record, RunRow
+    from export_engine.record import Overlay, Profile, Record, RunRow
     from export_engine.values import Compared, Watched
     from export_engine.verify import Verified
 
@@ -39,6 +39,8 @@ class Entry:
     """The last run that was watched, if any."""
     compared: Compared | None = None
     """The last two runs that were held against each other, if any."""
+    overlays: tuple[Overlay, ...] = ()
+    """What the user laid over its nodes."""
     revision: int = 0
     """Incremented with new results: a view with an older number asks for the Record again."""
 
@@ -99,6 +101,7 @@ class Entry:
             record,
             values=self.watched.values if self.watched else record.values,
             pairs=self.compared.pairs if self.compared else record.pairs,
+            overlays=[*record.overlays, *self.overlays],
         )
 
     @property

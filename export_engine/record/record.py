@@ -29,6 +29,7 @@ from export_engine.record.graph import (
     Target,
     ValueType,
 )
+from export_engine.record.overlays import Overlay
 from export_engine.record.runs import Profile, RunRow
 from export_engine.record.signature import Signature
 from export_engine.record.values import ValuePairs, Values
@@ -110,6 +111,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""
     pairs: ValuePairs | None = None
     """Two runs held against each other, if any were; kept as `values` are."""
+    overlays: list[Overlay] = []
+    """What the user laid over nodes; files keep it."""
 
 
 def codes_in(record: Record) -> list[str]:

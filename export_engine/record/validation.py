@@ -48,6 +48,7 @@ def check_record(record: Record) -> None:
     _level(record)
     _runs(record)
     _values(record)
+    _overlays(record)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -157,6 +158,15 @@ def _values(record: Record) -> None:
         floats = (pairs.absolute, pairs.relative, pairs.cosine, pairs.sqnr, pairs.own)
         _same(nodes, *map(len, (pairs.partner, *floats, pairs.overflow, pairs.underflow)))
         _inside([*pairs.faults, pairs.worst], nodes)
+
+
+def _overlays(record: Record) -> None:
+    for each in record.overlays:
+        values = each.numbers if each.kind == "number" else each.texts
+        _same(len(each.nodes), len(each.graphs), len(values))
+        _inside(each.graphs, len(record.graphs), least=0)
+        for graph, node in zip(each.graphs, each.nodes, strict=True):
+            _inside([node], len(record.graphs[graph].name), least=0)
 
 
 def _verdicts(record: Record) -> None:

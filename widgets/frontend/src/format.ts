@@ -77,3 +77,10 @@ export function words(kind: string): string {
 export function symbolColour(symbol: number): string {
   return `var(--tx-sym-${symbol % 10})`;
 }
+
+/** `0`, `1.25`, `3.4e-7`: three digits, as short as they go. */
+export function numberText(value: number): string {
+  if (value === 0 || !Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  return size >= 1e5 || size < 1e-3 ? value.toExponential(1) : String(Number(value.toPrecision(3)));
+}

@@ -14,6 +14,7 @@ export type Origin =
   | "findings"
   | "guarantees"
   | "runs"
+  | "values"
   | "differences"
   | "code"
   | "inspector";
@@ -26,6 +27,7 @@ export type Facts =
   | "findings"
   | "guarantees"
   | "runs"
+  | "values"
   | "differences";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;

@@ -406,6 +406,15 @@ export interface ValuePairs {
   worst: number;
 }
 
+export interface Overlay {
+  name: string;
+  kind: "colour" | "number" | "text";
+  graphs: number[];
+  nodes: number[];
+  numbers: number[];
+  texts: string[];
+}
+
 export interface Record {
   schema: number;
   title: string;
@@ -446,6 +455,7 @@ export interface Record {
   profile: Profile | null;
   values: Values | null;
   pairs: ValuePairs | null;
+  overlays: Overlay[];
 }
 
 export interface ComponentRow {

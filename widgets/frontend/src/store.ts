@@ -20,7 +20,9 @@ import type {
 } from "./host";
 import { selectionOf } from "./looked_at";
 import { Looking, type Tab } from "./looking";
+import type { TensorRequest } from "./messages.gen";
 import { nodeId, Program } from "./program";
+import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy } from "./selection";
 import { firstTab } from "./standing";
 import { decode } from "./wire";
@@ -240,6 +242,31 @@ export class Store extends Looking {
       await this.renew(attempt);
       if (!this.colouring.peek()) this.chosen.value = null;
     });
+  }
+
+  /** Runs the program on screen op by op, and notes what every op gives. */
+  watch(): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Watching a run", async () => {
+      await this.host.ask("watch", { attempt, device: "cpu", sizes: null });
+      await this.renew(attempt);
+      this.chosen.value = "magnitude";
+    });
+  }
+
+  /** Holds a run of the program on screen against another. */
+  compareValues(other: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Comparing values", async () => {
+      await this.host.ask("against", { attempt, other });
+      await this.renew(attempt);
+      this.chosen.value = "error";
+    });
+  }
+
+  /** A part of what an op gave. Rejects with a sentence. */
+  tensor(request: Omit<TensorRequest, "attempt">): Promise<TensorSlice> {
+    return this.host.ask("tensor", { attempt: this.current.peek(), ...request });
   }
 
   /** What the kernel's machine can run. Rejects with a sentence. */

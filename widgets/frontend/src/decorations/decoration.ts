@@ -24,6 +24,8 @@ export interface Mark {
   note?: string;
   /** How much of what the decoration measures. Some together have the sum. */
   amount?: number;
+  /** Whether some together have the largest amount instead. */
+  most?: boolean;
   /** Of some together, the mark of the highest rank is shown. */
   rank?: number;
   /** How many marks are in this one; 1 if missing. */
@@ -71,7 +73,8 @@ export function together(one: Mark, other: Mark): Mark {
   const shown = (other.rank ?? 0) > (one.rank ?? 0) ? other : one;
   const mark: Mark = { ...shown, count: (one.count ?? 1) + (other.count ?? 1) };
   if (one.amount !== undefined || other.amount !== undefined) {
-    mark.amount = (one.amount ?? 0) + (other.amount ?? 0);
+    const amounts = [one.amount ?? 0, other.amount ?? 0] as const;
+    mark.amount = one.most || other.most ? Math.max(...amounts) : amounts[0] + amounts[1];
   }
   return mark;
 }

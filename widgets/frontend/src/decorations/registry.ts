@@ -7,16 +7,24 @@ import type { Decoration } from "./decoration";
 import { differences } from "./differences";
 import { findings } from "./findings";
 import { memory, time } from "./profile";
+import { overlays } from "./overlays";
 import { unused } from "./unused";
+import { magnitude, nonFinite, offByValue, ownError, spread, zeros } from "./values";
 
 /** Those of a program, the first before the others where a box has room for one colour. */
 const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
   findings,
   verification,
   runs,
+  nonFinite,
+  offByValue,
   unused,
   time,
   memory,
+  ownError,
+  magnitude,
+  spread,
+  zeros,
 ];
 
 /**
@@ -25,7 +33,7 @@ const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
  * @param merged the program and another as one, where it is compared
  */
 export function decorationsOf(program: Program, merged?: Merged): Decoration[] {
-  const all = [differences(merged), ...OF_A_PROGRAM.map((make) => make(program))];
+  const all = [differences(merged), ...OF_A_PROGRAM.map((make) => make(program)), ...overlays(program)];
   return all.filter((each) => each !== null);
 }
 

@@ -10,6 +10,7 @@ import { Shapes } from "../panes/shapes/Shapes";
 import { Signature } from "../panes/signature/Signature";
 import { Code } from "../panes/source/Code";
 import { Source } from "../panes/source/Source";
+import { Values } from "../panes/values/Values";
 import type { Program } from "../program";
 import { standingOf } from "../standing";
 import type { Store } from "../store";
@@ -25,6 +26,7 @@ const FACTS: [Facts, string][] = [
   ["findings", "Findings"],
   ["guarantees", "Verify"],
   ["runs", "Runs"],
+  ["values", "Values"],
 ];
 const DIFFERENCES: [Facts, string] = ["differences", "Differences"];
 const TEXTS: [Text, string][] = [
@@ -138,6 +140,8 @@ function Pane({ tab, store, program }: DetailProps) {
       return <Guarantees store={store} program={program} />;
     case "runs":
       return <Runs store={store} program={program} />;
+    case "values":
+      return <Values store={store} program={program} />;
     case "differences":
       return <Differences store={store} program={program} />;
     case "code":

@@ -310,6 +310,9 @@ export class RecordBuilder {
       check: null,
       runs: [],
       profile: null,
+      values: null,
+      pairs: null,
+      overlays: [],
     };
   }
 

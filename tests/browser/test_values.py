@@ -1,0 +1,69 @@
+"""Values in JupyterLab: a NaN hunted to its line, a tensor in slices, two runs side by side."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from .lab import Lab
+from .test_explorer import LOAD, explorer
+
+NET = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = torch.nn.Linear(8, 16)
+        self.norm = torch.nn.LayerNorm(16)
+    def forward(self, x):
+        y = self.norm(self.up(x))
+        z = torch.log(y - 1)
+        return torch.nan_to_num(z).softmax(-1)
+
+torch.manual_seed(0)
+net, x = Net().eval(), torch.randn(4, 3, 8)
+"""
+EXPORT = '%export -d "x: batch[2..512], _, _" --as ex net(x)'
+
+
+def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -> None:
+    lab.open([LOAD, NET, EXPORT])
+    lab.run_all(60)
+    root = explorer(lab)
+    root.get_by_role("tab", name="Values").click()
+    values = root.get_by_test_id("values")
+    expect(values).to_contain_text("Nothing was watched yet")
+
+    root.get_by_test_id("watch").click()
+    odd = root.get_by_test_id("nonfinite")
+    expect(odd).to_contain_text("log", timeout=30_000)
+    expect(odd).to_contain_text(re.compile(r"makes \d+ NaN of sub"))
+    expect(root.get_by_test_id("scale")).to_contain_text("Largest |value|")
+    lab.screenshot("values-watched", root)
+
+    odd.get_by_role("button", name="log", exact=True).click()
+    tensor = root.get_by_test_id("tensor")
+    expect(tensor).to_contain_text("NaN", timeout=30_000)
+    place = root.get_by_test_id("place-0")
+    first = root.get_by_test_id("near").inner_text()
+    place.fill("2")
+    expect(root.get_by_test_id("near")).not_to_have_text(first, use_inner_text=True)
+    told = lab.value("'%.5g' % ex.watch().tensor('log')[2, 0, 0]")
+    expect(root.get_by_test_id("near")).to_contain_text(str(told))
+    odd.get_by_role("button", name=re.compile("Cell")).click()
+    expect(root.get_by_role("region", name="Source")).to_contain_text("torch.log")
+    root.get_by_role("tab", name="Values").click()
+
+    root.get_by_test_id("against").select_option("bfloat16")
+    root.get_by_test_id("compare-values").click()
+    expect(root.get_by_test_id("pairs")).to_contain_text("bfloat16 against program", timeout=30_000)
+    tensor.get_by_role("button", name="difference").click()
+    expect(tensor.get_by_role("button", name="difference")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    assert lab.value("ex.record.pairs.one") == "bfloat16"
+    for theme in ("light", "dark"):
+        lab.set_theme(theme)
+        lab.screenshot(f"values-pairs-{theme}", root)
+    lab.page.set_viewport_size({"width": 700, "height": 900})
+    lab.screenshot("values-narrow-dark", root)

@@ -1,0 +1,47 @@
+/** What the user laid over nodes: numbers to colour by, texts, colours. */
+
+import { capped, numberText } from "../format";
+import { nodeId, type Program } from "../program";
+import type { Overlay } from "../record.gen";
+import type { Badge, Decoration, Mark } from "./decoration";
+
+const NOTED: Badge = { sign: "✎", colour: "var(--tx-muted)" };
+const COLOUR = /^#[\da-f]{6}$/i;
+const MOST_COLOURS = 12;
+
+/** One decoration per overlay. */
+export function overlays({ record }: Program): Decoration[] {
+  return record.overlays.map((overlay, number) => ({
+    name: `overlay-${number}`,
+    title: capped(overlay.name, 60),
+    noun: "op",
+    marks: new Map(
+      overlay.nodes.map((node, at) => [nodeId(overlay.graphs[at] ?? 0, node), markOf(overlay, at)]),
+    ),
+    legend: legendOf(overlay),
+    ...(overlay.kind === "number" && {
+      measure: { colour: "var(--tx-heat)", text: numberText },
+    }),
+  }));
+}
+
+function markOf({ name, kind, numbers, texts }: Overlay, at: number): Mark {
+  const text = texts[at] ?? "";
+  switch (kind) {
+    case "number":
+      return { amount: numbers[at] ?? 0, most: true };
+    case "colour":
+      return COLOUR.test(text) ? { colour: text, note: name } : { note: name };
+    case "text":
+      return { badge: NOTED, note: text };
+  }
+}
+
+function legendOf({ name, kind, texts }: Overlay): Decoration["legend"] {
+  if (kind === "text") return [{ badge: NOTED, text: name }];
+  if (kind === "number") return [];
+  return [...new Set(texts)]
+    .filter((text) => COLOUR.test(text))
+    .slice(0, MOST_COLOURS)
+    .map((colour) => ({ colour, text: `${name}: ${colour}` }));
+}

@@ -1,0 +1,124 @@
+/** What ops gave in a run that was watched, and how far they are off from another run. */
+
+import { numberText, shareText } from "../format";
+import { type NodeId, nodeId, type Program } from "../program";
+import { floatsOf } from "../values";
+import type { Badge, Decoration, Mark, Measure } from "./decoration";
+
+const NOT_FINITE: Badge = { sign: "!", colour: "var(--tx-danger)" };
+const OFF: Badge = { sign: "≠", colour: "var(--tx-danger)" };
+
+/** Ops whose value has a NaN or an infinity. */
+export function nonFinite({ record }: Program): Decoration | null {
+  const marks = new Map<NodeId, Mark>();
+  for (const { graph, nans, infs } of record.values?.graphs ?? []) {
+    nans.forEach((count, node) => {
+      const infinite = infs[node] ?? 0;
+      if (count === 0 && infinite === 0) return;
+      marks.set(nodeId(graph, node), { badge: NOT_FINITE, note: `${count} NaN, ${infinite} inf` });
+    });
+  }
+  if (marks.size === 0) return null;
+  const legend = [{ badge: NOT_FINITE, text: "Gives NaN or infinities" }];
+  return { name: "nonfinite", title: "NaN and inf", noun: "op", marks, legend };
+}
+
+/** Ops at which an error enters. */
+export function offByValue({ record }: Program): Decoration | null {
+  const { pairs } = record;
+  if (!pairs || pairs.faults.length === 0) return null;
+  const own = floatsOf(pairs.own);
+  const note = (node: number): string =>
+    `off from ${pairs.other} by ${numberText(own[node] ?? 0)} of its norm`;
+  return {
+    name: "faults",
+    title: "Error enters",
+    noun: "op",
+    marks: new Map(pairs.faults.map((node) => [nodeId(0, node), { badge: OFF, note: note(node) }])),
+    legend: [{ badge: OFF, text: `An error enters, against ${pairs.other}` }],
+  };
+}
+
+/** The largest absolute value. */
+export const magnitude = (program: Program): Decoration | null =>
+  statistic(
+    program,
+    "magnitude",
+    "Largest |value|",
+    (at) => Math.max(-at.low, at.high),
+    numberText,
+  );
+
+export const spread = (program: Program): Decoration | null =>
+  statistic(program, "std", "Standard deviation", (at) => at.std, numberText);
+
+export const zeros = (program: Program): Decoration | null =>
+  statistic(
+    program,
+    "zeros",
+    "Zeros",
+    (at) => at.zeros,
+    (share) => `${shareText(share)} zeros`,
+  );
+
+/** What each op adds to the error, by itself. */
+export function ownError({ record }: Program): Decoration | null {
+  const { pairs } = record;
+  if (!pairs) return null;
+  const own = floatsOf(pairs.own);
+  const amounts: [NodeId, number][] = [];
+  pairs.partner.forEach((partner, node) => {
+    if (partner >= 0) amounts.push([nodeId(0, node), own[node] ?? 0]);
+  });
+  const text = (error: number): string => `${numberText(error)} of its norm`;
+  return coloured("error", `Error against ${pairs.other}`, amounts, text);
+}
+
+interface At {
+  low: number;
+  high: number;
+  std: number;
+  zeros: number;
+}
+
+function statistic(
+  { record }: Program,
+  name: string,
+  title: string,
+  amountOf: (at: At) => number,
+  text: Measure["text"],
+): Decoration | null {
+  if (!record.values) return null;
+  const amounts: [NodeId, number][] = [];
+  for (const each of record.values.graphs) {
+    const [low, high, std, none] = [each.minimum, each.maximum, each.std, each.zeros].map(floatsOf);
+    each.runs.forEach((runs, node) => {
+      if (runs === 0) return;
+      const at = {
+        low: low?.[node] ?? 0,
+        high: high?.[node] ?? 0,
+        std: std?.[node] ?? 0,
+        zeros: none?.[node] ?? 0,
+      };
+      amounts.push([nodeId(each.graph, node), amountOf(at)]);
+    });
+  }
+  return coloured(name, title, amounts, text);
+}
+
+function coloured(
+  name: string,
+  title: string,
+  amounts: readonly [NodeId, number][],
+  text: Measure["text"],
+): Decoration {
+  const marks = new Map(amounts.map(([node, amount]) => [node, { amount, most: true }]));
+  return {
+    name,
+    title,
+    noun: "op",
+    marks,
+    legend: [],
+    measure: { colour: "var(--tx-heat)", text },
+  };
+}

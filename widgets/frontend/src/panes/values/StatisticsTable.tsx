@@ -1,0 +1,75 @@
+/** The statistics of every op, in the order of execution. */
+
+import { grouped, numberText, shareText } from "../../format";
+import { nodeId, type Program } from "../../program";
+import type { Values } from "../../record.gen";
+import type { Store } from "../../store";
+import { BINS, floatsOf } from "../../values";
+import { More, pressable } from "../parts/parts";
+import { Bars } from "./Bars";
+
+const FEW = 40;
+
+interface Props {
+  store: Store;
+  program: Program;
+  values: Values;
+}
+
+export function StatisticsTable({ store, program, values }: Props) {
+  const rows = values.graphs.flatMap((each) => {
+    const [low, high, mean, std, zeros] = [
+      each.minimum,
+      each.maximum,
+      each.mean,
+      each.std,
+      each.zeros,
+    ].map(floatsOf);
+    return Array.from(each.runs, (runs, at) => ({
+      node: nodeId(each.graph, at),
+      runs,
+      numbers: [low, high, mean, std].map((column) => column?.[at] ?? 0),
+      zeros: zeros?.[at] ?? 0,
+      odd: (each.nans[at] ?? 0) + (each.infs[at] ?? 0),
+      bars: Array.from(each.histogram.subarray(at * BINS, (at + 1) * BINS)),
+    })).filter(({ runs, node }) => runs > 0 && program.op(node) === "call_function");
+  });
+  return (
+    <table class="tx-table tx-values-table" data-testid="statistics">
+      <thead>
+        <tr>
+          <th>op</th>
+          <th>min</th>
+          <th>max</th>
+          <th>mean</th>
+          <th>std</th>
+          <th>zeros</th>
+          <th title="NaN or infinite elements">odd</th>
+          <th>from min to max</th>
+        </tr>
+      </thead>
+      <tbody>
+        <More items={rows} few={FEW}>
+          {({ node, numbers, zeros, odd, bars }) => (
+            <tr
+              key={node}
+              {...pressable(() => store.select({ kind: "nodes", nodes: [node] }, "values"))}
+            >
+              <td class="tx-mono tx-clip">{program.name(node)}</td>
+              {numbers.map((number, at) => (
+                <td key={at} class="tx-number">
+                  {numberText(number)}
+                </td>
+              ))}
+              <td class="tx-number">{zeros > 0 ? shareText(zeros) : ""}</td>
+              <td class="tx-number tx-run-bad">{odd > 0 ? grouped(odd) : ""}</td>
+              <td>
+                <Bars bars={bars} />
+              </td>
+            </tr>
+          )}
+        </More>
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,109 @@
+/** What every op gave in one run, and two runs side by side. */
+
+import { useState } from "preact/hooks";
+import { bytesText, durationText } from "../../format";
+import type { Program } from "../../program";
+import { graphOf, indexOf } from "../../program";
+import type { Store } from "../../store";
+import { Empty } from "../parts/parts";
+import { NonFinite } from "./NonFinite";
+import { Pairs } from "./Pairs";
+import { StatisticsTable } from "./StatisticsTable";
+import { TensorView } from "./TensorView";
+
+const OTHERS: [string, string][] = [
+  ["eager", "eager"],
+  ["decomposed", "its decomposition"],
+  ["bfloat16", "bfloat16"],
+  ["float16", "float16"],
+  ["float64", "float64"],
+];
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Values({ store, program }: Props) {
+  const { values, pairs } = program.record;
+  const selection = store.selection.value;
+  const [node = -1, more] = selection.kind === "nodes" ? selection.nodes : [];
+  const one = node >= 0 && more === undefined && store.host.live;
+  const graph = graphOf(node);
+  const ran = values?.graphs.find((each) => each.graph === graph)?.runs[indexOf(node)] ?? 0;
+  const paired = graph === 0 && (pairs?.partner[indexOf(node)] ?? -1) >= 0;
+  return (
+    <section class="tx-panel" aria-label="Values" data-testid="values" data-pane>
+      <div class="tx-scroll tx-values">
+        {store.host.live && <Actions store={store} />}
+        {!values && !pairs && (
+          <Empty>
+            Nothing was watched yet. Watch runs the program once, op by op, and notes the range,
+            mean, zeros, NaN and more of every value. Compare runs it beside another run, and says
+            at which op an error enters. Your model stays as it is.
+          </Empty>
+        )}
+        {one && (ran > 0 || paired) && (
+          <TensorView key={node} store={store} program={program} node={node} paired={paired} />
+        )}
+        {pairs && <Pairs store={store} program={program} pairs={pairs} />}
+        {values && (
+          <>
+            <h3 class="tx-pane-title">Statistics</h3>
+            <p class="tx-lead">
+              {durationText(values.seconds)} op by op on {values.device}, {values.inputs}; values
+              held at most {bytesText(values.memory)} at one time.{" "}
+              {store.host.live
+                ? "Select an op for its tensor: it is computed again. No file keeps these numbers unless asked to."
+                : "This page was asked to keep these numbers; it has no tensor."}
+            </p>
+            <NonFinite store={store} program={program} values={values} />
+            <StatisticsTable store={store} program={program} values={values} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Actions({ store }: { store: Store }) {
+  const [other, setOther] = useState("eager");
+  const busy = store.busy.value;
+  return (
+    <div class="tx-filters">
+      <button
+        type="button"
+        class="tx-button tx-primary"
+        disabled={busy}
+        data-testid="watch"
+        onClick={() => void store.watch()}
+      >
+        Watch a run
+      </button>
+      <label>
+        or compare with{" "}
+        <select
+          class="tx-input"
+          value={other}
+          data-testid="against"
+          onChange={(event) => setOther(event.currentTarget.value)}
+        >
+          {OTHERS.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button
+        type="button"
+        class="tx-button"
+        disabled={busy}
+        data-testid="compare-values"
+        onClick={() => void store.compareValues(other)}
+      >
+        Compare values
+      </button>
+    </div>
+  );
+}
