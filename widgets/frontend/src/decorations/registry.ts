@@ -6,8 +6,8 @@ import { runs, verification } from "./checks";
 import type { Decoration } from "./decoration";
 import { differences } from "./differences";
 import { findings } from "./findings";
-import { memory, time } from "./profile";
 import { overlays } from "./overlays";
+import { memory, time } from "./profile";
 import { unused } from "./unused";
 import { magnitude, nonFinite, offByValue, ownError, spread, zeros } from "./values";
 
@@ -33,7 +33,11 @@ const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
  * @param merged the program and another as one, where it is compared
  */
 export function decorationsOf(program: Program, merged?: Merged): Decoration[] {
-  const all = [differences(merged), ...OF_A_PROGRAM.map((make) => make(program)), ...overlays(program)];
+  const all = [
+    differences(merged),
+    ...OF_A_PROGRAM.map((make) => make(program)),
+    ...overlays(program),
+  ];
   return all.filter((each) => each !== null);
 }
 
