@@ -24,7 +24,7 @@ def put_overlay(
     """Puts an overlay on an attempt's program; one of the same name is replaced.
 
     Raises:
-        ValueError: an op, a value or the kind is none.
+        ValueError: there is no such op or kind, or a value is not of the kind.
     """
     entry = session.entries[number]
     others = tuple(each for each in entry.overlays if each.name != name)
