@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
+from explorer.called import called
 from explorer.checked_ahead import check_ahead
 from explorer.diffing import diff
 from explorer.environment_report import doctor
+from explorer.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
 from explorer.explaining import explain
 from explorer.exploration import Exploration
 from explorer.exporting import explore
@@ -22,11 +22,6 @@ from explorer.programs import Programs
 from explorer.session import FixError
 from explorer.set_command import carried_out
 
-OK, BAD, USAGE, UNCHECKED, DEFECT = 0, 1, 2, 3, 4
-"""Exit codes: all is well; an export or a run failed, programs differ or a guarantee is broken;
-misuse; nothing is wrong as far as was checked, and something that could be checked was not;
-Export Explorer itself failed."""
-
 _EPILOG = """\
 examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
@@ -35,6 +30,7 @@ examples:
   export-explorer model.pt2 --run --backend all    run it with every backend, and compare
   export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
                                                    of both
+  export-explorer check                            in CI: what pyproject.toml names; check --help
   export-explorer package.module:make -d "x: batch, _"
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
@@ -54,8 +50,13 @@ yourself, and of others with --trusted.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["check"]:
+        from explorer import checking
+
+        return _guarded(given, lambda: checking.main(given[1:]))
     parser = _parser()
-    asked = parser.parse_args(arguments)
+    asked = parser.parse_args(given)
     if asked.schema:
         from export_engine.record import record_schema
 
@@ -68,12 +69,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     if asked.program is None:
         parser.error("give a .pt2 file, or module:function; --help has examples")
+    return _guarded(given, lambda: _run(asked))
+
+
+def _guarded(given: Sequence[str], run: Callable[[], int]) -> int:
+    """Runs a command; what it cannot carry out is said in a sentence."""
     try:
-        return _run(asked)
+        return run()
     except (*OURS, ImportError, ValueError, OSError, FixError) as error:
-        defect = own_defect(
-            error, f"carrying out `{' '.join(map(str, arguments or sys.argv[1:]))}`"
-        )
+        defect = own_defect(error, f"carrying out `{' '.join(map(str, given))}`")
         if defect is not None:
             sys.stderr.write(f"export-explorer: {defect}\n\n{defect.report}\n")
             return DEFECT
@@ -209,7 +213,7 @@ def _say(what: object) -> None:
 
 def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
     """A file, or what a function gives."""
-    module, colon, function = program.partition(":")
+    colon = ":" in program
     if not colon or Path(program).exists() or program.endswith(".pt2"):
         if asked.dynamic or asked.strict or asked.fix or asked.contracts:
             raise ValueError(
@@ -219,25 +223,11 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
         return load(program, model=named, trusted=bool(asked.trusted))
     if asked.model:
         raise ValueError(f"--model names a program in a .pt2 file; {program} is not one.")
-    sys.path.insert(0, str(Path.cwd()))
-    made: Any = importlib.import_module(module)
-    for name in function.split("."):
-        if not hasattr(made, name):
-            raise AttributeError(f"module {module!r} has no attribute {function!r}")
-        made = getattr(made, name)
-    if not callable(made):
-        raise TypeError(f"{program} is a {type(made).__name__}, not a function.")
-    given = made()
-    if not isinstance(given, tuple) or not 2 <= len(given) <= 3 or not callable(given[0]):
-        raise TypeError(
-            f"{program}() gave a {type(given).__name__}. Let it return (model, args) or "
-            "(model, args, kwargs)."
-        )
-    model, args, *rest = given
+    call = called(program)
     return explore(
-        model,
-        tuple(args),
-        dict(rest[0]) if rest else None,
+        call.model,
+        call.args,
+        call.kwargs,
         dynamic_shapes=asked.dynamic,
         strict=asked.strict,
         fix=asked.fix,

@@ -1,0 +1,163 @@
+"""`export-explorer check`: what it finds, how it says so, and with which code it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from explorer.checking import targets_of
+from explorer.command_line import main
+from explorer.exit_codes import BAD, OK, USAGE
+
+MODELS = """
+import time
+
+import torch
+
+
+def clean():
+    return torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()).eval(), (torch.ones(3, 4),)
+
+
+def timed():
+    def forward(x):
+        return x + time.time()
+    return forward, (torch.ones(3, 4),)
+
+
+def branching():
+    def forward(x):
+        if x.sum() > 0:
+            return x.sin()
+        return x.cos()
+    return forward, (torch.ones(3),)
+
+
+def other():
+    return torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()).eval(), (torch.ones(3, 4),)
+"""
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with models, which is the current one."""
+    (tmp_path / "models_to_check.py").write_text(MODELS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main(["check", *arguments])
+    return code, capsys.readouterr().out
+
+
+def call(name: str) -> str:
+    return f"models_to_check.py:{name}"
+
+
+def line_of(text: str) -> int:
+    return MODELS.splitlines().index(text) + 1
+
+
+def test_what_is_right_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(capsys, call("clean"), "-d", "input: batch, _")
+    assert code == OK
+    assert "1 checked, 0 failed" in said
+
+
+def test_a_failure_and_a_finding_stand_at_their_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(capsys, call("branching"), call("timed"))
+    assert code == BAD
+    branch = line_of("        if x.sum() > 0:")
+    value = line_of("        return x + time.time()")
+    assert f"models_to_check.py:{branch}: error EX111: " in said
+    assert f"models_to_check.py:{value}: error EX201: " in said
+    assert "2 checked, 2 failed" in said
+
+
+def test_sarif_names_code_file_and_line(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(capsys, call("branching"), "--format", "sarif")
+    (report,) = json.loads(said)["runs"]
+    (result,) = [each for each in report["results"] if each["level"] == "error"]
+    place = result["locations"][0]["physicalLocation"]
+    assert code == BAD
+    assert result["ruleId"] == "EX111"
+    assert place["artifactLocation"]["uri"] == "models_to_check.py"
+    assert place["region"]["startLine"] == line_of("        if x.sum() > 0:")
+    assert [each["id"] for each in report["tool"]["driver"]["rules"]] == ["EX111"]
+    assert "torch.cond" in report["tool"]["driver"]["rules"][0]["help"]["text"]
+
+
+def test_json_and_junit_have_every_target(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Path("report.xml")
+    code, said = run(capsys, call("branching"), "--format", "junit", "--output", str(output))
+    suite = ET.parse(output).getroot()
+    assert code == BAD
+    assert "1 checked, 1 failed" in said
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("type") == "EX111"
+    _, said = run(capsys, call("clean"), "--format", "json")
+    (clean,) = json.loads(said)["checked"]
+    assert clean["target"] == call("clean")
+    assert not clean["failed"]
+
+
+def test_a_golden_file_is_written_compared_and_the_difference_said(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = str(project / "golden" / "clean.pt2")
+    assert run(capsys, call("clean"), "--golden", golden)[0] == BAD
+    assert run(capsys, call("clean"), "--golden", golden, "--update")[0] == OK
+    assert run(capsys, call("clean"), "--golden", golden)[0] == OK
+    code, said = run(capsys, call("other"), "--golden", golden)
+    assert code == BAD
+    assert "error golden: " in said
+    assert "gelu" in said
+    assert "export-explorer check --update" in said
+
+
+def test_a_config_says_what_to_check_and_what_fails(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = "[[tool.export-explorer.check]]\n"
+    config = f'{table}call = "{call("clean")}"\n{table}call = "{call("timed")}"\nname = "clock"\n'
+    (project / "pyproject.toml").write_text(config, encoding="utf-8")
+    inner = project / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    code, said = run(capsys, "--config", "../pyproject.toml")
+    assert code == BAD
+    assert "✗ clock: " in said
+    assert "2 checked, 1 failed" in said
+
+
+def test_the_config_of_the_docs_is_one(project: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "continuous-integration.md").read_text()
+    (project / "docs.toml").write_text(page.split("```toml")[1].split("```")[0])
+    (target,) = targets_of(Path("docs.toml"))
+    assert (target.call, target.fail_on) == ("models/tiny.py:make", "warning")
+    assert target.verify
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ("", "names nothing to check"),
+        ("[tool", "is not TOML"),
+        ('[[tool.export-explorer.check]]\ncal = "a:b"\n', "unknown field `cal`"),
+        ('[[tool.export-explorer.check]]\ncall = "a:b"\nfail-on = "all"\n', "Invalid enum value"),
+        ('[[tool.export-explorer.check]]\ncall = "nowhere.py:make"\n', "There is no file"),
+    ],
+)
+def test_a_config_that_is_not_right_is_told_where(
+    project: Path, capsys: pytest.CaptureFixture[str], config: str, says: str
+) -> None:
+    (project / "pyproject.toml").write_text(config, encoding="utf-8")
+    assert main(["check"]) == USAGE
+    assert says in capsys.readouterr().err
