@@ -86,7 +86,7 @@ def check(target: Target, update: bool = False) -> Checked:
 
 def _explored(target: Target) -> Exploration:
     if target.call.endswith(".pt2"):
-        return load(target.call)
+        return load(target.call, model=target.model or _only_program(target.call))
     call = called(target.call)
     return explore(
         call.model,
@@ -96,6 +96,16 @@ def _explored(target: Target) -> Exploration:
         strict=target.strict,
         title=target.title,
     )
+
+
+def _only_program(file: str) -> str:
+    """The name of a file's one program. Raises ValueError if it holds several."""
+    from export_engine.archive import program_names
+
+    names = program_names(file)
+    if len(names) > 1:
+        raise ValueError(f"{file} holds several programs. Say which: model = one of {names}.")
+    return names[0]
 
 
 def _problems(record: Record) -> Iterator[Problem]:

@@ -24,6 +24,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_u
     """`package.module:make` or `file.py:make`, relative to the config; or a `.pt2` file."""
     name: str = ""
     """What it is called in reports; the call by default."""
+    model: str = ""
+    """Which program of a `.pt2` file that holds several."""
     dynamic: str | None = None
     """The dynamic shapes, in the short language."""
     strict: bool = False

@@ -137,6 +137,16 @@ def test_a_config_says_what_to_check_and_what_fails(
     assert "2 checked, 1 failed" in said
 
 
+def test_a_file_is_checked_as_it_was_saved(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    golden = str(project / "clean.pt2")
+    run(capsys, call("clean"), "--golden", golden, "--update")
+    code, said = run(capsys, golden)
+    assert code == OK
+    assert "1 checked, 0 failed" in said
+
+
 def test_the_config_of_the_docs_is_one(project: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "continuous-integration.md").read_text()
     (project / "docs.toml").write_text(page.split("```toml")[1].split("```")[0])
