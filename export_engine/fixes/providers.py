@@ -22,6 +22,7 @@ from export_engine.fixes import (
     other_mode,
     shapes,
     specs,
+    vary_together,
 )
 from export_engine.fixes.code import (
     checks_and_numpy,
@@ -45,6 +46,7 @@ PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
     loops.offered,
     size_idioms.offered,
+    vary_together.offered,
     shapes.offered,
     assumptions.offered,
     other_example.offered,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.size_idioms import symbolic
@@ -69,3 +69,26 @@ def test_a_size_that_python_makes_a_number_of_stays_dynamic() -> None:
     for length in (4, 11):
         x = torch.rand(2, length, 4)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+@pytest.mark.slow
+def test_a_size_that_equals_one_of_another_input_may_vary_with_it() -> None:
+    model = torch.nn.Bilinear(4, 3, 2)
+    args = (torch.rand(5, 4), torch.rand(5, 3))
+    report = autofix(Request(target=model, args=args, shapes=Shapes.parse("input1: batch, _")))
+    assert isinstance(report.attempt, Exported), report.sentence
+    (step,) = report.kept
+    assert step.fix.title == "Let input2 vary too"
+    assert step.fix.after == "input1: batch, _; input2: batch, _"
+    assert not step.fix.lossy
+
+
+@pytest.mark.slow
+def test_torchs_own_recurrent_modules_are_said_to_be_unrolled() -> None:
+    body = "return self.gru(x)[0]"
+    wrapped, _ = defined(body, "own_gru")
+    wrapped.add_module("gru", torch.nn.GRU(3, 3, batch_first=True))
+    shapes = Shapes.parse("x: _, t, _")
+    report = autofix(Request(target=wrapped, args=(torch.rand(2, 4, 3),), shapes=shapes))
+    assert isinstance(report.attempt, Failed)
+    assert any("torch's own GRU" in reason for reason in report.attempt.refusals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -46,6 +47,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         yield NoFix(_ON_DATA)
     if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return
+    yield from _unrolled_module(request, _places(attempt))
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         for unrolled in (False, True):
@@ -70,6 +72,30 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 break
             if diagnose(found).kind is Kind.SHAPES_VIOLATED:
                 break
+
+
+def _unrolled_module(request: Request, places: list[Location]) -> Iterator[NoFix]:
+    """torch's own RNN, LSTM or GRU at a line: export unrolls it over its length."""
+    modules = getattr(request.target, "named_modules", dict)
+    names = {
+        path.rpartition(".")[2]: type(module).__name__
+        for path, module in modules()
+        if isinstance(module, torch.nn.RNNBase)
+    }
+    for place in places:
+        code = code_of(place.file)
+        statement = code.statement(place.line) if code is not None else None
+        for node in ast.walk(statement) if statement is not None else ():
+            called = node.func if isinstance(node, ast.Call) else None
+            name = called.attr if isinstance(called, ast.Attribute) else ""
+            if name in names:
+                kind = names[name]
+                yield NoFix(
+                    f"`{name}` is torch's own {kind}, which torch.export unrolls over its length, "
+                    f"so the length is fixed. A loop over a torch.nn.{kind}Cell with the same "
+                    "weights can become a scan."
+                )
+                return
 
 
 def _places(attempt: Failed) -> list[Location]:
