@@ -78,6 +78,12 @@ class JoinedSession(Session):
         name, local = self._places[number]
         return self._members[name], local
 
+    def _acted(self, number: int) -> tuple[Session, int]:
+        """The same, of an action that makes another attempt: its program is the one to show."""
+        member, local = self._at(number)
+        self._shown = self._places[number][0]
+        return member, local
+
     def _number(self, member: Session, local: int) -> int:
         """The number here of an attempt of a program."""
         _ = self.entries
@@ -128,28 +134,27 @@ class JoinedSession(Session):
 
     def use(self, number: int) -> None:
         """Makes an attempt the one of its program, and shows that program."""
-        member, local = self._at(number)
-        self._shown = self._places[number][0]
+        member, local = self._acted(number)
         member.use(local)
 
     def apply(self, number: int, fixes: Sequence[int], progress: Report | None = None) -> int:
         """Applies fixes of an attempt; see `Session.apply`."""
-        member, local = self._at(number)
+        member, local = self._acted(number)
         return self._number(member, member.apply(local, fixes, progress))
 
     def autofix(self, number: int, progress: Report | None = None) -> AutofixReport:
         """Applies lossless fixes to an attempt; see `Session.autofix`."""
-        member, local = self._at(number)
+        member, local = self._acted(number)
         return member.autofix(local, progress)
 
     def decompose(self, number: int, table: Table, progress: Report | None = None) -> int:
         """Decomposes an attempt; see `Session.decompose`."""
-        member, local = self._at(number)
+        member, local = self._acted(number)
         return self._number(member, member.decompose(local, table, progress))
 
     def convert(self, number: int, progress: Report | None = None) -> int:
         """Exports an attempt with the other form of shapes; see `Session.convert`."""
-        member, local = self._at(number)
+        member, local = self._acted(number)
         return self._number(member, member.convert(local, progress))
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
