@@ -81,4 +81,6 @@ class _Begun(threading.local):
 
 
 def _is_tracing() -> bool:
-    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+    return torch.compiler.is_compiling() or bool(
+        torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    )

@@ -162,6 +162,16 @@ def test_the_first_cell_exports(shell: InteractiveShell) -> None:
 
 
 @pytest.mark.slow
+def test_calls_are_watched_and_exported_as_they_were(shell: InteractiveShell) -> None:
+    cell(shell, "a, b, text = torch.randn(2, 4), torch.randn(5, 4), torch.randn(1, 4)")
+    cell(shell, "pipeline = lambda text: model(text).sum()")
+    cell(shell, block("explorer.observing(model)"))
+    assert cell(shell, "print(calls.shapes, calls.check(ex).ok)").split() == [
+        "x:", "batch,", "_", "True",
+    ]  # fmt: skip
+    assert "batch" in cell(shell, "%export -D calls.shapes model(a)")
+
+
 def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -> None:
     magic, python = block("%export --guide model(x)").split("# or, from Python: ")
 
