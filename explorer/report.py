@@ -98,7 +98,7 @@ def report_html(
     record = session.entry.record
     title = escaped(record.title or "program")
     licences = front_end_notices()
-    held = _packed(_held(session, compared, values))
+    held = _packed(frozen_page(session, compared, values))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -125,8 +125,8 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 """
 
 
-def _held(session: Session, compared: int, values: bool) -> bytes:
-    """What a frozen page holds."""
+def frozen_page(session: Session, compared: int = -1, values: bool = False) -> bytes:
+    """What a page without a kernel holds: `messages.Frozen` as JSON."""
     import msgspec
 
     from explorer.page.messages import Frozen, SetState

@@ -57,11 +57,17 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
         for path in (ROOT / package).rglob("*.py")
         if "frontend" not in path.parts
     }
-    built = {f"widgets/static/{name}" for name in ("explorer.js", "loader.js", "LICENSES.txt")}
+    built = {
+        f"widgets/static/{name}" for name in ("explorer.js", "lab.js", "loader.js", "LICENSES.txt")
+    }
     typed = {f"{package}/py.typed" for package in PACKAGES}
 
     assert names >= sources | built | typed
-    rest = {name for name in names - sources - built - typed if ".dist-info/" not in name}
+    rest = {
+        name
+        for name in names - sources - built - typed
+        if ".dist-info/" not in name and ".data/" not in name
+    }
     pages = {f"export_engine/codes/pages/{code}.md" for code in CODES}
     assert rest == pages | {
         "widgets/static/sources.sha256",

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -136,6 +137,19 @@ def _write_settings(home: Path) -> None:
         "@jupyterlab/debugger-extension": True,
     }
     page_config.write_text(json.dumps({"disabledExtensions": disabled}), encoding="utf-8")
+    _add_extension(home)
+
+
+def _add_extension(home: Path) -> None:
+    """The extension of this tree, whatever is installed: where the wheel would put it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    data = project["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    folders = {"share/jupyter": home / "data", "etc/jupyter": home / "config"}
+    for source, target in data.items():
+        start = next(each for each in folders if target.startswith(each))
+        file = folders[start] / Path(target).relative_to(start)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / source, file)
 
 
 def _free_port() -> int:

@@ -1,6 +1,6 @@
 /**
  * Builds the front end into `widgets/static/`: `explorer.js` (all of it, one ES module),
- * `loader.js` (what an anywidget loads first), `LICENSES.txt`, and `sources.sha256`, which is
+ * `loader.js` (what an anywidget loads first), `lab.js` (JupyterLab's extension), `LICENSES.txt`, and `sources.sha256`, which is
  * written last and says what the rest was built from.
  */
 
@@ -22,22 +22,23 @@ mkdirSync(STATIC, { recursive: true });
 
 /** @type {Set<string>} */
 const inputs = new Set();
-for (const [entry, name] of [
-  ["src/index.ts", "explorer.js"],
-  ["src/loader.ts", "loader.js"],
-]) {
+for (const [entry, name, format] of /** @type {const} */ ([
+  ["src/index.ts", "explorer.js", "esm"],
+  ["src/loader.ts", "loader.js", "esm"],
+  ["src/lab/index.ts", "lab.js", "iife"],
+])) {
   const result = await build({
     ...SHARED,
-    entryPoints: [join(HERE, /** @type {string} */ (entry))],
-    format: "esm",
+    entryPoints: [join(HERE, entry)],
+    format,
     logLevel: "warning",
     metafile: true,
     plugins: [asTextInEsbuild(inputs)],
-    outfile: join(STATIC, /** @type {string} */ (name)),
+    outfile: join(STATIC, name),
     write: true,
   });
   for (const input of Object.keys(result.metafile.inputs)) inputs.add(input);
-  const size = readFileSync(join(STATIC, /** @type {string} */ (name))).byteLength;
+  const size = readFileSync(join(STATIC, name)).byteLength;
   console.log(`widgets/static/${name}  ${(size / 1024).toFixed(1)} kB`);
 }
 writeFileSync(join(STATIC, "LICENSES.txt"), notices(HERE, inputs));

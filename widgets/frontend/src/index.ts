@@ -2,7 +2,7 @@
 
 import { h, render } from "preact";
 import { AnywidgetHost } from "./anywidget_host";
-import { FrozenHost, unpack } from "./frozen_host";
+import { type Frozen, FrozenHost, unpack } from "./frozen_host";
 import { startLayouts } from "./graph/layout";
 import type { Host } from "./host";
 import type { Model } from "./jupyter_types";
@@ -54,7 +54,11 @@ function tell(model: Model, ask: "opened" | "closed", view: string): void {
 
 /** Mounts a view of what a page without a kernel holds, in place of what is there. */
 export async function mountFrozen(packed: string, el: HTMLElement): Promise<() => void> {
-  const frozen = await unpack(packed);
+  return mountPage(await unpack(packed), el);
+}
+
+/** The same of what a server has read from a file. */
+export function mountPage(frozen: Frozen, el: HTMLElement): () => void {
   el.replaceChildren();
   return mountHost(new FrozenHost(frozen), el);
 }

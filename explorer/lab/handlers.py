@@ -1,0 +1,82 @@
+"""What the page asks of the server: a file, read as data, and the front end that shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import to_os_path, url_path_join
+from tornado import web
+
+from explorer.loading import load
+from explorer.report import frozen_page
+from export_engine.archive import ArchiveError, program_names
+from widgets import FrontEndMissing, front_end
+
+NAME = "export-explorer"
+
+
+class ProgramHandler(APIHandler):  # type: ignore[misc]  # jupyter_server is untyped
+    """`GET program?path=`: all that a view of a file's first program shows, as `messages.Frozen`.
+
+    A file that is not a program gives `{"refused": "why"}`.
+    """
+
+    @web.authenticated
+    async def get(self) -> None:
+        """Reads the file in a thread: the server answers others meanwhile."""
+        path = self._path(self.get_query_argument("path"))
+        try:
+            held = await asyncio.to_thread(_read, path)
+        except ArchiveError as error:  # an answer about the file, not a failed request
+            held = json.dumps({"refused": str(error)}).encode()
+        self.set_header("Content-Type", "application/json")
+        self.finish(held)
+
+    def _path(self, asked: str) -> Path:
+        """The file below the server's root; what the server would not list is not found."""
+        root = Path(self.contents_manager.root_dir).resolve()
+        path = Path(to_os_path(asked, str(root))).resolve()
+        hidden = any(part.startswith(".") for part in Path(asked).parts)
+        if hidden or not path.is_relative_to(root) or not path.is_file():
+            raise web.HTTPError(404, reason="There is no such file.")
+        return path
+
+
+class FrontEndHandler(APIHandler):  # type: ignore[misc]  # jupyter_server is untyped
+    """`GET front-end`: the module that draws views."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The bundle of this installation."""
+        try:
+            source = front_end()
+        except FrontEndMissing as error:
+            raise web.HTTPError(500, reason=_line(error)) from error
+        self.set_header("Content-Type", "text/javascript; charset=utf-8")
+        self.finish(source)
+
+
+def add_handlers(app: Any) -> None:
+    """Adds the handlers below the server's base URL."""
+    base = app.settings["base_url"]
+    app.add_handlers(
+        ".*$",
+        [
+            (url_path_join(base, NAME, "program"), ProgramHandler),
+            (url_path_join(base, NAME, "front-end"), FrontEndHandler),
+        ],
+    )
+
+
+def _read(path: Path) -> bytes:
+    names = program_names(path)
+    return frozen_page(load(path, model=names[0] if names else "").session)
+
+
+def _line(error: Exception) -> str:
+    """A sentence that fits the status line of a reply."""
+    return " ".join(str(error).split()).encode("ascii", "replace").decode()[:300]
