@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_server.base.handlers import APIHandler
-from jupyter_server.utils import to_os_path, url_path_join
+from jupyter_server.utils import ApiPath, to_os_path, url_path_join
 from tornado import web
 
 from explorer.loading import load
@@ -19,7 +19,7 @@ from widgets import FrontEndMissing, front_end
 NAME = "export-explorer"
 
 
-class ProgramHandler(APIHandler):  # type: ignore[misc]  # jupyter_server is untyped
+class ProgramHandler(APIHandler):
     """`GET program?path=`: all that a view of a file's first program shows, as `messages.Frozen`.
 
     A file that is not a program gives `{"refused": "why"}`.
@@ -39,14 +39,14 @@ class ProgramHandler(APIHandler):  # type: ignore[misc]  # jupyter_server is unt
     def _path(self, asked: str) -> Path:
         """The file below the server's root; what the server would not list is not found."""
         root = Path(self.contents_manager.root_dir).resolve()
-        path = Path(to_os_path(asked, str(root))).resolve()
+        path = Path(to_os_path(ApiPath(asked), str(root))).resolve()
         hidden = any(part.startswith(".") for part in Path(asked).parts)
         if hidden or not path.is_relative_to(root) or not path.is_file():
             raise web.HTTPError(404, reason="There is no such file.")
         return path
 
 
-class FrontEndHandler(APIHandler):  # type: ignore[misc]  # jupyter_server is untyped
+class FrontEndHandler(APIHandler):
     """`GET front-end`: the module that draws views."""
 
     @web.authenticated
