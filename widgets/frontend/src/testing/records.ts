@@ -285,8 +285,6 @@ export class RecordBuilder {
       left_out: [],
       timeline: [],
       probe: { inputs: [], rules: [], outputs: [] },
-      values: null,
-      pairs: null,
       level: null,
       findings: [],
       not_looked_for: [],
