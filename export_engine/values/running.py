@@ -10,11 +10,13 @@ import torch
 from torch.fx import Node
 
 from export_engine.attempt import Exported, Request
+from export_engine.capture import quiet
 from export_engine.process import sandbox, seed, undone
 from export_engine.record import Record
 from export_engine.run import Bench, Call
+from export_engine.torch_internals import counters_kept
 from export_engine.values.steps import Observer, Steps, program_inputs
-from export_engine.verify import examined
+from export_engine.verify import Subject
 
 SEED = 0
 """Of the random numbers of every run, so that a run can be repeated."""
@@ -52,7 +54,9 @@ def running(
     observe: Observer | None = None,
     kind: type[Steps] = Steps,
 ) -> Iterator[Run]:
-    """A run of a program; the user's model, random numbers and inputs are as they were after it.
+    """A run of a program; random numbers and global state are as they were after it.
+
+    The model is not called, and what the program may write to is a copy.
 
     Args:
         exported: whose program.
@@ -62,12 +66,12 @@ def running(
         observe: told what nodes of nested graphs give.
         kind: what runs it.
     """
-    with examined(exported, record, 0) as subject:
-        job = Bench(subject, Call("", lambda: request), device).job(Path())
+    bench = Bench(Subject(exported, record, 0), Call("", lambda: request), device)
+    devices = [device] if device.startswith("cuda") else []
+    with sandbox(), counters_kept(), quiet(), torch.no_grad(), torch.random.fork_rng(devices):
+        job = bench.job(Path())
         inputs = program_inputs(job.program, job.args, job.kwargs)
-        devices = [device] if device.startswith("cuda") else []
-        with sandbox(), torch.no_grad(), torch.random.fork_rng(devices):
-            seed(SEED)
-            steps = kind(job.program.graph_module, record, observe)
-            steps.random = torch.get_rng_state()
-            yield Run(steps, inputs)
+        seed(SEED)
+        steps = kind(job.program.graph_module, record, observe)
+        steps.random = torch.get_rng_state()
+        yield Run(steps, inputs)

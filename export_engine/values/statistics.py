@@ -168,5 +168,5 @@ def _histogram(exact: torch.Tensor, low: float, high: float) -> tuple[int, ...]:
     sample = flat[:: max(flat.numel() // _SAMPLE, 1)].cpu().numpy().astype(np.float64)
     places = (sample / (high / 2 - low / 2) - low / (high / 2 - low / 2)) * (BINS / 2)
     counts = np.bincount(np.clip(places, 0, BINS - 1).astype(np.int64), minlength=BINS)
-    shares = counts * (100 / len(sample))
-    return tuple(max(round(each), 1) if each else 0 for each in shares.tolist())
+    shares = np.maximum(np.rint(counts * (100 / len(sample))), counts > 0)
+    return tuple(shares.astype(np.int64).tolist())

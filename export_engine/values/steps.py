@@ -35,6 +35,9 @@ _TAKE_FUNCTIONS = frozenset(
 """Higher-order operators that call what they are given, and ask nothing else of it."""
 
 
+_TORCHS_OWN = frozenset({"aten", "prim", "prims", "higher_order", "quantized_decomposed"})
+
+
 class StepFailed(RuntimeError):
     """A node of the program raised an error. The message can be shown as it is."""
 
@@ -237,10 +240,13 @@ def _held(program: ExportedProgram, name: str) -> Any:
 
 
 def _writes(module: GraphModule) -> bool:
-    """Whether any op writes to what it is given, by its schema."""
+    """Whether any op may write to what it is given: by its schema, or as a custom op unsaid."""
     for each in module.modules():
         if isinstance(each, GraphModule):
             for node in each.graph.nodes:
-                if isinstance(node.target, OpOverload) and writes_to_arguments(node.target):
+                target = node.target
+                if not isinstance(target, OpOverload):
+                    continue
+                if target.namespace not in _TORCHS_OWN or writes_to_arguments(target):
                     return True
     return False

@@ -21,7 +21,7 @@ from export_engine.run import Inputs, Sizes, calls_of, full_name, missing_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
 from export_engine.values.steps import Observer
-from export_engine.verify import examined
+from export_engine.verify import Subject
 
 KEPT = 64 * 2**20
 """Bytes of fetched tensors that are kept."""
@@ -157,6 +157,5 @@ def called(
     Raises:
         ValueError: there is no such input or size.
     """
-    with examined(exported, record, 0) as subject:
-        call = calls_of(subject, inputs, sizes)[0]
-        return call.make(), call.label
+    call = calls_of(Subject(exported, record, 0), inputs, sizes)[0]
+    return call.make(), call.label

@@ -28,6 +28,7 @@ BENCHMARKS = (
     "reported_failures",
     "failure_cost",
     "running",
+    "watching",
     "generating",
     "house",
 )
