@@ -26,6 +26,7 @@ _EPILOG = """\
 examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
   export-explorer model.pt2 --verify               check torch.export's guarantees on it
+  export-explorer model.pt2 --ready                whether it can be shipped: exit code 0, 1 or 3
   export-explorer model.pt2 --html report.html     the whole view, in one file without a network
   export-explorer model.pt2 --run --backend all    run it with every backend, and compare
   export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
@@ -36,11 +37,12 @@ examples:
                                                    (model, args, kwargs)
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
-programs differ, a guarantee is broken, programs of a set do not fit each other, or a run failed or
-gave other values; 2 the command could
-not be carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that
-could have run, or the program of --fix was not compared with eager (a check that is impossible
-does not count: a file has no eager model); 4 Export Explorer itself failed, with a report to send.
+programs differ, a guarantee is broken, programs of a set do not fit each other, a run failed or
+gave other values, or --ready found something wrong; 2 the command could not be carried out;
+3 nothing that was checked is wrong, but a check of --verify was skipped that could have run, the
+program of --fix was not compared with eager (a check that is impossible does not count: a file has
+no eager model), or --ready leaves something to decide; 4 Export Explorer itself failed, with a
+report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
 program; making that of a hostile file runs code from it. They do so of files that you saved here
@@ -129,6 +131,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--backend", metavar="NAMES", help="backends: program,inductor,onnx, ..., or all"
     )
+    parser.add_argument(
+        "--ready",
+        action="store_true",
+        help="verify it, run it, and say in a line whether it can be shipped",
+    )
     parser.add_argument("--profile", action="store_true", help="measure each op")
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
@@ -149,7 +156,7 @@ def _run(asked: argparse.Namespace) -> int:
     if isinstance(first, Programs):
         return {"ok": OK, "bad": BAD, "unchecked": UNCHECKED}[carried_out(first, asked, _say)]
     if asked.diff:
-        more = (asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
+        more = (asked.ready, asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
         if any((*more, asked.run, asked.backend)):
             raise ValueError("--diff works with --html only.")
         other = _opened(asked.diff, asked)
@@ -167,11 +174,15 @@ def _run(asked: argparse.Namespace) -> int:
         code = _worse(code, OK if contracts.ok else BAD)
     if asked.decompose and first.ok:
         first.decompose(asked.decompose)
-    if asked.verify and first.ok:
+    if (asked.verify or asked.ready) and first.ok:
         verified = first.verify()
         code = BAD if verified.broken else _worse(code, OK if verified.ok else UNCHECKED)
     code = _worse(code, _measured(first, asked))
     _say(first)
+    if asked.ready:
+        release = first.ready()
+        _say(f"\n{release}")
+        code = _worse(code, {"ready": OK, "open": UNCHECKED, "not ready": BAD}[release.verdict])
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
     if asked.html:
@@ -200,7 +211,7 @@ def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
     """Runs and profiles if asked to; BAD if a run failed or differs."""
     code = OK
     device = asked.run or "cpu"
-    if explored.ok and (asked.run or asked.backend):
+    if explored.ok and (asked.run or asked.backend or asked.ready):
         code = OK if explored.run(device, asked.backend).ok else BAD
     if explored.ok and asked.profile:
         explored.profile(device)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from explorer.comparing_values import ComparedRuns
     from explorer.contracts import ContractComparison
+    from explorer.release import Release
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
     from explorer.watching import WatchedRun
@@ -321,6 +322,16 @@ class Exploration:
         self._need("graph")
         put_overlay(self.session, self.session.current, name, values, kind)
         return self
+
+    def ready(self) -> Release:
+        """Whether the program can be shipped, as far as was checked. `print` the result.
+
+        It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
+        was not done is said to be open.
+        """
+        from explorer.release import release_of
+
+        return release_of(self.record)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program accepts sizes, and the output sizes, without running it.

@@ -170,6 +170,7 @@ class Entry:
     def head(self) -> AttemptHead:
         """What a view knows about the attempt before its Record arrives."""
         from explorer.page.messages import AttemptHead
+        from explorer.release import release_of
 
         return AttemptHead(
             label=self.label,
@@ -179,6 +180,7 @@ class Entry:
             step=self.step,
             revision=self.revision,
             untrusted=isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
+            release=release_of(self.record),
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from explorer.programs import Programs
 
-_OF_ONE = ("diff", "decompose", "run", "backend", "profile", "json")
+_OF_ONE = ("ready", "diff", "decompose", "run", "backend", "profile", "json")
 
 
 def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> str:

@@ -41,6 +41,7 @@ OPTIONS = {
     "--save": "save the program to this .pt2 file, with its Record",
     "--html": "write the whole view to one HTML file that needs no kernel",
     "--load": "open a .pt2 file instead of exporting a call",
+    "--model": "with --load: which program of a file that holds several",
     "--trusted": "with --load: you trust the file, so its program may be loaded",
     "--no-display": "export, but show nothing",
 }
@@ -58,6 +59,7 @@ _VALUED = {
     "--save": "save",
     "--html": "html",
     "--load": "load",
+    "--model": "model",
 }
 FLAGS = {
     "--strict",
@@ -105,6 +107,8 @@ class Command:
     save: str | None = None
     html: str | None = None
     load: str | None = None
+    model: str | None = None
+    """Which program of that file; all of them, as a set, by default."""
     trusted: bool = False
     """Whether the program of that file may be made."""
     decompose: str | None = None
@@ -200,9 +204,12 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save", "into"}):
         raise ExportUsageError(
-            "--load opens a saved program: it goes with --trusted, --as, --html, --verify, "
-            "--decompose, --run, --backend, --profile and --no-display only, without a call."
+            "--load opens a saved program: it goes with --model, --trusted, --as, --html, "
+            "--verify, --decompose, --run, --backend, --profile and --no-display only, without a "
+            "call."
         )
+    if "model" in given and "load" not in given:
+        raise ExportUsageError("--model goes with --load: it names a program of that file.")
     if "--trusted" in flags and "load" not in given:
         raise ExportUsageError("--trusted goes with --load: you know who made that file.")
     if "--guide" in flags and (

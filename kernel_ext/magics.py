@@ -99,6 +99,8 @@ class ExportMagics(Magics):
                                  .pt2 file, it is read by torch and other tools too
         --html FILE.html         write the whole view into one file that needs no kernel
         --load FILE.pt2          open a saved program instead; nothing in it is run
+        --model NAME             with --load: which program of a file that holds several; else all
+                                 of them, as a set
         --trusted                with --load: you know who made the file, so that its program may
                                  be made, for --verify, --run and --decompose; what you saved here
                                  yourself is trusted without it
@@ -134,7 +136,9 @@ class ExportMagics(Magics):
             refuse_early(command, self._shell.user_ns)
             result: explorer.Exploration | explorer.Programs
             if call is None or target is None:
-                result = explorer.load(command.load or "", trusted=command.trusted)
+                result = explorer.load(
+                    command.load or "", model=command.model, trusted=command.trusted
+                )
             else:
                 asked = Asked(command, call, target, shapes, steps)
                 if command.vs_compile:

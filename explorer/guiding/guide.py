@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.exporting import explore
-from explorer.guiding.steps import explained, exported, fixed, looked_over, varying, verified
+from explorer.guiding.steps import (
+    explained,
+    exported,
+    fixed,
+    looked_over,
+    released,
+    varying,
+    verified,
+)
 from explorer.own_defects import own_defect
 from explorer.rendering.escape import escaped
 from explorer.rendering.feedback import Reply
@@ -182,6 +190,7 @@ def _steps(
         yield "Verify", lambda: verified(exploration, progress)
         if shapes is None:
             yield "Find dynamic sizes", lambda: varying(exploration, walk.guided.title, progress)
+        yield "Release", lambda: released(exploration, name)
     yield "Report", lambda: _reported(walk, report)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from explorer.exploration import Exploration
 from explorer.guiding.free_sizes import free_sizes
 from explorer.rendering.attempt_text import failing_place
-from explorer.rendering.feedback import Line, Reply
+from explorer.rendering.feedback import Kind, Line, Reply
 
 if TYPE_CHECKING:
     from export_engine.fixes import Step
@@ -186,6 +186,20 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
         code=f'%export --guide -d "{found.shapes}" {title}',
         lines=fixed,
         after=after,
+    )
+
+
+def released(exploration: Exploration, name: str) -> Reply:
+    """Whether the program can be shipped."""
+    found = exploration.ready()
+    kinds: dict[str, Kind] = {"good": "right", "open": "open", "bad": "wrong"}
+    heads: dict[str, Kind] = {"ready": "right", "open": "note", "not ready": "wrong"}
+    return Reply(
+        kind=heads[found.verdict],
+        title="Release",
+        reason=found.sentence,
+        lines=[Line(kinds[each.state], f"{each.name}: {each.sentence}") for each in found.items],
+        after="" if found.ok else f"`{name}.ready()` says it again, once you have done more.",
     )
 
 

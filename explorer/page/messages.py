@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from explorer.release import Release
 from export_engine.record import (
     ExportCase,
     GraphBreakPage,
@@ -242,6 +243,8 @@ class AttemptHead(Struct):
     """Incremented when results are added to the attempt: its Record has changed."""
     untrusted: bool = False
     """Whether it is a file opened as data, whose program is not loaded until it is trusted."""
+    release: Release | None = None
+    """Whether it can be shipped."""
 
 
 class SetState(Struct):

@@ -31,11 +31,14 @@ _LOOKS = {
 }
 
 
+Kind = Literal["right", "wrong", "open", "note"]
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a list, with a mark of its own."""
 
-    kind: Literal["right", "wrong", "open", "note"]
+    kind: Kind
     text: str
 
 
@@ -43,7 +46,7 @@ class Line:
 class Reply:
     """An answer to the learner. `ok` says whether it is right."""
 
-    kind: Literal["right", "wrong", "open", "note"]
+    kind: Kind
     title: str
     reason: str = ""
     lines: Sequence[Line] = ()

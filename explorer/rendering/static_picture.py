@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from explorer.release import release_of
 from explorer.rendering.attempt_text import (
     counted,
     failing_place,
@@ -44,7 +45,9 @@ def static_html(
     title = (
         f"<p><b><code>{escaped(record.title)}</code></b>: {escaped(record.verdict)}{verdicts}</p>"
     )
-    return f"<div>{title}{_body(record, pane)}<p><small>{escaped(note)}</small></p></div>"
+    said = "" if record.failure or pane != "all" else release_of(record).sentence
+    release = f"<p>{escaped(said)}</p>" if said else ""
+    return f"<div>{title}{release}{_body(record, pane)}<p><small>{escaped(note)}</small></p></div>"
 
 
 def _body(record: Record, pane: str) -> str:

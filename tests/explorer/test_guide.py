@@ -67,7 +67,8 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
         "2. Check for problems",
         "3. Verify",
         "4. Find dynamic sizes",
-        "5. Report",
+        "5. Release",
+        "6. Report",
     ]
     varying = guided.steps[3]
     assert varying.code == '%export --guide -d "x: a, _; y: _, b" good(x, y)'
@@ -78,7 +79,7 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     assert "guarantees hold" in guided.steps[2].reason
     assert guided.report == Path("good-export.html")
     page = guided.report.read_text()
-    assert "5. Report" not in page
+    assert "6. Report" not in page
     assert "guarantees hold" in page.partition("<main")[0]
 
 
@@ -158,8 +159,10 @@ def test_each_step_is_told_of_as_it_begins_and_ends() -> None:
         "2. Check for problems",
         "3. Verify …",
         "3. Verify",
-        "4. Report …",
-        "4. Report",
+        "4. Release …",
+        "4. Release",
+        "5. Report …",
+        "5. Report",
     ]
 
 

@@ -12,6 +12,7 @@ const FROZEN: Frozen = {
       step: "",
       revision: 0,
       untrusted: false,
+      release: null,
     },
   ],
   current: 0,

@@ -2,6 +2,18 @@
 
 import type { ExportCase, GraphBreakPage, ProgramDiff, ProgramSet, TensorSlice, TextDiff } from "./record.gen";
 
+export interface ReleaseItem {
+  name: "export" | "findings" | "runs" | "sizes" | "verification";
+  state: "bad" | "good" | "open";
+  sentence: string;
+}
+
+export interface Release {
+  verdict: "not ready" | "open" | "ready";
+  sentence: string;
+  items: ReleaseItem[];
+}
+
 export interface AttemptHead {
   label: string;
   outcome: "exported" | "failed";
@@ -10,6 +22,7 @@ export interface AttemptHead {
   step: string;
   revision: number;
   untrusted: boolean;
+  release: Release | null;
 }
 
 export type Token = [cls: string, text: string];

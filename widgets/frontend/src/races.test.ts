@@ -16,6 +16,7 @@ const head = (parent: number, revision = 0): AttemptHead => ({
   step: "",
   revision,
   untrusted: false,
+  release: null,
 });
 
 const titled = (title: string): Record => ({ ...tracedRecord().record(), title });

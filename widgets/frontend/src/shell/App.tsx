@@ -14,6 +14,7 @@ import { onKey } from "./keys";
 import { Lost } from "./Lost";
 import { Outcome } from "./Outcome";
 import { ProgramStrip } from "./ProgramStrip";
+import { Release } from "./Release";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
 import { spoken } from "./spoken";
@@ -59,6 +60,11 @@ export function App({ store }: { store: Store }) {
       {program && !alone && (
         <Guarded name="Programs of the set" program={program}>
           <ProgramStrip store={store} />
+        </Guarded>
+      )}
+      {program && (
+        <Guarded name="Release" program={program}>
+          <Release store={store} />
         </Guarded>
       )}
       <Lost store={store} program={program} />

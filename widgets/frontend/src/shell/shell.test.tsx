@@ -117,6 +117,7 @@ test("several attempts stand beside each other with their outcomes, one of them 
         step: "",
         revision: 0,
         untrusted: false,
+        release: null,
       },
       {
         label: "strict",
@@ -126,6 +127,7 @@ test("several attempts stand beside each other with their outcomes, one of them 
         step: "",
         revision: 0,
         untrusted: false,
+        release: null,
       },
     ],
   });
@@ -151,6 +153,7 @@ test("a file opened as data says what its program is needed for, until it is tru
     step: "",
     revision: 0,
     untrusted: true,
+    release: null,
   };
   const asked: [string, object][] = [];
   const { store } = storeOf(record, {
@@ -180,6 +183,7 @@ test("a report asks nobody to trust its file", async () => {
     step: "",
     revision: 0,
     untrusted: true,
+    release: null,
   };
   const { store } = storeOf(record, { record, attempts: [head], live: false });
   await act(() => render(<Untrusted store={store} />, page));

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, test } from "vitest";
+import type { Release } from "../messages.gen";
 import type { Record, RunRow, Verification } from "../record.gen";
 import { firstTab, standingOf, worstOf } from "../standing";
 import { Store } from "../store";
@@ -147,6 +148,29 @@ describe("what is known of a program", () => {
   });
 });
 
+describe("the release verdict", () => {
+  const items: Release["items"] = [
+    { name: "export", state: "good", sentence: "Exported." },
+    { name: "verification", state: "bad", sentence: "1 guarantee is broken." },
+    { name: "runs", state: "open", sentence: "Not run." },
+  ];
+  const release: Release = { verdict: "not ready", sentence: "Not ready to ship.", items };
+
+  test("is a line whose answers open their panes", async () => {
+    const host = new FakeHost({ record: record() });
+    const store = new Store(host);
+    await store.show(0);
+    await act(() => render(<App store={store} />, page));
+    await act(() => host.change({ attempts: [{ ...HEAD, release }] }));
+    const line = page.querySelector("[data-testid=release]");
+    expect(line?.textContent).toBe("Not ready to ship✓ export✗ verification? runs");
+    const broken = line?.querySelector("button");
+    expect(broken?.getAttribute("aria-label")).toBe("verification: wrong. 1 guarantee is broken.");
+    await act(() => broken?.click());
+    expect(store.tab.value).toBe("guarantees");
+  });
+});
+
 const HEAD = {
   label: "",
   outcome: "exported",
@@ -155,4 +179,5 @@ const HEAD = {
   step: "",
   revision: 0,
   untrusted: false,
+  release: null,
 } as unknown as import("../host").AttemptHead;

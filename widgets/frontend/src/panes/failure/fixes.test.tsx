@@ -220,6 +220,7 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
       step: "",
       revision: 0,
       untrusted: false,
+      release: null,
     },
     {
       label: "",
@@ -229,6 +230,7 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
       step: "Say so",
       revision: 0,
       untrusted: false,
+      release: null,
     },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
@@ -258,6 +260,7 @@ test("an attempt that still fails says which fix it came by, and goes back", asy
       step: "",
       revision: 0,
       untrusted: false,
+      release: null,
     },
     {
       label: "",
@@ -267,6 +270,7 @@ test("an attempt that still fails says which fix it came by, and goes back", asy
       step: "Say so",
       revision: 0,
       untrusted: false,
+      release: null,
     },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
@@ -287,6 +291,7 @@ test("the history shows each step, and goes back", async () => {
     step,
     revision: 0,
     untrusted: false,
+    release: null,
   });
   const heads = [head(-1, "", "failed"), head(0, "one", "exported"), head(0, "two", "exported")];
   const { store } = storeOf(plain(), { attempts: heads, action: () => null });

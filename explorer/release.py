@@ -1,0 +1,142 @@
+"""The release verdict: what a person needs to know before a program is shipped, in one line.
+
+Read off the Record alone: what was not looked at is said to be open, and nothing is run for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from explorer.rendering.attempt_text import counted
+from explorer.rendering.escape import harmless
+
+if TYPE_CHECKING:
+    from export_engine.record import Record
+
+State = Literal["good", "open", "bad"]
+"""`open`: not checked yet, or for a person to decide."""
+
+
+class ReleaseItem(Struct, frozen=True):
+    """One question before a release, and its answer."""
+
+    name: Literal["export", "findings", "verification", "sizes", "runs"]
+    state: State
+    sentence: str
+    """`1 guarantee is broken.`; of an open one, with the way on."""
+
+
+class Release(Struct, frozen=True):
+    """Whether a program can be shipped. `print` it, or use `ok` in a test."""
+
+    verdict: Literal["ready", "open", "not ready"]
+    """`not ready` if an item is bad, else `open` if one is, else `ready`."""
+    sentence: str
+    """The verdict with its reasons, in a line."""
+    items: list[ReleaseItem]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every item is good."""
+        return self.verdict == "ready"
+
+    def __str__(self) -> str:
+        rows = [
+            f"  {_MARKS[each.state]} {each.name:<13} {harmless(each.sentence)}"
+            for each in self.items
+        ]
+        return "\n".join([harmless(self.sentence), *rows])
+
+    __repr__ = __str__
+
+
+_MARKS = {"good": "✓", "open": "?", "bad": "✗"}
+
+
+def release_of(record: Record) -> Release:
+    """The verdict on an attempt."""
+    if record.failure is not None or record.outcome != "exported":
+        reason = record.failure.sentence if record.failure else record.verdict
+        failed = ReleaseItem("export", "bad", reason)
+        return Release("not ready", "Not ready to ship: it does not export.", [failed])
+    items = [
+        _export(record),
+        _findings(record),
+        _verification(record),
+        _sizes(record),
+        _runs(record),
+    ]
+    bad = [each for each in items if each.state == "bad"]
+    if bad:
+        told = " ".join(each.sentence for each in bad)
+        return Release("not ready", f"Not ready to ship. {told}", items)
+    still = [each.name for each in items if each.state == "open"]
+    if still:
+        return Release("open", f"Nothing wrong so far; still open: {', '.join(still)}.", items)
+    return Release("ready", "Ready to ship: everything here was checked, and holds.", items)
+
+
+def _export(record: Record) -> ReleaseItem:
+    check = record.check
+    if check is None or check.verdict == "agrees":
+        return ReleaseItem("export", "good", f"{record.verdict[:1].upper()}{record.verdict[1:]}.")
+    state: State = "open" if check.verdict == "not checked" else "bad"
+    return ReleaseItem("export", state, check.sentence)
+
+
+def _findings(record: Record) -> ReleaseItem:
+    wrong = sum(each.severity == "wrong" for each in record.findings)
+    surprising = sum(each.severity == "surprising" for each in record.findings)
+    if wrong:
+        said = f"{counted(wrong, 'finding')} where the program may differ from the model."
+        return ReleaseItem("findings", "bad", said)
+    if surprising:
+        said = f"{counted(surprising, 'finding')} to decide on, under Findings."
+        return ReleaseItem("findings", "open", said)
+    notes = len(record.findings)
+    said = f"None but {counted(notes, 'note')}." if notes else "None."
+    return ReleaseItem("findings", "good", said)
+
+
+def _verification(record: Record) -> ReleaseItem:
+    found = record.verification
+    if found is None:
+        return ReleaseItem("verification", "open", "Not run: Verify, or ex.verify().")
+    left = [row for row in found.rows if row.verdict == "not checked" and not row.lacking]
+    state: State = "bad" if found.verdict == "broken" else "open" if left else "good"
+    return ReleaseItem("verification", state, found.sentence)
+
+
+def _sizes(record: Record) -> ReleaseItem:
+    if not record.symbols:
+        said = "All are static: the program takes only the sizes of the example."
+        return ReleaseItem("sizes", "good", said)
+    dynamic = ", ".join(f"{each.name} {each.range}" for each in record.symbols[:4])
+    more = f" and {len(record.symbols) - 4} more" if len(record.symbols) > 4 else ""
+    rows = record.verification.rows if record.verification else []
+    sound = next((row for row in rows if row.name == "sound"), None)
+    if sound is not None:
+        states: dict[str, State] = {"broken": "bad", "not checked": "open"}
+        state = states.get(sound.verdict, "good")
+        return ReleaseItem("sizes", "good" if sound.lacking else state, sound.sentence)
+    if record.check is not None and record.check.verdict == "agrees":
+        return ReleaseItem("sizes", "good", f"{dynamic}{more}. {record.check.sentence}")
+    said = f"{dynamic}{more}: not compared with eager at other sizes; Verify does."
+    return ReleaseItem("sizes", "open", said)
+
+
+def _runs(record: Record) -> ReleaseItem:
+    ran = [row for row in record.runs if row.backend != "eager" and row.outcome != "unavailable"]
+    wrong = [row for row in ran if row.outcome in ("differs", "failed")]
+    if wrong:
+        first = wrong[0]
+        more = f" So do {len(wrong) - 1} more." if len(wrong) > 1 else ""
+        said = "differs from eager" if first.outcome == "differs" else "fails"
+        return ReleaseItem("runs", "bad", f"{first.title} {said} on {first.device}.{more}")
+    if not ran:
+        why = "It could not run here" if record.runs else "Not run"
+        return ReleaseItem("runs", "open", f"{why}: Run, or ex.run() with the backend you ship.")
+    names = dict.fromkeys(f"{row.title} on {row.device}" for row in ran)
+    return ReleaseItem("runs", "good", f"Agrees with eager: {', '.join(names)}.")

@@ -1,0 +1,59 @@
+/** Whether the program can be shipped: a line of five answers, each a way to its pane. */
+
+import { capped } from "../format";
+import type { Tab } from "../looking";
+import type { Release as Verdict } from "../messages.gen";
+import type { Store } from "../store";
+
+const PANES: { [name: string]: Tab } = {
+  findings: "findings",
+  verification: "guarantees",
+  sizes: "shapes",
+  runs: "runs",
+};
+const MARKS = { good: "✓", open: "?", bad: "✗" } as const;
+const WORDS = { ready: "Ready to ship", open: "Still open", "not ready": "Not ready to ship" };
+const SPOKEN = { good: "good", open: "open", bad: "wrong" } as const;
+
+export function Release({ store }: { store: Store }) {
+  const head = store.attempts.value[store.current.value];
+  const release = head?.release;
+  if (!release || head.outcome === "failed" || store.host.layout !== "all") return null;
+  return (
+    <p class="tx-release" data-testid="release" title={capped(release.sentence)}>
+      <span class={`tx-release-${release.verdict.replace(" ", "-")}`}>
+        {WORDS[release.verdict]}
+      </span>
+      {release.items.map((item) => (
+        <Item key={item.name} store={store} item={item} />
+      ))}
+    </p>
+  );
+}
+
+function Item({ store, item }: { store: Store; item: Verdict["items"][number] }) {
+  const pane = PANES[item.name];
+  const sentence = `${item.name}: ${SPOKEN[item.state]}. ${capped(item.sentence, 300)}`;
+  const face = (
+    <>
+      <span class={`tx-release-${item.state}`} aria-hidden="true">
+        {MARKS[item.state]}
+      </span>{" "}
+      {item.name}
+    </>
+  );
+  if (!pane) {
+    return <span title={sentence}>{face}</span>;
+  }
+  return (
+    <button
+      type="button"
+      class="tx-more"
+      title={sentence}
+      aria-label={sentence}
+      onClick={() => store.open(pane)}
+    >
+      {face}
+    </button>
+  );
+}
