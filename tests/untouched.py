@@ -5,9 +5,14 @@ Made without the engine's own means, so that it does not overlook what they do.
 
 from __future__ import annotations
 
+import array
+import atexit
 import builtins
+import contextvars
 import gc
 import hashlib
+import io
+import itertools
 import logging
 import os
 import random
@@ -18,6 +23,7 @@ import types
 import warnings
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +54,8 @@ def of_call(*roots: Any) -> State:
 
 def _seen(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
+        if nn.parameter.is_lazy(value):
+            return id(value), type(value), value.requires_grad
         kept = value.detach()
         grad = id(value.grad) if value.is_leaf else None
         known = (id(value), type(value), value.shape, value.dtype, value.requires_grad, grad)
@@ -62,7 +70,33 @@ def _seen(value: Any) -> Any:
         return value
     if isinstance(value, dict | list | set | deque):
         return id(value), len(value)
-    return id(value)
+    return id(value), *_state_of(value)
+
+
+def _state_of(value: Any) -> tuple[Any, ...]:
+    """What an object keeps where no attribute shows it."""
+    for kind, read in _STATES:
+        if isinstance(value, kind):
+            return (read(value),)
+    return ()
+
+
+def _of_context(value: contextvars.ContextVar[Any]) -> Any:
+    try:
+        return value.get()
+    except LookupError:
+        return "nothing"
+
+
+_STATES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (bytearray | array.array, bytes),
+    (io.StringIO, lambda it: (it.getvalue(), it.tell())),
+    (itertools.count, repr),
+    (random.Random, lambda it: it.getstate()),
+    (np.random.Generator, lambda it: str(it.bit_generator.state)),
+    (torch.Generator, lambda it: it.get_state().tolist()),
+    (contextvars.ContextVar, _of_context),
+)
 
 
 def _inside(value: Any) -> Iterator[tuple[str, Any]]:
@@ -79,10 +113,26 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, type):
         if _is_ours(value.__module__):
             yield from ((f"::{name}", each) for name, each in list(vars(value).items()))
+    elif isinstance(value, torch.Tensor):
+        if not nn.parameter.is_lazy(value):
+            yield ".grad", value.grad if value.is_leaf else None
+        yield from ((f".{name}", each) for name, each in list(vars(value).items()))
     else:
         yield ".class", type(value)
-        if isinstance(value, nn.Module) or _is_ours(type(value).__module__):
-            yield from ((f".{name}", each) for name, each in list(vars(value).items()))
+        if isinstance(value, _HOLDING) or _is_ours(type(value).__module__):
+            yield from _attributes(value)
+
+
+_HOLDING = (nn.Module, torch.optim.Optimizer, threading.local)
+"""Classes of libraries whose instances hold what a model keeps."""
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    yield from ((f".{name}", each) for name, each in list(getattr(value, "__dict__", {}).items()))
+    for base in type(value).__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, types.MemberDescriptorType):
+                yield f".{name}", getattr(value, name, "nothing")
 
 
 def _of_function(value: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -103,7 +153,7 @@ def _of_function(value: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _is_ours(module: str) -> bool:
-    return (module or "").startswith(("tests", "__main__", "torch._export.db"))
+    return (module or "").startswith(("tests", "__main__", "torch._export.db", "transformers"))
 
 
 def of_process() -> State:
@@ -124,9 +174,25 @@ def of_process() -> State:
         "environment": dict(os.environ),
         "folder": Path.cwd(),
         "paths": list(sys.path),
-        "python": (gc.isenabled(), gc.get_threshold(), sys.getrecursionlimit(), np.geterr()),
+        "imports": (list(sys.meta_path), list(sys.path_hooks)),
+        "python": (gc.isenabled(), gc.get_threshold(), sys.getrecursionlimit()),
+        "called at the end": atexit._ncallbacks(),
+        "called by the collector": list(gc.callbacks),
+        "numpy": (np.geterr(), np.get_printoptions()),
+        "threads": set(threading.enumerate()),
+        "files": _open_files(),
         "builtins": dict(vars(builtins)),
     }
+
+
+def _compiled() -> dict[str, int]:
+    """How many versions Dynamo has of each function that it compiled."""
+    from torch._dynamo import convert_frame
+    from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+
+    codes = [code for each in convert_frame.input_codes.seen if (code := each()) is not None]
+    found = {f"{code.co_qualname}": len(_debug_get_cache_entry_list(code)) for code in codes}
+    return {name: count for name, count in found.items() if count and "cond_op" not in name}
 
 
 _TORCH: dict[str, Callable[[], Any]] = {
@@ -139,6 +205,25 @@ _TORCH: dict[str, Callable[[], Any]] = {
     "precision": torch.get_float32_matmul_precision,
     "autocast": lambda: (torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")),
     "random": lambda: torch.get_rng_state().tolist(),
+    "anomalies": torch.is_anomaly_enabled,
+    "warns always": torch.is_warn_always_enabled,
+    "backends": lambda: (
+        torch.backends.cudnn.enabled,
+        torch.backends.cudnn.benchmark,
+        torch.backends.cudnn.deterministic,
+        torch.backends.mkldnn.enabled,
+        torch.backends.cuda.flash_sdp_enabled(),
+        torch.backends.cuda.math_sdp_enabled(),
+    ),
+    "modes": lambda: (
+        torch._C._len_torch_function_stack(),
+        torch._C._len_torch_dispatch_stack(),
+        torch._C._functorch.peek_interpreter_stack(),
+        torch.jit.is_tracing(),
+        torch.compiler.is_compiling(),
+        torch.compiler.is_exporting(),
+    ),
+    "compiled": _compiled,
     "configs": lambda: [each.get_config_copy() for each in _configs()],
     "counters": lambda: {name: dict(each) for name, each in _dynamo_utils().counters.items()},
     "modules' hooks": lambda: [
@@ -161,6 +246,16 @@ def _dynamo_utils() -> Any:
     from torch._dynamo import utils
 
     return utils
+
+
+def _open_files() -> list[str]:
+    """The paths that this process has open, where Linux tells."""
+    folder = Path("/proc/self/fd")
+    found = []
+    for each in folder.iterdir() if folder.exists() else ():
+        with suppress(OSError):
+            found.append(str(each.readlink()))
+    return sorted(each for each in found if each.startswith("/") and "/proc/" not in each)
 
 
 def _classes() -> list[type]:

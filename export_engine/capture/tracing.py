@@ -11,6 +11,7 @@ from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from export_engine.attempt import (
     Attempt,
@@ -60,12 +61,13 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         Exported, or Failed with what torch raised.
 
     Raises:
-        TypeError: the target cannot be called, or not with these arguments.
+        TypeError: the target cannot be called, or not with these arguments, or is not initialized.
         ShapesError: the request's shapes do not fit the call.
         KeyboardInterrupt: the user interrupted; nothing has changed.
     """
     module = as_module(request.target)
     _check_arguments(request)
+    _check_initialized(module)
     if request.shapes is None:
         request = request.with_changes(shapes=attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
@@ -193,6 +195,18 @@ def _check_arguments(request: Request) -> None:
         said = str(error)
         verb = "" if said.startswith("got ") else "is " if said.startswith("missing ") else "got "
         raise TypeError(f"{name}() {verb}{said}; its signature is {name}{signature}") from None
+
+
+def _check_initialized(module: torch.nn.Module) -> None:
+    """Raises a TypeError for lazy modules that were not called: tracing would initialize them."""
+    held = (*module.named_parameters(), *module.named_buffers())
+    lazy = [name for name, value in held if is_lazy(value)]
+    if lazy:
+        names = f"{lazy[0]} and {len(lazy) - 1} more are" if len(lazy) > 1 else f"{lazy[0]} is"
+        raise TypeError(
+            f"{names} not initialized: a lazy module takes its sizes from its first call. "
+            "Call the model once, then export it."
+        )
 
 
 def _dynamic_shapes(request: Request) -> Any:

@@ -1,4 +1,4 @@
-"""The shared process state: one lock, reliable interrupts, random generators restored.
+"""The shared process state: one lock, reliable interrupts, generators and switches restored.
 
 Whatever snapshots or replaces process state is a context manager made by `undone`. It takes the one
 lock first, so two threads never restore over each other, and lets no interrupt in between a change

@@ -11,6 +11,7 @@ from typing import Generic, ParamSpec, TypeVar
 
 from export_engine.process.generators import generators_kept
 from export_engine.process.interrupts import listen, pending, stop_listening, whole
+from export_engine.process.switches import switches_kept
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -92,8 +93,8 @@ def undone(make: Callable[_P, Iterator[_T]]) -> Callable[_P, Undone[_T]]:
 
 @undone
 def sandbox() -> Iterator[None]:
-    """The context of every action: the lock, interrupts, random generators. It nests."""
-    with generators_kept():
+    """The context of every action: the lock, interrupts, random generators, switches. It nests."""
+    with generators_kept(), switches_kept():
         yield
 
 

@@ -252,6 +252,13 @@ def test_guards_know_the_line_that_asked(strict: bool) -> None:
     assert "# the line" in lines[record.frames.line[innermost] - 1]
 
 
+def test_a_lazy_module_that_was_not_called_is_refused_before_it_is_initialized() -> None:
+    model = nn.Sequential(nn.LazyLinear(4))
+    with pytest.raises(TypeError, match=r"0\.weight and 1 more are not initialized: .*Call"):
+        capture(Request(target=model, args=(torch.ones(2, 3),)))
+    assert type(model[0]) is nn.LazyLinear
+
+
 @pytest.mark.slow
 def test_a_branch_of_cond_knows_its_own_lines() -> None:
     attempt = capture(Request(target=Branching(), args=(torch.randn(4, 8),)))

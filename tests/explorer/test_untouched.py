@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -15,9 +16,15 @@ from torch import nn
 
 import explorer
 from explorer import Exploration
+from explorer.session import Session
 from export_engine.archive import ArchiveError
+from export_engine.run import measure, op_profile
+from export_engine.shapes import ShapesError
 
 from .. import models, planted, seed_cases, untouched
+from ..untouched_models import Remembers, own_models
+
+Step = tuple[str, Callable[[], Any]]
 
 
 class Call(NamedTuple):
@@ -29,119 +36,21 @@ class Call(NamedTuple):
     shapes: Any
 
 
-class Cache:
-    def __init__(self) -> None:
-        self.tensors: dict[str, list[torch.Tensor]] = {"k": []}
-        self.calls = 0
-
-
-class Remembers(nn.Module):
-    """Keeps things in every place that there is."""
-
-    tally: list[int] = []  # noqa: RUF012 - one for all is the point
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.norm = nn.BatchNorm1d(4)
-        self.plain = torch.zeros(4)
-        self.cache = Cache()
-        self.nested = {"deep": [{"deeper": [0]}]}
-        self.generator = torch.Generator().manual_seed(3)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.cache.calls += 1
-        self.cache.tensors["k"].append(x)
-        self.nested["deep"][0]["deeper"].append(x.shape[0])
-        self.tally.append(1)
-        self.plain = self.plain + 1
-        return self.norm(x) + self.plain
-
-
-class WritesPlainly(nn.Module):
-    """Writes to tensors that are no buffers, past autograd's count."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.plain = torch.zeros(4)
-        self.weight = nn.Parameter(torch.ones(4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if not torch.compiler.is_compiling():
-            self.plain.add_(1)
-            self.weight.data.mul_(2)
-            self.weight.requires_grad_(False)
-        return x + self.weight
-
-
-class Merges(nn.Module):
-    """Merges an adapter into its weights in eval mode, as adapters do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-        self.merged = False
-
-    def train(self, mode: bool = True) -> Merges:
-        super().train(mode)
-        if not mode and not self.merged:
-            self.layer.weight.data += 1
-            self.merged = True
-        return self
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return nn.functional.dropout(self.layer(x), 0.5, self.training)
-
-
-class Hooked(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-        self.seen: list[Any] = []
-        self.layer.register_forward_hook(lambda _, args, out: self.seen.append(out))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layer(x)
-
-
-class WithState(nn.Module):
-    """Keeps a state in a buffer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("state", torch.zeros(4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.state.add_(x.sum(0))
-        return x + self.state
-
-
 def calls() -> dict[str, Call]:
-    x = torch.randn(3, 4)
-    own: dict[str, Callable[..., Any]] = {
-        "remembers": Remembers(),
-        "writes-plainly": WritesPlainly(),
-        "merges": Merges(),
-        "hooked": Hooked(),
-        "state": WithState(),
-        "batch-norm": nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.5)),
-        "frozen": nn.Linear(4, 4).requires_grad_(False),
-        "lstm": nn.LSTM(4, 5, batch_first=False),
-    }
-    found = {name: Call(model, (x,), {}, None) for name, model in own.items()}
+    found = {name: Call(model, args, {}, None) for name, model, args in own_models()}
     seeds = seed_cases.seed_cases()
-    for case in [*seeds[::3], *(each for each in seeds if each.name in ("equal", "branch"))]:
+    for case in [*seeds[::5], *(each for each in seeds if each.name in ("equal", "branch"))]:
         found[case.name] = Call(case.target, case.args, case.kwargs, case.shapes)
-    for number, plant in list(enumerate(planted.plants()))[::3]:
+    for number, plant in list(enumerate(planted.plants()))[::5]:
         name = f"planted-{number}-{type(plant.faulty).__name__}"
         found[name] = Call(plant.faulty, plant.args, {}, plant.shapes or None)
-    for name in ("branching", "vision", "tutorial"):
+    for name in ("branching", "tutorial"):
         example = models.CASES[name]()
         found[name] = Call(example.model, example.args, example.kwargs, example.shapes)
     return found
 
 
 CALLS = calls()
-FEW = ("batch-norm", "remembers", "equal", "branch", "writes-plainly", "merges")
 
 
 def explored(call: Call, **options: Any) -> Exploration:
@@ -150,60 +59,133 @@ def explored(call: Call, **options: Any) -> Exploration:
     )
 
 
-def fixed(ex: Exploration) -> None:
-    """Applies each of the first fixes alone, and comes back."""
-    for number in range(min(len(ex.fixes), 2)):
-        ex.session.apply(0, [number])
-    ex.session.use(0)
+def fixed(ex: Exploration, progress: Any = None) -> None:
+    """Applies the first fix, and comes back."""
+    if ex.fixes:
+        ex.session.apply(0, [0], progress)
+        ex.session.use(0)
 
 
-def actions(call: Call, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+def actions(call: Call, folder: Path) -> Iterator[Step]:
     """All that can be done with a call, one after the other."""
     made: list[Exploration] = []
+    file = folder / "model.pt2"
     yield "export", lambda: made.append(explored(call))
     yield "strict", lambda: explored(call, strict=True)
+    if not made:
+        return
     ex = made[0]
+    yield "show", ex._repr_mimebundle_
     yield "fixes", lambda: fixed(ex)
+    yield "html", lambda: ex.to_html(folder / "report.html")
     if not ex.ok:
         yield "autofix", ex.autofix
     if ex.ok:
         yield "verify", lambda: ex.verify(1)
         yield "run", ex.run
         yield "profile", ex.profile
-        yield "save", lambda: ex.save(folder / "model.pt2")
+        yield "save", lambda: ex.save(file)
+        yield "load", lambda: explorer.load(file, trusted=True).program
+        yield "compare", lambda: str(explorer.diff(ex, file))
         yield "decompose", lambda: ex.decompose("core")
         yield "undo", ex.undo
 
 
-def interrupted(call: Call, _: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The same, each interrupted at its first step and at a later one."""
-
-    def at(step: int) -> Callable[[object], None]:
-        left = step
-
-        def progress(_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                signal.raise_signal(signal.SIGINT)
-
-        return progress
-
-    ex = explored(call)
-    for step in (1, 4):
-        yield f"export {step}", lambda: explored(call, progress=at(step))  # noqa: B023
-        if ex.ok:
-            yield f"verify {step}", lambda: ex.verify(1, progress=at(step))  # noqa: B023
-            yield f"run {step}", lambda: ex.run(progress=at(step))  # noqa: B023
-            yield f"profile {step}", lambda: ex.profile(progress=at(step))  # noqa: B023
-            yield f"decompose {step}", lambda: ex.decompose(progress=at(step))  # noqa: B023
-
-
-def guided(call: Call, _: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+def once(call: Call, _: Path) -> Iterator[Step]:
+    """What costs more, and is the same for every model."""
+    target = call.model, call.args, call.kwargs
+    yield "guide", lambda: explorer.guide(*target, dynamic_shapes=call.shapes)
     yield (
-        "guide",
-        lambda: explorer.guide(call.model, call.args, call.kwargs, dynamic_shapes=call.shapes),
+        "compare with torch.compile",
+        lambda: explorer.compare_with_compile(*target, dynamic_shapes=call.shapes),
     )
+
+
+def failing(call: Call, folder: Path) -> Iterator[Step]:
+    """The same, each with something that lets it fail, early or late."""
+    ex = explored(call)
+    broken, file, missing = folder / "broken.pt2", folder / "model.pt2", folder / "no" / "folder"
+    ex.save(file)
+    broken.write_bytes(file.read_bytes()[:-2000])
+    wrong = tuple(torch.ones(7, 7, 7) for _ in call.args)
+
+    def raises(*_: object, **__: object) -> None:
+        raise ValueError("planned")
+
+    op = next(iter(node.target for node in ex.program.graph.nodes if node.op == "call_function"))
+    yield "export of a wrong call", lambda: explored(call._replace(args=(*call.args,) * 9))
+    yield "export of wrong shapes", lambda: explored(call._replace(shapes="nothing: batch"))
+    yield "export of wrong inputs", lambda: explored(call._replace(args=wrong))
+    yield "no fix", lambda: ex.session.apply(0, [9])
+    yield "verify of no program", explored(call._replace(args=wrong)).verify
+    yield "run on no device", lambda: ex.run("cuda:7")
+    yield "run of wrong inputs", lambda: ex.run(inputs=wrong)
+    yield "profile of wrong inputs", lambda: ex.profile(inputs=wrong)
+    yield "no table", lambda: ex.decompose("nonsense")
+    yield "a table that raises", lambda: ex.decompose({op: raises})
+    yield "save into no folder", lambda: ex.save(missing / "model.pt2")
+    yield "load of a broken file", lambda: explorer.load(broken, trusted=True).program
+    yield "html into no folder", lambda: ex.to_html(missing / "report.html")
+    yield "compare with a broken file", lambda: explorer.diff(ex, broken)
+    for patched, name in ((torch.export, "save"), (torch.export, "load")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(patched, name, raises)
+            yield f"{name} that torch cannot", lambda: ex.save(file)
+            yield f"{name} that torch cannot", lambda: explorer.load(file, trusted=True).program
+
+
+POINTS = (40, 1_500, 25_000)
+"""An action is interrupted when Python has called so many functions in it."""
+
+
+def interrupted(call: Call, folder: Path) -> Iterator[Step]:
+    """The same, each interrupted at its beginning, soon after and later."""
+    ex = explored(call)
+    file = folder / "model.pt2"
+    doing: dict[str, Callable[[], Any]] = {
+        "export": lambda: explored(call),
+        "strict": lambda: explored(call, strict=True),
+        "fixes": lambda: fixed(ex),
+        "autofix": ex.autofix,
+        "html": lambda: ex.to_html(folder / "report.html"),
+    }
+    if ex.ok:
+        ex.save(file)
+        doing |= {
+            "verify": lambda: ex.verify(1),
+            "run": ex.run,
+            "profile": ex.profile,
+            "save": lambda: ex.save(folder / "again.pt2"),
+            "load": lambda: explorer.load(file, trusted=True).program,
+            "compare": lambda: str(explorer.diff(ex, file)),
+            "decompose": lambda: explored_again(ex).decompose(),
+        }
+    for name, act in doing.items():
+        for point in POINTS:
+            yield f"{name}, interrupted at {point}", lambda: at(point, act)  # noqa: B023
+
+
+def explored_again(ex: Exploration) -> Exploration:
+    """The same program, of which nothing has been made yet."""
+    return Exploration(Session(list(ex.session.entries[:1])))
+
+
+def at(point: int, act: Callable[[], Any]) -> None:
+    """Acts, and interrupts it when Python has called so many functions."""
+    left = point
+
+    def called(_: object, event: str, __: object) -> None:
+        nonlocal left
+        left -= event == "call"
+        if left == 0:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(called)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
 
 
 def state(call: Call) -> untouched.State:
@@ -214,11 +196,14 @@ def state(call: Call) -> untouched.State:
     }
 
 
-REFUSALS = (explorer.FixError, ArchiveError, explorer.ExportFailed, KeyboardInterrupt)
+REFUSALS = (
+    *(explorer.FixError, ArchiveError, explorer.ExportFailed, ShapesError),
+    *(TypeError, ValueError, OSError, KeyboardInterrupt),
+)
 """What an action may end with; torch cannot save or decompose every program."""
 
 
-def changes(steps: Iterator[tuple[str, Callable[[], Any]]], call: Call) -> list[str]:
+def changes(steps: Iterator[Step], call: Call) -> list[str]:
     """What the actions change, each."""
     found = []
     before = state(call)
@@ -231,47 +216,58 @@ def changes(steps: Iterator[tuple[str, Callable[[], Any]]], call: Call) -> list[
     return found
 
 
-INTERRUPTED = ("batch-norm", "remembers", "equal", "state", "branch", "planted-27-FillsCache")
+FAILING = ("batch-norm", "remembers")
+INTERRUPTED = ("batch-norm", "remembers", "equal", "branch")
 
 
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What the actions import is imported: that adds modules, operators and paths, once.
 
     So is what Dynamo adds to `nn.Module` for good when it first traces a branch of torch.cond.
+    Nothing is timed for long here.
     """
     cond = next(each for each in seed_cases.seed_cases() if each.name == "cond")
-    for call in (
-        Call(nn.Linear(4, 4), (torch.ones(3, 4),), {}, None),
-        Call(cond.target, cond.args, cond.kwargs, cond.shapes),
-    ):
-        for _, act in actions(call, tmp_path_factory.mktemp("imported")):
-            with suppress(*REFUSALS):
-                act()
+    folder = tmp_path_factory.mktemp("imported")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "_SECONDS", 0.001)
+        patch.setattr(measure, "_MOST_CALLS", 4)
+        patch.setattr(op_profile, "_SECONDS", 0.0)
+        patch.chdir(folder)  # a guide writes its report there
+        for call in (
+            Call(nn.Linear(4, 4), (torch.ones(3, 4),), {}, None),
+            Call(cond.target, cond.args, cond.kwargs, cond.shapes),
+        ):
+            for doing in (actions, once, failing):
+                for _, act in doing(call, folder):
+                    with suppress(*REFUSALS):
+                        act()
+        yield
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.usefixtures("imported")
 @pytest.mark.slow
 def test_no_action_changes_anything(name: str, tmp_path: Path) -> None:
     assert changes(actions(CALLS[name], tmp_path), CALLS[name]) == []
 
 
+@pytest.mark.parametrize("name", FAILING)
+@pytest.mark.slow
+def test_no_action_that_fails_changes_anything(name: str, tmp_path: Path) -> None:
+    assert changes(failing(CALLS[name], tmp_path), CALLS[name]) == []
+
+
 @pytest.mark.parametrize("name", INTERRUPTED)
-@pytest.mark.usefixtures("imported", "sigint_heard")
+@pytest.mark.usefixtures("sigint_heard")
 @pytest.mark.slow
 def test_no_interrupted_action_changes_anything(name: str, tmp_path: Path) -> None:
     assert changes(interrupted(CALLS[name], tmp_path), CALLS[name]) == []
 
 
 @pytest.mark.parametrize("name", ["batch-norm", "branch"])
-@pytest.mark.usefixtures("imported")
 @pytest.mark.slow
-def test_a_guide_changes_nothing(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)  # it writes its report there
-    assert changes(guided(CALLS[name], tmp_path), CALLS[name]) == []
+def test_a_guide_and_a_comparison_with_compile_change_nothing(name: str, tmp_path: Path) -> None:
+    assert changes(once(CALLS[name], tmp_path), CALLS[name]) == []
 
 
 def test_there_are_many_models() -> None:

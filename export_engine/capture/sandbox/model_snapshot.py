@@ -24,7 +24,7 @@ def model_kept(target: Callable[..., Any]) -> Iterator[Callable[[], None]]:
     """
     module = as_module(target)
     surroundings = Surroundings(target, module)
-    reached = Reached([module, target, *surroundings.values], values=True)
+    reached = Reached([module, target, *surroundings.values])
 
     def restore() -> None:
         surroundings.restore()
@@ -52,7 +52,7 @@ def in_eval_mode(target: Callable[..., Any], wanted: bool) -> Iterator[None]:
 
 @undone
 def surroundings_kept(request: Request, seen: list[Change]) -> Iterator[None]:
-    """Undoes what a trace does to everything a call reaches. Tracing does not write to tensors.
+    """Undoes what a trace does to everything a call reaches.
 
     Args:
         request: the call.
@@ -61,7 +61,7 @@ def surroundings_kept(request: Request, seen: list[Change]) -> Iterator[None]:
     module = as_module(request.target)
     surroundings = Surroundings(request.target, module)
     roots = [module, request.target, request.args, dict(request.kwargs), *surroundings.values]
-    reached = Reached(roots, values=False)
+    reached = Reached(roots, traced=module)
     try:
         yield
     finally:

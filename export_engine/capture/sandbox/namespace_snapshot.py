@@ -42,8 +42,8 @@ class Surroundings:
 
     @property
     def values(self) -> list[Any]:
-        """The values of the names; for a container kept here, its items."""
-        found: list[Any] = []
+        """The functions, and the values of the names; for a container kept here, its items."""
+        found: list[Any] = [*self._functions]
         for _, value, held in self._kept:
             found.extend([value] if held is None else contents(held) or ())
         return found
@@ -157,6 +157,7 @@ def _functions(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[
     waiting: list[Any] = [target, getattr(target, "func", None)]
     for cls in {type(each) for each in module.modules()}:
         waiting += [value for base in cls.__mro__ for value in vars(base).values()]
+    waiting += [value for each in module.modules() for value in vars(each).values()]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST_FUNCTIONS:
         function = function_behind(waiting.pop())

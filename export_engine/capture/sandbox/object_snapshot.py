@@ -1,16 +1,17 @@
 """A snapshot of everything a model reaches: what its objects hold, and its tensors' values.
 
 It follows attributes, container items, slots and what the user's functions use, from the model and
-its arguments. Objects of the standard library and of torch are skipped, except modules, containers
-and random generators. An advanced iterator stays advanced.
+its arguments. Objects of the standard library and of torch are skipped, except modules, optimizers,
+containers, buffers of bytes and text, random generators, and what is kept by thread or by context.
+An advanced iterator stays advanced. `object_states.py` has what no attribute shows.
 """
 
 from __future__ import annotations
 
 import functools
 import operator
-import random
 import sys
+import threading
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -19,14 +20,20 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
+from export_engine.capture.sandbox.object_states import states
 from export_engine.defects import passed_over
 from export_engine.torch_internals import is_fake, set_times_written, times_written
 
 _MOST_OBJECTS = 200_000
 _MOST_COPIED = 2**31
 """Bytes of parameters."""
+_MOST_LOOSE = 2**28
+"""Bytes of tensors that are neither parameters nor buffers, copied for a trace."""
 _LIBRARIES = frozenset({*sys.stdlib_module_names, "torch", "numpy"})
-_OF_LIBRARIES = (torch.nn.Module, types.SimpleNamespace, functools.partial)
+_OF_LIBRARIES = (
+    *(torch.nn.Module, torch.optim.Optimizer),
+    *(types.SimpleNamespace, functools.partial, threading.local),
+)
 """Classes whose instances hold state of the model."""
 _NOT_HELD = (type, types.ModuleType, types.BuiltinFunctionType, types.CodeType)
 _CONTAINERS: tuple[Any, ...] = (list, set, deque)
@@ -36,12 +43,13 @@ _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), torch.dty
 class Reached:
     """The snapshot."""
 
-    def __init__(self, roots: Iterable[Any], values: bool) -> None:
+    def __init__(self, roots: Iterable[Any], traced: torch.nn.Module | None = None) -> None:
         """Takes the snapshot.
 
         Args:
             roots: where to start.
-            values: whether to keep tensors' values, too; else only their metadata.
+            traced: a module that is not called but traced: that writes neither to its parameters
+                nor to its buffers, whose values are not copied.
         """
         self._held: list[tuple[Any, tuple[Any, ...]]] = []
         self._slots: list[tuple[Any, str, Any]] = []
@@ -62,8 +70,10 @@ class Reached:
         for tensor in tensors:
             if not is_fake(tensor) and not is_lazy(tensor):
                 _tried(lambda: self._tensors.append(_KeptTensor(tensor)))  # noqa: B023
-        if values:
+        if traced is None:
             self._copy_values()
+        else:
+            self._copy_loose({id(each) for each in (*traced.parameters(), *traced.buffers())})
 
     def restore(self) -> None:
         """Restores everything that changed. Failures are logged, and the rest is still restored."""
@@ -88,6 +98,18 @@ class Reached:
             if small or not isinstance(each.tensor, torch.nn.Parameter):
                 _tried(each.copy)
 
+    def _copy_loose(self, traced: set[int]) -> None:
+        """Copies the tensors that a trace may write to: the model's own that torch does not know.
+
+        Args:
+            traced: ids of those that it replaces by fake tensors.
+        """
+        left = _MOST_LOOSE
+        for each in self._tensors:
+            if id(each.tensor) not in traced and each.tensor.nbytes <= left:
+                left -= each.tensor.nbytes
+                _tried(each.copy)
+
     def _looked_at(self, each: Any) -> Iterator[Any]:
         """Snapshots and returns what an object holds."""
         if isinstance(each, _NOT_HELD):
@@ -104,14 +126,15 @@ class Reached:
         elif isinstance(each, types.FunctionType):
             yield from (each.__dict__, each.__defaults__, each.__kwdefaults__)
             return
-        self._states.extend(_states(each))
+        self._states.extend(states(each))
         if _is_array(each):
             self._arrays.append((each, each.copy()))
         if _has_attributes(each):
             yield from self._attributes(each)
 
     def _attributes(self, each: Any) -> Iterator[Any]:
-        attributes = _slot(each, "__dict__")
+        kind = threading.local if isinstance(each, threading.local) else object
+        attributes = _slot(each, "__dict__", kind)
         if type(attributes) is dict:
             yield attributes
         if isinstance(each, functools.partial):
@@ -212,9 +235,9 @@ def _slot_names(cls: type) -> list[str]:
 _EMPTY = object()
 
 
-def _slot(owner: Any, name: str) -> Any:
+def _slot(owner: Any, name: str, kind: type = object) -> Any:
     try:
-        return object.__getattribute__(owner, name)
+        return kind.__getattribute__(owner, name)
     except AttributeError:
         return _EMPTY
 
@@ -224,20 +247,6 @@ def _set_slot(owner: Any, name: str, value: Any) -> None:
         object.__delattr__(owner, name)
     else:
         object.__setattr__(owner, name, value)
-
-
-def _states(value: Any) -> Iterator[tuple[Callable[[Any], Any], Any]]:
-    """A random generator's setter and its state."""
-    numpy = sys.modules.get("numpy")
-    if isinstance(value, random.Random):
-        yield value.setstate, value.getstate()
-    elif isinstance(value, torch.Generator) or (
-        numpy is not None and isinstance(value, numpy.random.RandomState)
-    ):
-        yield value.set_state, value.get_state()
-    elif numpy is not None and isinstance(value, numpy.random.Generator):
-        bits = value.bit_generator
-        yield functools.partial(setattr, bits, "state"), bits.state
 
 
 def _is_array(value: Any) -> bool:

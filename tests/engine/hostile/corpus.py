@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import programs, texts
+from .inventions import inventions
 from .lies import huge_programs, lying_programs
 from .programs import changed, dumped, mutated, put
 from .zips import DEFLATED, Entry, packed, parts_of, written
@@ -55,6 +56,7 @@ def corpus(plain: bytes, explored: bytes, here: str) -> Made:
     yield from libraries(base)
     yield from zip_tricks(base)
     yield from damaged(plain)
+    yield from inventions(base.parts)
     own = Base(explored)
     record = json.loads(own.parts[RECORD])
     for what, document in hostile_records(record, here):

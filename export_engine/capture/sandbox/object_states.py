@@ -1,0 +1,80 @@
+"""What an object holds where no attribute shows it, and how it is put back."""
+
+from __future__ import annotations
+
+import array
+import contextvars
+import functools
+import io
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+PutBack = Callable[[Any], Any]
+_UNSET = object()
+
+
+def states(value: Any) -> Iterator[tuple[PutBack, Any]]:
+    """The setter of an object's state, and the state."""
+    if isinstance(value, torch.Generator):
+        yield value.set_state, value.get_state()
+    elif isinstance(value, random.Random):
+        yield value.setstate, value.getstate()
+    elif isinstance(value, bytearray | array.array):
+        yield functools.partial(_refill, value), value[:]
+    elif isinstance(value, io.StringIO | io.BytesIO):
+        if not value.closed:
+            yield functools.partial(_rewrite, value), (value.getvalue(), value.tell())
+    elif isinstance(value, contextvars.ContextVar):
+        yield functools.partial(_set_again, value), _read(value)
+    elif isinstance(value, functools._lru_cache_wrapper):
+        yield functools.partial(_forget, value), value.cache_info()
+    else:
+        yield from _of_numpy(value)
+
+
+def _of_numpy(value: Any) -> Iterator[tuple[PutBack, Any]]:
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return
+    if isinstance(value, numpy.random.RandomState):
+        yield value.set_state, value.get_state()
+    elif isinstance(value, numpy.random.Generator):
+        bits = value.bit_generator
+        yield functools.partial(setattr, bits, "state"), bits.state
+
+
+def _refill(value: Any, before: Any) -> None:
+    if value != before:
+        value[:] = before
+
+
+def _rewrite(value: Any, before: tuple[Any, int]) -> None:
+    text, place = before
+    if value.getvalue() != text:
+        value.seek(0)
+        value.truncate()
+        value.write(text)
+    value.seek(place)
+
+
+def _read(value: Any) -> Any:
+    try:
+        return value.get()
+    except LookupError:
+        return _UNSET
+
+
+def _set_again(value: Any, before: Any) -> None:
+    """One without a default that was not set cannot be unset."""
+    if before is not _UNSET and _read(value) is not before:
+        value.set(before)
+
+
+def _forget(cached: Any, before: Any) -> None:
+    """Empties a cache that was filled meanwhile: entries of a trace are fake tensors."""
+    if cached.cache_info().misses != before.misses:
+        cached.cache_clear()
