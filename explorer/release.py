@@ -95,8 +95,9 @@ def _findings(record: Record) -> ReleaseItem:
     if surprising:
         said = f"{counted(surprising, 'finding')} to decide on, under Findings."
         return ReleaseItem("findings", "open", said)
-    notes = len(record.findings)
+    notes, left = len(record.findings), len(record.not_looked_for)
     said = f"None but {counted(notes, 'note')}." if notes else "None."
+    said += f" {counted(left, 'kind')} not looked for: they need the model." if left else ""
     return ReleaseItem("findings", "good", said)
 
 

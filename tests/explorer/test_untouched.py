@@ -127,11 +127,17 @@ def failing(call: Call, folder: Path) -> Iterator[Step]:
     yield "load of a broken file", lambda: explorer.load(broken, trusted=True).program
     yield "html into no folder", lambda: ex.to_html(missing / "report.html")
     yield "compare with a broken file", lambda: explorer.diff(ex, broken)
-    for patched, name in ((torch.export, "save"), (torch.export, "load")):
+
+    def without(name: str, act: Callable[[], Any]) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(patched, name, raises)
-            yield f"{name} that torch cannot", lambda: ex.save(file)
-            yield f"{name} that torch cannot", lambda: explorer.load(file, trusted=True).program
+            patch.setattr(torch.export, name, raises)
+            act()
+
+    yield "save that torch cannot", lambda: without("save", lambda: ex.save(file))
+    yield (
+        "load that torch cannot",
+        lambda: without("load", lambda: explorer.load(file, trusted=True).program),
+    )
 
 
 POINTS = (40, 1_500, 25_000)

@@ -235,7 +235,7 @@ def _slot_names(cls: type) -> list[str]:
 _EMPTY = object()
 
 
-def _slot(owner: Any, name: str, kind: type = object) -> Any:
+def _slot(owner: Any, name: str, kind: Any = object) -> Any:
     try:
         return kind.__getattribute__(owner, name)
     except AttributeError:
