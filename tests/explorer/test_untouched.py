@@ -84,6 +84,7 @@ def actions(call: Call, folder: Path) -> Iterator[Step]:
         yield "verify", lambda: ex.verify(1)
         yield "run", ex.run
         yield "profile", ex.profile
+        yield "watch", ex.watch
         yield "save", lambda: ex.save(file)
         yield "load", lambda: explorer.load(file, trusted=True).program
         yield "compare", lambda: str(explorer.diff(ex, file))
@@ -161,6 +162,7 @@ def interrupted(call: Call, folder: Path) -> Iterator[Step]:
             "verify": lambda: ex.verify(1),
             "run": ex.run,
             "profile": ex.profile,
+            "watch": ex.watch,
             "save": lambda: ex.save(folder / "again.pt2"),
             "load": lambda: explorer.load(file, trusted=True).program,
             "compare": lambda: str(explorer.diff(ex, file)),
