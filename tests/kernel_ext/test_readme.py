@@ -325,7 +325,7 @@ def test_the_command_lines_of_the_readme_and_of_the_help_work(
         command_line.main(["--help"])
     taught = re.findall(r"^  (export-explorer \S+.*?)(?:   .*)?$", capsys.readouterr().out, re.M)
     lines = block("export-explorer model.pt2 --verify").splitlines()
-    assert (len(lines), len(taught)) == (5, 6)
+    assert (len(lines), len(taught)) == (6, 7)
 
     for line in (*lines, *taught):
         assert command_line.main(shlex.split(line)[1:]) == 0, capsys.readouterr()
