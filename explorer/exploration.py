@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from explorer.comparing_values import ComparedRuns
     from explorer.contracts import ContractComparison
-    from explorer.release import Release
+    from explorer.rendering.release import Release
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
     from explorer.watching import WatchedRun
@@ -329,7 +329,7 @@ class Exploration:
         It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
         was not done is said to be open.
         """
-        from explorer.release import release_of
+        from explorer.rendering.release import release_of
 
         return release_of(self.record)
 

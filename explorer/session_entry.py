@@ -170,7 +170,7 @@ class Entry:
     def head(self) -> AttemptHead:
         """What a view knows about the attempt before its Record arrives."""
         from explorer.page.messages import AttemptHead
-        from explorer.release import release_of
+        from explorer.rendering.release import release_of
 
         return AttemptHead(
             label=self.label,

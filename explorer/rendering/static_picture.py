@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.release import release_of
 from explorer.rendering.attempt_text import (
     counted,
     failing_place,
@@ -20,6 +19,7 @@ from explorer.rendering.escape import escaped
 from explorer.rendering.layered_layout import Point, Size, layered
 from explorer.rendering.outline import Block, few_blocks
 from explorer.rendering.pane_text import pane_text
+from explorer.rendering.release import release_of
 from export_engine.record import Record
 
 _SIZE = Size(width=210, height=40, gap=18, row=24)

@@ -15,6 +15,8 @@ import torch
 
 PutBack = Callable[[Any], Any]
 _UNSET = object()
+_CACHED = type(functools.cache(lambda: None))
+"""What `functools.lru_cache` makes."""
 
 
 def states(value: Any) -> Iterator[tuple[PutBack, Any]]:
@@ -30,7 +32,7 @@ def states(value: Any) -> Iterator[tuple[PutBack, Any]]:
             yield functools.partial(_rewrite, value), (value.getvalue(), value.tell())
     elif isinstance(value, contextvars.ContextVar):
         yield functools.partial(_set_again, value), _read(value)
-    elif isinstance(value, functools._lru_cache_wrapper):
+    elif isinstance(value, _CACHED):
         yield functools.partial(_forget, value), value.cache_info()
     else:
         yield from _of_numpy(value)
