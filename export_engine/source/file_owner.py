@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 from importlib.util import find_spec
 
@@ -21,7 +22,9 @@ _PATHS = sysconfig.get_paths()
 LIBRARIES = tuple(
     {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}
     | {_PATHS[key] + os.sep for key in ("purelib", "platlib", "stdlib")}
+    | {each + os.sep for each in sys.path if each.endswith(("site-packages", "dist-packages"))}
 )
+"""Folders of packages: an environment may have others than its own, by a `.pth` file."""
 
 
 def is_own(path: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,13 @@ import torch
 from export_engine.describe import FileNames
 
 LINEAR = str(Path(torch.__path__[0]) / "nn" / "modules" / "linear.py")
+
+
+def test_a_folder_of_packages_beside_the_environments_own_has_libraries(tmp_path: Path) -> None:
+    folder = tmp_path / "site-packages"
+    code = "from export_engine.source import is_own; print(is_own(sys.path[0] + '/one/a.py'))"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(folder)!r}); {code}"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 @pytest.mark.parametrize(
