@@ -59,6 +59,7 @@ const head = (label: string) =>
     step: "",
     revision: 0,
     untrusted: false,
+    release: null,
   }) as const;
 
 let root: HTMLElement;
