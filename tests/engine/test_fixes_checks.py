@@ -80,6 +80,25 @@ def test_a_check_on_a_number_bounds_it_and_rejects_the_others() -> None:
         program(9 * torch.ones(3, 1))
 
 
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        (
+            'if (x < -99).any():\n    raise ValueError(f"small {x.shape}")\nreturn x',
+            "torch.logical_not((x < -99).any()), 'f\"small {x.shape}\"'",
+        ),
+        (
+            "n = x.sum().int().item()\nif n > 99 or n < 0:\n    raise ValueError\nreturn x * n",
+            "torch._check(n <= 99)",
+        ),
+    ],
+)
+@pytest.mark.slow
+def test_strict_mode_gets_checks_that_it_traces(body: str, made: str) -> None:
+    name = f"strict_{len(body)}"
+    assert made in after(fixed(body, name, torch.ones(3, 1), strict=True))
+
+
 UNCHECKED = {
     "does_more": "if x.sum() > 0:\n    self.seen = 1\n    raise ValueError\nreturn x",
     "raises_again": (

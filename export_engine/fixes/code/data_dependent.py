@@ -92,28 +92,28 @@ _UNCHECKED: _Rewrites = [
 ]
 
 
-def _check(tensor: bool) -> _Rewrites:
+def _check(tensor: bool, strict: bool) -> _Rewrites:
     return [
         (
             "Make the check in line {line} a runtime assertion",
             "The check becomes an op of the program, which raises where it does not hold.",
-            partial(checked, tensor=tensor),
+            partial(checked, tensor=tensor, plain=strict),
         )
     ]
 
 
-def _rewrites(diagnosis: Diagnosis, text: str, line: int) -> _Rewrites:
+def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> _Rewrites:
     """What may help, the likeliest first; each refuses code that it does not fit."""
     facts = diagnosis.facts
     tensor = not (isinstance(facts, DataDependent) and facts.condition)
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
             ways = _WHERE + _COND if chooses_numbers(text, line) else _COND + _WHERE
-            return [*_check(tensor), *_NOTE, *ways, *_FLAG, *_UNCHECKED]
+            return [*_check(tensor, strict), *_NOTE, *ways, *_FLAG, *_UNCHECKED]
         case Kind.UNBACKED_SIZE:
-            return [*_check(tensor=False), *_COND]
+            return [*_check(False, strict), *_COND]
         case Kind.ASSERT_ON_DATA:
-            return [*_check(tensor), *_check(not tensor)]
+            return [*_check(tensor, strict), *_check(not tensor, strict)]
         case Kind.DATA_WRITE:
             return _WRITE
         case Kind.COND_ALIASES | Kind.COND_MUTATES:
@@ -130,7 +130,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
-    for named, why, rewrite in _rewrites(diagnosis, text, line):
+    for named, why, rewrite in _rewrites(diagnosis, text, line, request.strict):
         title = named.format(line=place.line, function=place.function)
         try:
             made = rewrite(text, line)

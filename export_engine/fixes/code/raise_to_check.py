@@ -21,6 +21,10 @@ _SIZES = ("size", "numel", "dim", "int", "len")
 _NOTED = ("warn", "warning", "warn_once", "warning_once", "info", "debug", "error", "print", "log")
 
 
+class _Plain(Source):
+    """A text whose checks are to be ones that strict mode traces."""
+
+
 class _Message(NamedTuple):
     """What a check says where it fails."""
 
@@ -29,18 +33,20 @@ class _Message(NamedTuple):
     constant: bool
 
 
-def checked(text: str, line: int, *, tensor: bool) -> Rewritten:
+def checked(text: str, line: int, *, tensor: bool, plain: bool = False) -> Rewritten:
     """The text with the `assert`, or the `if` that raises, at a line as a check of the program.
 
     Args:
         text: of the file.
         line: of the test.
         tensor: whether the test is a tensor, and not a number computed from data.
+        plain: whether to write only what strict mode traces: messages that are not computed, and
+            the opposite comparison, which also rejects NaN, instead of `torch.sym_not`.
 
     Raises:
         Unclear: there is none at that line, or the branch does more than raise.
     """
-    source = Source(text, line)
+    source = _Plain(text, line) if plain else Source(text, line)
     statement = _statement(source, line)
     indent = source.indent(statement) if not _is_elif(source, statement) else ""
     if isinstance(statement, ast.Assert):
@@ -231,6 +237,8 @@ def _checks(
 ) -> str:
     """The checks that a test holds, or does not; one statement a line."""
     torch = source.torch
+    if isinstance(source, _Plain) and not said.constant:
+        said = _Message(repr(said.text), constant=True)
     if tensor:
         plain, asked = _plain_first(test) if not holds else ([], test)
         wanted = _predicate(source, asked, holds)
@@ -242,7 +250,8 @@ def _checks(
             asks = " and ".join(source.of(each) for each in plain)
             return f"if {asks}:\n{indent}    {made}"
         return made
-    message = f", lambda: {said.text}" if said.text else ""
+    told = said.text and not isinstance(source, _Plain)
+    message = f", lambda: {said.text}" if told else ""
     return f"\n{indent}".join(
         f"{torch}._check({each}{message})" for each in _conditions(source, test, holds)
     )
@@ -313,7 +322,8 @@ def _conditions(source: Source, test: ast.expr, holds: bool) -> list[str]:
         both = " & ".join(f"({each})" for each in single)
         return [f"{source.torch}.sym_not({both})"]
     (op,) = test.ops
-    exact = _EXACT | (_ORDERS if any(map(_is_whole, sides)) else {})
+    known = isinstance(source, _Plain) or any(map(_is_whole, sides))
+    exact = _EXACT | (_ORDERS if known else {})
     if type(op) not in exact:
         return [f"{source.torch}.sym_not({single[0]})"]
     return [f"{source.of(sides[0])} {exact[type(op)]} {source.of(sides[1])}"]
