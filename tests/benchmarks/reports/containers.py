@@ -61,7 +61,7 @@ Point = namedtuple("Point", "x y")
 
 @reported(
     "https://github.com/pytorch/pytorch/issues/120219",
-    lambda n: (EasyDict(x=torch.randn(3 + n, 4), y=torch.randn(3 + n, 4)),),
+    lambda n: (EasyDict(x=torch.randn(3, 4), y=torch.randn(3, 4)),),
 )
 class TakesEasyDict(nn.Module):
     def forward(self, batch: EasyDict) -> Tensor:  # <- here
@@ -79,7 +79,7 @@ class TakesNumbers(nn.Module):
 
 @reported(
     "https://github.com/pytorch/pytorch/issues/142161",
-    lambda n: (torch.randn(2, 4, 5, 1), KeyValues(2, 5 + n)),
+    lambda n: (torch.randn(2, 4, 5, 1), KeyValues(2, 5)),
 )
 class TakesCache(nn.Module):
     def forward(self, x: Tensor, cache: KeyValues) -> Tensor:  # <- here
@@ -89,7 +89,7 @@ class TakesCache(nn.Module):
 
 @reported(
     "https://github.com/pytorch/pytorch/issues/136582",
-    lambda n: (torch.randn(2, 4, 5 + n, 3),),
+    lambda n: (torch.randn(2, 4, 5, 3),),
 )
 class GivesCache(nn.Module):
     def forward(self, x: Tensor) -> KeyValues:
