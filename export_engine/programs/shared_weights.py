@@ -43,9 +43,13 @@ def shared_weights(components: Sequence[Component]) -> Shared:
         for mine, theirs in _pairs(left[one], left[other]):
             ours, copy = left[one][mine], left[other][theirs]
             (equal if ours.content() == copy.content() else apart).append((mine, theirs))
+        telling = sum(_is_telling(left[one][mine]) for mine, _ in equal)
+        common = telling + together.get((one, other), 0)
+        if not common:
+            continue
         for mine, theirs in equal:
             copies.setdefault((one, mine), []).append((other, theirs))
-        if len(equal) + together.get((one, other), 0) >= len(apart):
+        if common >= len(apart):
             rows += [
                 WeightRow([mine, theirs], [one, other], "different", left[one][mine].bytes)
                 for mine, theirs in apart
@@ -56,6 +60,11 @@ def shared_weights(components: Sequence[Component]) -> Shared:
         sum(row.bytes * (len(row.holders) - 1) for row in rows if row.state == "shared"),
         sum(row.bytes * (len(row.holders) - 1) for row in rows if row.state == "duplicated"),
     )
+
+
+def _is_telling(held: HeldWeight) -> bool:
+    """Whether equal values mean anything: a bias of zeros, a norm's ones are equal anywhere."""
+    return "," in held.type
 
 
 def _shared(components: Sequence[Component]) -> Iterator[WeightRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 import explorer
 from tests.planted_sets import PLANTED, other_weight, pair
@@ -52,6 +53,21 @@ def test_weights_of_one_model_are_shared(kit: explorer.Programs) -> None:
     assert {each.state for each in kit.weights} == {"shared"}
     held = sum(each.bytes for each in kit["decode"].record.signature.inputs)
     assert kit.record.shared_bytes == held
+
+
+def test_two_towers_of_one_architecture_are_not_copies() -> None:
+    """Their biases are zeros and their norms ones, so these are equal, and it means nothing."""
+
+    def tower(seed: int) -> torch.nn.Module:
+        torch.manual_seed(seed)
+        linear = torch.nn.Linear(4, 4)
+        torch.nn.init.zeros_(linear.bias)
+        return torch.nn.Sequential(linear, torch.nn.LayerNorm(4)).eval()
+
+    x = torch.randn(2, 4)
+    kit = explorer.explore_many({"text": (tower(0), (x,)), "image": (tower(1), (x + 1,))})
+
+    assert (kit.weights, kit.findings) == ([], [])
 
 
 def test_a_copy_of_a_model_holds_its_weights_again() -> None:
