@@ -112,7 +112,8 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_function(value)
     elif isinstance(value, type):
         if _is_ours(value.__module__):
-            yield from ((f"::{name}", each) for name, each in list(vars(value).items()))
+            own = {name: each for name, each in vars(value).items() if name != "__slotnames__"}
+            yield from ((f"::{name}", each) for name, each in own.items())
     elif isinstance(value, torch.Tensor):
         if not nn.parameter.is_lazy(value):
             yield ".grad", value.grad if value.is_leaf else None
