@@ -5,7 +5,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TokenLine } from "../host";
-import { PlainLine } from "../panes/source/CodeLine";
+import { PlainLine } from "../panes/parts/CodeLine";
 import { type Edit, edited } from "./typing";
 
 interface EditorProps {

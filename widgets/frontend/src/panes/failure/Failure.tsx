@@ -4,13 +4,13 @@ import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Failure as FailureRecord } from "../../record.gen";
 import type { Store } from "../../store";
+import { PlainLine } from "../parts/CodeLine";
 import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
 import { Frames } from "../parts/Frames";
 import { FrameLink } from "../parts/LineLink";
 import { Empty, LongText, More, Prose, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
-import { PlainLine } from "../source/CodeLine";
 import { Fixes } from "./Fixes";
 import { LinkedPage } from "./LinkedPage";
 

@@ -5,9 +5,9 @@ import { BreakText } from "../../library/BreakText";
 import { CaseText } from "../../library/CaseText";
 import type { Link } from "../../record.gen";
 import type { Store } from "../../store";
+import { PlainLine } from "../parts/CodeLine";
 import { Empty, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
-import { PlainLine } from "../source/CodeLine";
 
 interface Props {
   store: Store;

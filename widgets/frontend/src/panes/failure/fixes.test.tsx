@@ -9,8 +9,8 @@ import { Working } from "../../shell/Working";
 import { type Answers, type FakeHost, storeOf } from "../../testing/fake_host";
 import { freshPage, page } from "../../testing/page";
 import { failureOf, fixCard, RecordBuilder } from "../../testing/records";
+import { cut } from "../parts/CodeLine";
 import { kindOf } from "../parts/Diff";
-import { cut } from "../source/CodeLine";
 import { Failure, markedOn } from "./Failure";
 
 const MARKUP = "<img src=x onerror=alert(1)>";

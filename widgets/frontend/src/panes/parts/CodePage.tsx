@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { capped } from "../../format";
 import type { Store } from "../../store";
-import { PlainLine } from "../source/CodeLine";
+import { PlainLine } from "./CodeLine";
 import { Empty, Prose, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 

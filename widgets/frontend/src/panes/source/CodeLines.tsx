@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { TokenLine } from "../../host";
+import { CodeLine, type LineMarks } from "../parts/CodeLine";
 import { isDrawn, useVirtual } from "../parts/virtual";
-import { CodeLine, type LineMarks } from "./CodeLine";
 
 const LINE_HEIGHT = 18;
 const PAGE = 15;
