@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,8 @@ def _entry_of(given: Any) -> Entry:
         )
     if isinstance(given, Exploration):
         return given.session.entry
-    import torch
-
-    if isinstance(given, torch.export.ExportedProgram):
+    torch = sys.modules.get("torch")  # where it was not imported, nothing of it is given
+    if torch is not None and isinstance(given, torch.export.ExportedProgram):
         from export_engine.attempt import Exported
         from export_engine.trace import Recording
 
