@@ -51,7 +51,7 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     assert lab.value("'addmm' in ex.program.graph_module.code") is True
 
     root.get_by_role("button", name="History").click()
-    root.get_by_role("button", name="Compare").click()
+    root.get_by_role("button", name="Compare", exact=True).click()
     differences = root.get_by_test_id("differences")
     expect(differences).to_contain_text("1 replaced by 2.")
     rows = differences.get_by_test_id("difference")

@@ -50,7 +50,7 @@ def test_one_click_fixes_a_failing_cell(lab: Lab) -> None:
     lab.run_all(60)
     root = explorer(lab)
     failure = root.get_by_test_id("failure")
-    expect(failure).to_contain_text("a must be at most 16")
+    expect(failure).to_contain_text("a is at most 16")
     expect(failure.locator(".tx-failing")).to_contain_text("x")
     assert lab.value("ex.ok") is False
 

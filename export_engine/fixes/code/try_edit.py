@@ -21,7 +21,10 @@ _OF_OPERATORS = frozenset(
     {Kind.COND_BRANCHES_DIFFER, Kind.COND_MUTATES, Kind.COND_ALIASES, Kind.COND_SIDE_EFFECT}
 )
 
-_MARKS = ("torch.cond(", "torch.where(", "_check(", "_assert_async", "scan(", "while_loop(")
+_MARKS = (
+    *("torch.cond(", "torch.where(", "_check(", "_assert_async", "scan(", "while_loop("),
+    *("torch.sym_int(", "torch.sym_float(", "torch.sym_sqrt("),
+)
 """What is in lines that rewrites make; other lines are the user's, perhaps indented."""
 
 
