@@ -17,11 +17,37 @@ from export_engine.diagnose.explanations import exportdb
 from export_engine.diagnose.facts import UnknownClass
 from export_engine.shapes import leaves_of
 from export_engine.source import Code, Location, Span, Stack, code_of
-from export_engine.torch_internals import is_input_type, key_text, raised_in, unknown_output
+from export_engine.torch_internals import (
+    is_input_type,
+    key_text,
+    raised_in,
+    unknown_output,
+    without_paths,
+)
 
 _INPUT_CHECKS = ("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec")
+_KEY_PATHS = ("_generate_key_paths", "leaves_of")
 _CONVERTER = re.compile(r"TS2EPConverter\([^()]*\)\.convert\(\)")
 _PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and plain values. "
+
+
+def without_key_paths(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses an input whose class is registered without names for what is in it."""
+    request = attempt.request
+    if request is None or not raised_in(cause(attempt.error), _KEY_PATHS):
+        return None
+    every = [*enumerate(request.args), *request.kwargs.items()]
+    cls = next(filter(None, (without_paths(value) for _, value in every)), None)
+    if cls is None:
+        return None
+    return Diagnosis(
+        kind=Kind.UNKNOWN_INPUT_TYPE,
+        sentence=f"`{cls.__name__}` is registered as a pytree node without "
+        "`flatten_with_keys_fn`, which torch.export needs to name its tensors.",
+        why=_PLAIN + "It names each input by the keys that lead to it. Pass "
+        "`flatten_with_keys_fn` where the class is registered.",
+        links=exportdb(Kind.UNKNOWN_INPUT_TYPE),
+    )
 
 
 def unknown_input(attempt: Failed) -> Diagnosis | None:
@@ -37,7 +63,7 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
     stack, span = _parameter_of(request.target, path.partition(".")[0])
     return Diagnosis(
         kind=Kind.UNKNOWN_INPUT_TYPE,
-        sentence=f"The input `{path}` is a `{cls.__name__}`, which torch.export does not support "
+        sentence=f"The input `{path}` is of class `{cls.__name__}`, which torch.export does not support "
         "as an input type.",
         why=_PLAIN + "Lists, tuples, dicts, tensors, numbers and strings are supported. Any "
         "other class has to be registered, as a pytree node or as a constant.",

@@ -10,7 +10,12 @@ from collections.abc import Callable
 
 from export_engine.attempt import Diagnosis, Failed
 from export_engine.defects import passed_over
-from export_engine.diagnose.containers import not_a_module, unknown_input, unknown_result
+from export_engine.diagnose.containers import (
+    not_a_module,
+    unknown_input,
+    unknown_result,
+    without_key_paths,
+)
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
 from export_engine.diagnose.graph_breaks import graph_break
@@ -30,6 +35,7 @@ FAMILIES: tuple[Family, ...] = (
     mismatched_specs,
     sizes,
     not_a_module,
+    without_key_paths,
     unknown_input,
     unknown_result,
     control_flow,

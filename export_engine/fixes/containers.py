@@ -217,7 +217,10 @@ def _same(one: Any, other: Any) -> bool:
     if type(one) in (list, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, dict):
-        return list(one) == list(other) and all(_same(one[key], other[key]) for key in one)
+        attributes = [hasattr(each, "__dict__") and bool(each.__dict__) for each in (one, other)]
+        if list(one) != list(other) or attributes[0] != attributes[1]:
+            return False
+        return all(_same(one[key], other[key]) for key in one)
     try:
         state = state_of(one)
     except Unfit:

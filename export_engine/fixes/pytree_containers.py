@@ -38,6 +38,9 @@ class Context(NamedTuple):
 
     parts: tuple[str, ...]
     rest: dict[str, Any]
+    mirror: str = ""
+    """Of a dict whose items are attributes, too: `shared` if `__dict__` is the dict itself, else
+    `copied`."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,23 @@ def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
             raise Unfit(f"its attribute {name} is a method bound to itself")
         else:
             rest[name] = _own_copy(each)
-    return parts, Context(tuple(name for name, _ in parts), rest)
+    return parts, Context(tuple(name for name, _ in parts), rest, _mirror(value))
+
+
+def _mirror(value: Any) -> str:
+    """How the items of a dict are attributes, too.
+
+    Raises:
+        Unfit: it has other attributes.
+    """
+    attributes = getattr(value, "__dict__", {}) if isinstance(value, dict) else {}
+    if attributes is value:
+        return "shared"
+    if not attributes:
+        return ""
+    if list(attributes) != list(value) or any(attributes[key] is not value[key] for key in value):
+        raise Unfit("it is a dict with attributes beside its items")
+    return "copied"
 
 
 def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
@@ -126,6 +145,9 @@ def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
                 _set_item(made, name, value)
             else:
                 object.__setattr__(made, name, value)
+        if context.mirror:
+            attributes = made if context.mirror == "shared" else dict(made)
+            object.__setattr__(made, "__dict__", attributes)
         return made
 
     return unflatten
@@ -145,8 +167,7 @@ def state_of(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         if any(not isinstance(key, str) for key in value):
             raise Unfit("it is a dict with keys that are not names")
-        if getattr(value, "__dict__", {}):
-            raise Unfit("it is a dict with attributes beside its items")
+        _mirror(value)
         return dict(value)
     if isinstance(value, (list, tuple, set, frozenset)):
         raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
@@ -202,13 +223,14 @@ def to_json(context: Context) -> Any:
     Raises:
         Unfit: an attribute is of a class that has no plain form.
     """
-    return [list(context.parts), {name: _plain(name, each) for name, each in context.rest.items()}]
+    rest = {name: _plain(name, each) for name, each in context.rest.items()}
+    return [list(context.parts), rest, context.mirror]
 
 
 def from_json(data: Any) -> Context:
     """The inverse of `to_json`."""
-    parts, rest = data
-    return Context(tuple(parts), {name: _from_plain(each) for name, each in rest.items()})
+    parts, rest, mirror = data
+    return Context(tuple(parts), {name: _from_plain(each) for name, each in rest.items()}, mirror)
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Attempt, signature_of
+from export_engine.attempt import Attempt, Request, signature_of
 from export_engine.shapes.dims import Named
+from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.leaves import leaves_of
 from export_engine.shapes.symbol_sources import InputPlace, birth_dims
 from export_engine.shapes.trace_facts import shapes_of
@@ -33,9 +34,7 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
     request = attempt.request
     if request is None:
         return {}
-    paths = [
-        leaf.path for leaf in leaves_of(signature_of(request.target), request.args, request.kwargs)
-    ]
+    paths = _paths(request)
     places = birth_dims(births, paths)
     dims = _dim_names(attempt)
     dims_computed = _computed_dims(attempt)
@@ -53,6 +52,14 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
             taken[name] = taken.get(name, 0) + 1
             names[symbol] = name if taken[name] == 1 else f"{name}_{taken[name]}"
     return names
+
+
+def _paths(request: Request) -> list[str]:
+    try:
+        leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    except ShapesError:  # a class without names for what is in it: that is the failure
+        return []
+    return [leaf.path for leaf in leaves]
 
 
 def _computed_name(birth: SymbolBirth, dims: Mapping[str, int]) -> str:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import map_call_leaves as map_call_leaves
     from export_engine.torch_internals.inputs import register_container as register_container
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
+    from export_engine.torch_internals.inputs import without_paths as without_paths
     from export_engine.torch_internals.library import LibraryCase as LibraryCase
     from export_engine.torch_internals.library import exportdb_cases as exportdb_cases
     from export_engine.torch_internals.library import exportdb_library as exportdb_library

@@ -166,6 +166,19 @@ def is_container(cls: type) -> bool:
     return cls in (*_TAKEN_APART, *_registered)
 
 
+def without_paths(tree: Any) -> type | None:
+    """The first class in a tree that is registered without names for what is in it, if any."""
+    registered = torch_has.SUPPORTED_NODES.value if torch_has.SUPPORTED_NODES else {}
+    node = registered.get(type(tree))
+    if node is not None and node.flatten_with_keys_fn is None:
+        return type(tree)
+    if node is not None:
+        children = node.flatten_fn(tree)[0]
+    else:
+        children = tree if isinstance(tree, tuple) else ()  # a namedtuple
+    return next(filter(None, map(without_paths, children)), None)
+
+
 _TAKEN_APART = (tuple, list, dict)
 _registered: set[type] = set()
 """Classes that a fix has registered for a while."""

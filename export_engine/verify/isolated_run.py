@@ -61,4 +61,7 @@ def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = F
 def _copied(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.detach().clone().requires_grad_(value.requires_grad)
-    return copy.deepcopy(value)
+    made = copy.deepcopy(value)
+    if isinstance(value, dict) and getattr(value, "__dict__", None) is value:
+        object.__setattr__(made, "__dict__", made)  # keys that are attributes too, which `copy` loses
+    return made

@@ -229,6 +229,56 @@ def test_a_registration_of_the_users_is_left_alone() -> None:
     assert pytree.SUPPORTED_NODES[Batch] is known
 
 
+class Shared(dict[str, Any]):
+    """Its attributes are its items: `__dict__` is the dict."""
+
+    def __init__(self, **items: Any) -> None:
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+class Both(dict[str, Any]):
+    """As the package easydict has it: what is set is an attribute and an item."""
+
+    def __init__(self, **items: Any) -> None:
+        for name, value in items.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        super().__setitem__(name, value)
+
+
+class ReadsBothWays(nn.Module):
+    def forward(self, given: Any) -> Any:
+        return given.a + given["b"] * given.scale
+
+
+@pytest.mark.parametrize("cls", [Shared, Both])
+def test_a_dict_whose_items_are_attributes_is_registered(cls: Any) -> None:
+    given = cls(a=torch.ones(3), b=torch.ones(3), scale=2)
+    attempt = failed(ReadsBothWays(), given)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE  # it runs in eager on a copy, too
+
+    good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+
+def test_a_class_without_key_paths_is_told_so() -> None:
+    pytree.register_pytree_node(
+        Layer,
+        lambda layer: ([layer.values], None),
+        lambda parts, _: Layer(next(iter(parts))),
+    )
+
+    attempt = failed(ReadsBothWays(), {"layers": [Layer(torch.ones(3))]})
+
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE
+    assert "`Layer` is registered" in attempt.diagnosis.sentence
+    assert "`flatten_with_keys_fn`" in attempt.diagnosis.sentence
+
+
 def test_a_set_is_refused_with_the_reason() -> None:
     attempt = failed(lambda x: x["a"].pop(), {"a": {torch.ones(2)}})
 
