@@ -26,8 +26,9 @@ def value_lines(record: Record, values: Values) -> list[str]:
                 continue
             name = record.strings[graph.name[node]]
             name = f"{graph.title}.{name}" if each.graph else name
-            numbers = "".join(f"{column[node]:>10.3g}" for column in columns)
-            odd = each.nans[node] or each.infs[node]
+            odd = each.nans[node] + each.infs[node]
+            none = odd >= each.count[node]  # the numbers are of the finite elements
+            numbers = "".join(f"{'–' if none else f'{c[node]:.3g}':>10}" for c in columns)
             told = f"  {each.nans[node]:,} NaN, {each.infs[node]:,} inf" if odd else ""
             rows.append(f"{'!' if odd else ' '} {name[:27]:<28}{numbers}{zeros[node]:>7.0%}{told}")
     lines += rows[:_MOST]

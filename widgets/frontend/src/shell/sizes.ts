@@ -15,7 +15,7 @@ export interface Sizes {
   height: number;
 }
 
-export const DEFAULTS: Sizes = { left: 220, right: 0.34, facts: 0.52, upper: 0.52, height: 0 };
+export const DEFAULTS: Sizes = { left: 220, right: 0.39, facts: 0.52, upper: 0.52, height: 0 };
 
 const KEY = "export-explorer.sizes";
 

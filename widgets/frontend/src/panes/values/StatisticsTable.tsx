@@ -2,7 +2,7 @@
 
 import { grouped, numberText, shareText } from "../../format";
 import { nodeId, type Program } from "../../program";
-import type { Values } from "../../record.gen";
+import type { OpValues, Values } from "../../record.gen";
 import type { Store } from "../../store";
 import { BINS, floatsOf } from "../../values";
 import { More, pressable } from "../parts/parts";
@@ -30,7 +30,8 @@ export function StatisticsTable({ store, program, values }: Props) {
       runs,
       numbers: [low, high, mean, std].map((column) => column?.[at] ?? 0),
       zeros: zeros?.[at] ?? 0,
-      odd: (each.nans[at] ?? 0) + (each.infs[at] ?? 0),
+      odd: oddOf(each, at),
+      none: oddOf(each, at) >= (each.count[at] ?? 0),
       bars: Array.from(each.histogram.subarray(at * BINS, (at + 1) * BINS)),
     })).filter(({ runs, node }) => runs > 0 && program.op(node) === "call_function");
   });
@@ -50,7 +51,7 @@ export function StatisticsTable({ store, program, values }: Props) {
       </thead>
       <tbody>
         <More items={rows} few={FEW}>
-          {({ node, numbers, zeros, odd, bars }) => (
+          {({ node, numbers, zeros, odd, none, bars }) => (
             <tr
               key={node}
               {...pressable(() => store.select({ kind: "nodes", nodes: [node] }, "values"))}
@@ -58,7 +59,7 @@ export function StatisticsTable({ store, program, values }: Props) {
               <td class="tx-mono tx-clip">{program.name(node)}</td>
               {numbers.map((number, at) => (
                 <td key={at} class="tx-number">
-                  {numberText(number)}
+                  {none ? "–" : numberText(number)}
                 </td>
               ))}
               <td class="tx-number">{zeros > 0 ? shareText(zeros) : ""}</td>
@@ -72,4 +73,9 @@ export function StatisticsTable({ store, program, values }: Props) {
       </tbody>
     </table>
   );
+}
+
+/** How many elements are NaN or infinite. */
+function oddOf(values: OpValues, at: number): number {
+  return (values.nans[at] ?? 0) + (values.infs[at] ?? 0);
 }
