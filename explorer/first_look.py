@@ -18,6 +18,7 @@ PANES = (
     "findings",
     "guarantees",
     "runs",
+    "values",
     "code",
 )
 """Those that a view always has, by their names in `looking.ts`."""

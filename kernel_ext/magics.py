@@ -93,8 +93,9 @@ class ExportMagics(Magics):
         --generate               cut a model that generates into programs (prefill, decode, ...):
                                  --generate model(**inputs), with what generate() takes; exports
                                  each with what varies, and generates with them to compare
-        --into KIT --name decode add the program to a set of programs, the variable KIT, under a
-                                 name: what flows between them and what does not fit is shown
+        --into KIT               add the program to a set of programs, the variable KIT: what
+                                 flows between them and what does not fit is shown
+        --name decode            with --into: the program's name in the set
         --save FILE.pt2          write the program into a file, with what is shown of it; as any
                                  .pt2 file, it is read by torch and other tools too
         --html FILE.html         write the whole view into one file that needs no kernel

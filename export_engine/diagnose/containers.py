@@ -63,8 +63,8 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
     stack, span = _parameter_of(request.target, path.partition(".")[0])
     return Diagnosis(
         kind=Kind.UNKNOWN_INPUT_TYPE,
-        sentence=f"The input `{path}` is of class `{cls.__name__}`, which torch.export does not support "
-        "as an input type.",
+        sentence=f"The input `{path}` is of class `{cls.__name__}`, which torch.export does not "
+        "support as an input type.",
         why=_PLAIN + "Lists, tuples, dicts, tensors, numbers and strings are supported. Any "
         "other class has to be registered, as a pytree node or as a constant.",
         stack=stack,

@@ -63,5 +63,7 @@ def _copied(value: Any) -> Any:
         return value.detach().clone().requires_grad_(value.requires_grad)
     made = copy.deepcopy(value)
     if isinstance(value, dict) and getattr(value, "__dict__", None) is value:
-        object.__setattr__(made, "__dict__", made)  # keys that are attributes too, which `copy` loses
+        object.__setattr__(
+            made, "__dict__", made
+        )  # keys that are attributes too, which `copy` loses
     return made

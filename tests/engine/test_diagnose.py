@@ -308,7 +308,7 @@ def test_an_input_of_an_unknown_class_is_named_by_its_path(strict: bool) -> None
     found = diagnosed(forward, x, {"parts": [Plain(x)]}, strict=strict)
     assert found.kind is Kind.UNKNOWN_INPUT_TYPE
     assert found.facts == UnknownClass(Plain, "options.parts.0")
-    assert "`options.parts.0` is a `Plain`" in found.sentence
+    assert "`options.parts.0` is of class `Plain`" in found.sentence
 
 
 @pytest.mark.parametrize("strict", [False, True])

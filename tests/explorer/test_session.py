@@ -35,7 +35,7 @@ def outside() -> explorer.Exploration:
 def test_a_failure_has_a_diagnosis_and_fixes() -> None:
     ex = failing()
     assert ex.diagnosis is not None
-    assert "d must be at least 17" in ex.diagnosis.sentence
+    assert "d is at least 17" in ex.diagnosis.sentence
     assert ex.fixes[0].kind == "shapes"
     assert ex.record.failure is not None
     assert ex.record.failure.fixes[0].after == "x: a[..16], b; y: b, d[17..]"
