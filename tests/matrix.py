@@ -57,6 +57,7 @@ TESTED_WITH = (
 READ_BY_TESTS = (
     "tests",
     "notebooks",
+    "docs",
     "widgets/frontend/src",
     "widgets/frontend/package-lock.json",
     "hatch_build.py",
