@@ -157,7 +157,10 @@ class Code:
         near = self._expressions
         exact = [node for node in near if _matches(node, position)]
         if exact:
-            return self._or_whole(exact[-1])
+            # Without its line, more than one may end in that column. What starts with the whole
+            # chain of calls is about all of it: each call in it starts at the method's name.
+            last = max(node.end_lineno or 0 for node in exact)
+            return self._or_whole([node for node in exact if node.end_lineno == last][-1])
         # A method call over several lines starts, for the compiler, at the method's name.
         ending = [node for node in near if _ends_at(node, position)]
         if ending:

@@ -6,6 +6,7 @@ import functools
 import itertools
 import linecache
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -266,7 +267,9 @@ def forward(x):
 def test_expressions_over_several_lines_and_letters_of_several_bytes(strict: bool) -> None:
     found = diagnosed(cell(MANY_LINES), torch.ones(2, 4), strict=strict)
     assert found.kind is Kind.BRANCH_ON_DATA
-    assert re.sub(r"\s+", "", shown(found)) == "größe.is_floating_point()and(größe.sum().gt(0))"
+    operand = "größe.sum().gt(0)"  # Python 3.11 does not say which operand it was
+    whole = f"größe.is_floating_point()and({operand})"
+    assert re.sub(r"\s+", "", shown(found)) == (operand if sys.version_info >= (3, 12) else whole)
 
 
 AFTER_A_COMPARISON = """
