@@ -298,6 +298,14 @@ def load_one_of_several(telling: Telling) -> Came:
     return Came(_given(explorer.load(file, model="second", trusted=True).program))
 
 
+def save_several(telling: Telling) -> Came:
+    model = nn.Linear(3, 3)
+    call = (torch.ones(2, 3),)
+    kit = explorer.explore_many({"first": (model, call), "second": (model, call)})
+    kit.save(telling.folder / "several.pt2")
+    return Came([*explorer.load(telling.folder / "several.pt2")])
+
+
 def compare_with_compile(_: Telling) -> Came:
     def slide(x: torch.Tensor) -> torch.Tensor:
         return x.relu() if x.shape[0] <= 4 else x.sigmoid()
@@ -326,6 +334,7 @@ STEPS: dict[str, Callable[[Telling], Came]] = {
         save_and_read,
         load,
         load_one_of_several,
+        save_several,
         run,
         decompose,
         verify,

@@ -280,7 +280,13 @@ def test_the_python_way_works_line_by_line(
     names["opset"] = ["aten.linear", "aten.relu", "aten.mul"]
     only_two(monkeypatch)
     good, failing = block("explorer.explore(model, (x,), dynamic_shapes").split("ex.diagnosis")
-    left_out = ["explorer.exportdb.check()"]  # tests/engine/test_exportdb.py runs all cases
+    names["enc"] = names["model"]
+    names["dec"] = torch.nn.Bilinear(2, 3, 1)
+    names["y"], names["z"] = torch.ones(4, 2), torch.ones(4, 3)
+    left_out = [
+        "explorer.exportdb.check()",  # tests/engine/test_exportdb.py runs all cases
+        *("explore_generation", "kit.generate"),  # tests/engine/test_generation.py does
+    ]
     if not shutil.which("dot"):
         left_out.append("save_graph")
 
@@ -318,6 +324,9 @@ def test_the_command_lines_of_the_readme_and_of_the_help_work(
     only_two(monkeypatch)
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "module.py").write_text(MODULE)
+    (tmp_path / "pyproject.toml").write_text(
+        '[[tool.export-explorer.check]]\ncall = "package/module.py:make"\n'
+    )
     made = explorer.explore(torch.nn.ReLU(), (torch.ones(3, 4),))
     for name in ("model", "old", "new"):
         made.save(f"{name}.pt2")
@@ -325,7 +334,7 @@ def test_the_command_lines_of_the_readme_and_of_the_help_work(
         command_line.main(["--help"])
     taught = re.findall(r"^  (export-explorer \S+.*?)(?:   .*)?$", capsys.readouterr().out, re.M)
     lines = block("export-explorer model.pt2 --verify").splitlines()
-    assert (len(lines), len(taught)) == (6, 7)
+    assert (len(lines), len(taught)) == (7, 8)
 
     for line in (*lines, *taught):
         assert command_line.main(shlex.split(line)[1:]) == 0, capsys.readouterr()

@@ -93,7 +93,7 @@ class Reached:
 
     def _copy_values(self) -> None:
         parameters = [e for e in self._tensors if isinstance(e.tensor, torch.nn.Parameter)]
-        small = sum(each.tensor.nbytes for each in parameters) <= _MOST_COPIED
+        small = sum(_bytes(each.tensor) for each in parameters) <= _MOST_COPIED
         for each in self._tensors:
             if small or not isinstance(each.tensor, torch.nn.Parameter):
                 _tried(each.copy)
@@ -106,8 +106,8 @@ class Reached:
         """
         left = _MOST_LOOSE
         for each in self._tensors:
-            if id(each.tensor) not in traced and each.tensor.nbytes <= left:
-                left -= each.tensor.nbytes
+            if id(each.tensor) not in traced and _bytes(each.tensor) <= left:
+                left -= _bytes(each.tensor)
                 _tried(each.copy)
 
     def _looked_at(self, each: Any) -> Iterator[Any]:
@@ -263,3 +263,8 @@ def _tried(step: Callable[[], Any]) -> None:
         step()
     except Exception as error:  # noqa: BLE001 - what remains must be put back all the same
         passed_over(error, "putting back what the model holds")
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    """What a copy takes; of a sparse tensor at most, as it takes no more than a dense one would."""
+    return tensor.numel() * tensor.element_size()
