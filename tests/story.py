@@ -125,6 +125,9 @@ def export(telling: Telling) -> Came:
 
 
 def export_strict(_: Telling) -> Came:
+    """While something of the user's is compiled, which stays."""
+    compiled = torch.compile(lambda x: x + 1, backend="eager")
+    compiled(torch.ones(2))
     call = (torch.ones(6, 3), torch.ones(6, 2))
     shapes = "x: rows, _; y: rows, _"
     ex = explorer.explore(Small(), call, dynamic_shapes=shapes, strict=True)
