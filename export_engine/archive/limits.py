@@ -74,7 +74,7 @@ POWER = 64
 COMPUTED_POWER = 8
 """The largest exponent of a power that is computed, for the size that an example has."""
 SYMBOLS = 100_000
-GUARDS = 50_000
+GUARDS = 20_000
 """Guards that travel with a program."""
 UNKNOWN = 50
 """Fields of later versions that are kept."""

@@ -149,7 +149,7 @@ def _formulas(program: Any) -> Iterator[tuple[str, Any]]:
     }.items():
         yield f"guard, {what}", {**program, "guards_code": [guard]}
         yield f"guards, {what}", {**program, "guards_code": [guard] * 1_000}
-    many = [f"{size} != {number}" for number in range(49_000)]
+    many = [f"{size} != {number}" for number in range(19_000)]
     yield "guards, each another", {**program, "guards_code": many}
 
 
