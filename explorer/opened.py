@@ -86,13 +86,7 @@ def opened_file(path: str | Path, *, trusted: bool, model: str | None = None) ->
     """
     file = Path(path)
     found = read(file, model)
-    try:
-        content = Content.of(file)
-    except OSError as error:
-        raise ArchiveError(f"{file} cannot be opened: {error}") from error
-    trust: Literal["", "signed", "said"] = "said" if trusted else ""
-    if not trusted and is_signed(file):
-        trust = "signed"
+    content, trust = _content_and_trust(file, trusted)
     return OpenedFile(file, content, found.model, found.record, trust)
 
 
@@ -104,18 +98,22 @@ def opened_set(path: str | Path, *, trusted: bool) -> tuple[dict[str, OpenedFile
     """
     file = Path(path)
     found = read_set(file)
-    try:
-        content = Content.of(file)
-    except OSError as error:
-        raise ArchiveError(f"{file} cannot be opened: {error}") from error
-    trust: Literal["", "signed", "said"] = "said" if trusted else ""
-    if not trusted and is_signed(file):
-        trust = "signed"
+    content, trust = _content_and_trust(file, trusted)
     files = {
         name: OpenedFile(file, content, name, each.archive.record, trust)
         for name, each in found.programs.items()
     }
     return files, found
+
+
+def _content_and_trust(file: Path, trusted: bool) -> tuple[Content, Literal["", "signed", "said"]]:
+    try:
+        content = Content.of(file)
+    except OSError as error:
+        raise ArchiveError(f"{file} cannot be opened: {error}") from error
+    if trusted:
+        return content, "said"
+    return content, "signed" if is_signed(file) else ""
 
 
 def save_set_signed(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from explorer.op_names import nearest, op_places
 from explorer.session import Session
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ def _made(record: Record, name: str, values: Mapping[str, Any], kind: str | None
     if not name or not isinstance(name, str):
         raise ValueError("An overlay needs a name: ex.overlay('importance', {'linear': 0.7}).")
     chosen = _kind(values, kind)
-    places = _places(record)
+    places = op_places(record)
     unknown = [each for each in values if each not in places]
     if unknown:
-        near = ", ".join(get_close_matches(str(unknown[0]), places, 3))
-        said = f" Nearest: {near}." if near else ""
-        raise ValueError(f"There is no op {unknown[0]!r} to lay {name!r} over.{said}")
+        near = nearest(str(unknown[0]), places)
+        raise ValueError(f"There is no op {unknown[0]!r} to lay {name!r} over.{near}")
     told = {each: _value(name, each, value, chosen) for each, value in values.items()}
     return Overlay(
         name=name,
@@ -78,13 +77,3 @@ def _value(name: str, op: str, value: Any, kind: Kind) -> float | str:
     if kind == "colour" and not _COLOUR.fullmatch(str(value)):
         raise ValueError(f"{name!r} at {op!r} is {value!r:.60}, not a colour such as '#1a64c4'.")
     return str(value)[:_MOST_TEXT]
-
-
-def _places(record: Record) -> dict[str, tuple[int, int]]:
-    """Per name of a node, its graph and its number; of a nested graph, `true_graph_0.sin`."""
-    found: dict[str, tuple[int, int]] = {}
-    for number, graph in enumerate(record.graphs):
-        within = f"{graph.title}." if number else ""
-        for node, name in enumerate(graph.name):
-            found.setdefault(f"{within}{record.strings[name]}", (number, node))
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from explorer.op_names import nearest, op_places
 from explorer.rendering.value_text import value_lines
 from explorer.session import FixError, Session
 
@@ -144,17 +145,9 @@ class WatchedRun:
         return self._session.entries[self._number].record
 
     def _place(self, op: str) -> tuple[int, int]:
-        from difflib import get_close_matches
-
-        record = self._record
-        known: dict[str, tuple[int, int]] = {}
-        for number, graph in enumerate(record.graphs):
-            within = f"{graph.title}." if number else ""
-            for node, name in enumerate(graph.name):
-                known.setdefault(f"{within}{record.strings[name]}", (number, node))
+        known = op_places(self._record)
         if op not in known:
-            near = ", ".join(get_close_matches(op, known, 3))
-            raise KeyError(f"There is no op {op!r}." + (f" Nearest: {near}." if near else ""))
+            raise KeyError(f"There is no op {op!r}.{nearest(op, known)}")
         return known[op]
 
 
