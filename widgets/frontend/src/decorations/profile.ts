@@ -3,6 +3,7 @@
 import { bytesText, durationText, shareText } from "../format";
 import { type NodeId, nodeId, type Program } from "../program";
 import type { Decoration, Mark, Measure } from "./decoration";
+import { heat } from "./heat";
 
 export function time({ record: { profile } }: Program): Decoration | null {
   if (!profile) return null;
@@ -29,12 +30,5 @@ function measured(
   amounts.forEach((amount, index) => {
     if (amount >= 0) marks.set(nodeId(0, index), { amount });
   });
-  return {
-    name,
-    title,
-    noun: "op",
-    marks,
-    legend: [],
-    measure: { colour: "var(--tx-heat)", text },
-  };
+  return heat(name, title, marks, text);
 }

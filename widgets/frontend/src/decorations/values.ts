@@ -4,6 +4,7 @@ import { numberText, shareText } from "../format";
 import { type NodeId, nodeId, type Program } from "../program";
 import { floatsOf } from "../values";
 import type { Badge, Decoration, Mark, Measure } from "./decoration";
+import { heat } from "./heat";
 
 const NOT_FINITE: Badge = { sign: "!", colour: "var(--tx-danger)" };
 const OFF: Badge = { sign: "≠", colour: "var(--tx-danger)" };
@@ -113,12 +114,5 @@ function coloured(
   text: Measure["text"],
 ): Decoration {
   const marks = new Map(amounts.map(([node, amount]) => [node, { amount, most: true }]));
-  return {
-    name,
-    title,
-    noun: "op",
-    marks,
-    legend: [],
-    measure: { colour: "var(--tx-heat)", text },
-  };
+  return heat(name, title, marks, text);
 }
