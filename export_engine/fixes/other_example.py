@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from export_engine.attempt import Exported, Failed, Fix, Request
 from export_engine.diagnose import SizesViolated, ZeroOrOne
-from export_engine.fixes.tested_conditions import eager_takes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 from export_engine.shapes import InputPlace, Problem, name_of, with_size
+from export_engine.verify import runs_in_eager
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
@@ -59,7 +59,7 @@ def _elsewhere(
         return with_size(request, [dim.place], size)
 
     other = change(request)
-    if not eager_takes(other):
+    if not runs_in_eager(other):
         return
     if progress:
         progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))

@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from export_engine.attempt import Diagnosis, Failed, Request
-from export_engine.capture import model_kept
-from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated
 from export_engine.shapes import Problem, name_of, with_size
-from export_engine.verify import run
+from export_engine.verify import runs_in_eager
 
 _MOST = 3
 _WHY = (
@@ -55,17 +53,6 @@ def taken_all_the_same(problem: Problem, request: Request) -> int | None:
     """A size that a problem's condition excludes and the eager model takes; None if none is."""
     places = [dim.place for dim in problem.dims]
     for size in problem.excluded[:_MOST]:
-        if eager_takes(with_size(request, places, size)):
+        if runs_in_eager(with_size(request, places, size)):
             return size
     return None
-
-
-def eager_takes(request: Request) -> bool:
-    """Whether the eager model runs on a request's inputs; it is as before."""
-    with model_kept(request.target):
-        try:
-            run(request.target, request, seed=0)
-        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-            passed_over(error, "running the model on another example")
-            return False
-    return True

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from export_engine.attempt import Request
-from export_engine.capture import model_kept
-from export_engine.defects import passed_over
 from export_engine.observe.seen_calls import Arguments
 from export_engine.observe.variation import Group
 from export_engine.shapes import with_size
-from export_engine.verify import run
+from export_engine.verify import runs_in_eager
 
 
 def example_of(target: Callable[..., Any], group: Group) -> Arguments:
@@ -34,7 +32,7 @@ def example_of(target: Callable[..., Any], group: Group) -> Arguments:
         for name, size in wanted.items():
             column = group.dims[name][0]
             changed = with_size(changed, [(column.path, column.position)], size)
-        if _runs(changed):
+        if runs_in_eager(changed):
             return changed.args, dict(changed.kwargs)
     return args, kwargs
 
@@ -62,13 +60,3 @@ def _apart(group: Group, sizes: dict[str, int]) -> dict[str, int]:
         others = (n for n in range(2, max(2, size) + len(sizes) + 2) if n not in found.values())
         found[name] = new[0] if new else next(others)
     return found
-
-
-def _runs(request: Request) -> bool:
-    with model_kept(request.target):
-        try:
-            run(request.target, request, seed=0)
-        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-            passed_over(error, "running the model on a resized example")
-            return False
-    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from export_engine.attempt import signature_of
 from export_engine.defects import passed_over
 from export_engine.shapes import leaves_of
 from export_engine.torch_internals import pytree
+from export_engine.verify import copied_leaf
 
 MOST_BYTES = 256 * 2**20
 """How much memory copies of inputs take, unless said otherwise."""
@@ -85,7 +85,7 @@ class SeenCalls:
         if known or (not first and _bytes_of((args, kwargs)) > left):
             return None
         memo: dict[int, Any] = {}
-        copies = pytree.tree_map(lambda leaf: _copy(leaf, memo), (tuple(args), dict(kwargs)))
+        copies = pytree.tree_map(lambda leaf: copied_leaf(leaf, memo), (tuple(args), dict(kwargs)))
         return copies, _bytes_of(copies)
 
     def _add(self, call: Call, copied: tuple[Arguments, int] | None) -> None:
@@ -117,17 +117,6 @@ def _part(path: str, value: Any) -> tuple[Part, tuple[int, ...]]:
     if isinstance(value, bool | float | str | complex):
         return (path, "value", repr(value)), ()
     return (path, "value", f"a {type(value).__name__}"), ()
-
-
-def _copy(leaf: Any, memo: dict[int, Any]) -> Any:
-    """A copy of a leaf; one that is passed twice is copied once."""
-    if id(leaf) not in memo:
-        if isinstance(leaf, torch.Tensor):
-            made = leaf.detach().clone().requires_grad_(leaf.requires_grad)
-        else:
-            made = copy.deepcopy(leaf)
-        memo[id(leaf)] = made
-    return memo[id(leaf)]
 
 
 def _bytes_of(tree: Any) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from export_engine.record import OPS, Record, ValueType, call_arguments
@@ -93,23 +94,22 @@ class Walk:
 
     def before(self, nodes: Iterable[int]) -> Iterator[int]:
         """Nodes and all that they depend on, the nearest first."""
-        waiting, seen = list(nodes), set()
-        while waiting:
-            node = waiting.pop(0)
-            if node not in seen:
-                seen.add(node)
-                yield node
-                waiting += self.inputs(node)
+        return _reached(nodes, self.inputs)
 
     def after(self, nodes: Iterable[int]) -> Iterator[int]:
         """Nodes and all that depends on them, the nearest first."""
-        waiting, seen = list(nodes), set()
-        while waiting:
-            node = waiting.pop(0)
-            if node not in seen:
-                seen.add(node)
-                yield node
-                waiting += self.readers(node)
+        return _reached(nodes, self.readers)
+
+
+def _reached(nodes: Iterable[int], along: Callable[[int], Iterable[int]]) -> Iterator[int]:
+    """Nodes and all that a way leads to from them, the nearest first."""
+    waiting, seen = deque(nodes), set[int]()
+    while waiting:
+        node = waiting.popleft()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            waiting += along(node)
 
 
 def written_inputs(record: Record) -> dict[int, int]:

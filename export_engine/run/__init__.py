@@ -27,5 +27,6 @@ if TYPE_CHECKING:
     from export_engine.run.torch_devices import devices as devices
     from export_engine.run.torch_devices import full_name as full_name
     from export_engine.run.torch_devices import missing_device as missing_device
+    from export_engine.run.torch_devices import present_device as present_device
 else:
     __getattr__, __dir__ = lazy_names(__name__)

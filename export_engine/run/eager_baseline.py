@@ -16,7 +16,7 @@ from export_engine.run.backend import Job
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
 from export_engine.torch_internals import moved_program, pytree
-from export_engine.verify import Difference, Subject, compare
+from export_engine.verify import Difference, Subject, compare, copied_leaf
 
 SEED = 0
 LOOSE = 4.0
@@ -102,17 +102,11 @@ class Bench:
         """Copies of the inputs on the device; what is passed twice is one copy passed twice."""
         memo: dict[int, Any] = {}
 
-        def copied(value: Any) -> Any:
-            if id(value) not in memo:
-                if isinstance(value, torch.Tensor):
-                    made = value.detach().clone().to(self.device)
-                    memo[id(value)] = made.requires_grad_(value.requires_grad)
-                else:
-                    memo[id(value)] = copy.deepcopy(value)
-            return memo[id(value)]
-
         request = self.request
-        args, kwargs = pytree.tree_map(copied, (tuple(request.args), dict(request.kwargs)))
+        args, kwargs = pytree.tree_map(
+            lambda value: copied_leaf(value, memo, self.device),
+            (tuple(request.args), dict(request.kwargs)),
+        )
         return args, kwargs
 
     def _model(self) -> Callable[..., Any] | None:

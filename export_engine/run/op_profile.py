@@ -17,7 +17,7 @@ from export_engine.record import Profile, Record
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.measure import cuda_event
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
-from export_engine.run.torch_devices import full_name, missing_device, synchronize
+from export_engine.run.torch_devices import present_device, synchronize
 from export_engine.torch_internals import pytree
 from export_engine.verify import examined
 
@@ -49,10 +49,7 @@ def profile(
         ValueError: there is no such device, input or size.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
-    device = full_name(device)
-    lacking = missing_device(device)
-    if lacking:
-        raise ValueError(lacking)
+    device = present_device(device)
     with examined(exported, record, 0) as subject:
         call = calls_of(subject, inputs, sizes)[0]
         bench = Bench(subject, call, device)

@@ -40,6 +40,19 @@ def missing_device(device: str) -> str | None:
     return f"There is no {device} here: torch {torch.__version__} reports {', '.join(here)}."
 
 
+def present_device(device: str) -> str:
+    """A device with its number, where torch has it.
+
+    Raises:
+        ValueError: torch has no such device, or this machine has none.
+    """
+    device = full_name(device)
+    lacking = missing_device(device)
+    if lacking:
+        raise ValueError(lacking)
+    return device
+
+
 def home_of(program: torch.export.ExportedProgram, inputs: list[Any]) -> str:
     """The device of most of a program's tensors; `cpu` if it has none."""
     counts: dict[str, int] = {}

@@ -17,7 +17,7 @@ import torch
 from export_engine.attempt import Exported, Request
 from export_engine.progress import Progress
 from export_engine.record import Record, Values
-from export_engine.run import Inputs, Sizes, calls_of, full_name, missing_device
+from export_engine.run import Inputs, Sizes, calls_of, present_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
 from export_engine.values.steps import Observer
@@ -124,10 +124,7 @@ def watch(
         ValueError: there is no such device, input or size.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
-    device = full_name(device)
-    lacking = missing_device(device)
-    if lacking:
-        raise ValueError(lacking)
+    device = present_device(device)
     request, label = called(exported, record, inputs, sizes)
     found = Watched(record, request, device)
     notes = Notes(record)

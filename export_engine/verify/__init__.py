@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from export_engine.verify.guarantee import Verified as Verified
     from export_engine.verify.guarantees import verify as verify
     from export_engine.verify.isolated_run import call as call
+    from export_engine.verify.isolated_run import copied_leaf as copied_leaf
     from export_engine.verify.isolated_run import run as run
+    from export_engine.verify.isolated_run import runs_in_eager as runs_in_eager
     from export_engine.verify.program_under_test import Subject as Subject
     from export_engine.verify.program_under_test import examined as examined
     from export_engine.verify.same_graph import fingerprint as fingerprint

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request, signature_of
-from export_engine.capture import Refilled, given_leaves, quiet, refilled
+from export_engine.capture import Refilled, given_leaves, model_kept, quiet, refilled
+from export_engine.defects import passed_over
 from export_engine.process import sandbox
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
@@ -44,12 +45,9 @@ def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = F
     signature = signature_of(request.target)
     memo: dict[int, Any] = {}
 
-    def copied(value: Any) -> Any:
-        if id(value) not in memo:
-            memo[id(value)] = _copied(value)
-        return memo[id(value)]
-
-    args, kwargs = pytree.tree_map(copied, (request.args, dict(request.kwargs)))
+    args, kwargs = pytree.tree_map(
+        lambda value: copied_leaf(value, memo), (request.args, dict(request.kwargs))
+    )
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
     with sandbox(), quiet(), torch.set_grad_enabled(grad), torch.random.fork_rng(devices):
         seed_generators(seed)
@@ -58,9 +56,33 @@ def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = F
     return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
 
 
-def _copied(value: Any) -> Any:
+def runs_in_eager(request: Request) -> bool:
+    """Whether the model runs on a request's inputs, without its edits; it is as before."""
+    with model_kept(request.target):
+        try:
+            run(request.target, request, seed=0)
+        except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
+            passed_over(error, "running the model in eager")
+            return False
+    return True
+
+
+def copied_leaf(value: Any, memo: dict[int, Any], device: str | None = None) -> Any:
+    """A copy of a leaf of a call's inputs; one that is passed twice is copied once.
+
+    Args:
+        value: a tensor, which the copy is detached from, or anything else.
+        memo: the copies so far, by the id of what they are copies of.
+        device: where a tensor's copy is; by default where the tensor is.
+    """
+    if id(value) not in memo:
+        memo[id(value)] = _copied(value, device)
+    return memo[id(value)]
+
+
+def _copied(value: Any, device: str | None) -> Any:
     if isinstance(value, torch.Tensor):
-        return value.detach().clone().requires_grad_(value.requires_grad)
+        return value.detach().clone().to(device or value.device).requires_grad_(value.requires_grad)
     made = copy.deepcopy(value)
     if isinstance(value, dict) and getattr(value, "__dict__", None) is value:
         object.__setattr__(

@@ -8,6 +8,7 @@ from functools import partial
 from export_engine.attempt import (
     Diagnosis,
     Edit,
+    EditError,
     Exported,
     Failed,
     Fix,
@@ -18,7 +19,6 @@ from export_engine.attempt import (
     text_in_effect,
     unedited,
 )
-from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
@@ -27,7 +27,7 @@ from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.torch_check import assumed
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
-from export_engine.verify import run
+from export_engine.verify import runs_in_eager
 
 
 def assumed_on_data(
@@ -134,11 +134,9 @@ def _without_numpy(
 
 def _runs(request: Request) -> bool:
     """Whether the eager model runs on the example with the request's edits."""
-    with model_kept(request.target):
-        try:
-            with edited(request.edits):
-                run(request.target, request, seed=0)
-        except Exception as error:  # noqa: BLE001 - what a check raises, or the model by itself
-            passed_over(error, "running the model with a code fix")
-            return False
-    return True
+    try:
+        with edited(request.edits):
+            return runs_in_eager(request)
+    except EditError as error:
+        passed_over(error, "running the model with a code fix")
+        return False
