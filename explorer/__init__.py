@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from explorer.environment_report import Doctor, doctor
     from explorer.explaining import CodePage, explain
     from explorer.exploration import Exploration, ExportFailed
+    from explorer.exploring_sets import explore_many
     from explorer.exportdb.library import Library
     from explorer.exporting import explore
     from explorer.generation import GenerationPrograms, explore_generation
     from explorer.guiding import Guided, guide
     from explorer.lessons import Lesson, lesson
     from explorer.loading import load
-    from explorer.many import explore_many
     from explorer.observing import observing
     from explorer.programs import Programs
     from explorer.running import backends
@@ -96,7 +96,7 @@ _HOMES = {
     "doctor": "environment_report",
     "explore": "exporting",
     "explore_generation": "generation",
-    "explore_many": "many",
+    "explore_many": "exploring_sets",
     "guide": "guiding",
     "lesson": "lessons",
     "load": "loading",

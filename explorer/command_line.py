@@ -8,15 +8,15 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from explorer.called import called
-from explorer.checked_ahead import check_ahead
 from explorer.diffing import diff
+from explorer.early_checks import check_ahead
 from explorer.environment_report import doctor
 from explorer.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
 from explorer.explaining import explain
 from explorer.exploration import Exploration
 from explorer.exporting import explore
 from explorer.loading import load
+from explorer.named_call import called
 from explorer.own_defects import OURS, own_defect
 from explorer.programs import Programs
 from explorer.session import FixError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from explorer.opened import OpenedFile
+from explorer.opened_file import OpenedFile
 from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
 from explorer.view import View
@@ -523,7 +523,7 @@ class Exploration:
             ExportFailed: the export failed.
             NotTrusted: the program is in an untrusted file.
         """
-        from explorer.opened import save_signed
+        from explorer.opened_file import save_signed
 
         self._need("program")
         exported = self.session.exported(self.session.current, "save")

@@ -21,7 +21,7 @@ PANES = (
     "values",
     "code",
 )
-"""Those that a view always has, by their names in `looking.ts`."""
+"""Those that a view always has, by their names in `view_state.ts`."""
 _CALLED = {"verify": "guarantees"}
 """Panes that their tab calls otherwise."""
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import overload
 
 from explorer.exploration import Exploration
-from explorer.many import load_set
-from explorer.opened import opened_file
+from explorer.exploring_sets import load_set
+from explorer.opened_file import opened_file
 from explorer.programs import Programs
 from explorer.session import Session
 from explorer.session_entry import Entry

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.joined_session import JoinedSession
-from explorer.opened import OpenedFile
+from explorer.opened_file import OpenedFile
 from explorer.rendering.escape import harmless
 from explorer.session import FixError
 
@@ -185,7 +185,7 @@ class Programs(Mapping[str, Exploration]):
             FixError: a program failed to export.
             NotTrusted: a program is in an untrusted file.
         """
-        from explorer.opened import save_set_signed
+        from explorer.opened_file import save_set_signed
         from export_engine.archive import KeptSet
 
         failed = [name for name, each in self._programs.items() if not each.ok]

@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.opened import OpenedFile
+from explorer.opened_file import OpenedFile
 from explorer.own_defects import own_defect
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from explorer.released import Released
+    from explorer.released_program import Released
     from export_engine.attempt import Attempt, DecompositionTable, Exported
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
@@ -266,7 +266,7 @@ class Session:
             NotTrusted: it is of an untrusted file.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.released import Released
+        from explorer.released_program import Released
 
         attempt = self._entries[number].attempt
         if isinstance(attempt, Released):
@@ -295,7 +295,7 @@ class Session:
 
     def _rebuild(self, number: int, old: Released, progress: Report | None) -> Exported:
         """Rebuilds a released program, and says so while it does."""
-        from explorer.released import NotTheSame
+        from explorer.released_program import NotTheSame
         from export_engine.progress import Progress
 
         parent = self._entries[number].parent
@@ -356,7 +356,7 @@ class Session:
 
 def _table_of(entry: Entry) -> DecompositionTable | None:
     """The table that an attempt was decomposed with, if any."""
-    from explorer.released import Released
+    from explorer.released_program import Released
 
     if isinstance(entry.attempt, Released):
         return entry.attempt.table

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from explorer.opened import OpenedFile
+from explorer.opened_file import OpenedFile
 
 if TYPE_CHECKING:
     from explorer.page.messages import AttemptHead
-    from explorer.released import Released
+    from explorer.released_program import Released
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Overlay, Profile, Record, RunRow
@@ -49,7 +49,7 @@ class Entry:
         """Whether the attempt gave a program."""
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record.outcome == "exported"
-        from explorer.released import Released
+        from explorer.released_program import Released
         from export_engine.attempt import Exported
 
         return isinstance(self.attempt, Exported | Released)
@@ -72,7 +72,7 @@ class Entry:
 
     def released(self) -> Entry:
         """The same entry, without its program if that can be rebuilt."""
-        from explorer.released import Released, released
+        from explorer.released_program import Released, released
 
         if isinstance(self.attempt, OpenedFile | Released):
             return self

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import explorer
-from explorer.checked_ahead import check_ahead
+from explorer.early_checks import check_ahead
 from explorer.rendering.run_text import amount
 from kernel_ext.call import Call
 from kernel_ext.command import Command

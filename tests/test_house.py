@@ -405,7 +405,7 @@ def test_files_that_a_page_names_are_there(page: str) -> None:
         ("class Check", "export_engine/verify/guarantees.py"),
         ("BUILT_IN", "export_engine/run/backend_registry.py"),
         ("export_explorer.backends", "export_engine/run/backend_registry.py"),
-        ("type Facts", "widgets/frontend/src/looking.ts"),
+        ("type Facts", "widgets/frontend/src/view_state.ts"),
         ("COURSE", "explorer/lessons/course/__init__.py"),
     ],
 )

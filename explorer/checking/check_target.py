@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from explorer.called import called
 from explorer.checking.config import Target
 from explorer.checking.levels import LEVELS, OF_FINDINGS, Level, fails
 from explorer.exporting import explore
 from explorer.loading import load
+from explorer.named_call import called
 from explorer.testing import assert_same_export
 
 if TYPE_CHECKING:

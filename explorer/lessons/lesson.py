@@ -124,7 +124,7 @@ class Lesson:
         known = kept(self.name, exercise.number)
         keep(self.name, exercise.number, {**known, "tries": known["tries"] + 1, "done": 1})
         return Reply(
-            kind="right", title=f"Exercise {exercise.number}: right.", after=self._standing()
+            kind="right", title=f"Exercise {exercise.number}: right.", after=self._status()
         )
 
     def hint(self, number: str | int | None = None) -> Reply:
@@ -178,7 +178,7 @@ class Lesson:
             kind="right" if done else "note",
             title=self.title,
             lines=lines,
-            after=f"{self._standing()}\n{course_line()}",
+            after=f"{self._status()}\n{course_line()}",
         )
 
     def start_over(self) -> Reply:
@@ -224,7 +224,7 @@ class Lesson:
         left = [each for each in self.exercises if not kept(self.name, each)["done"]]
         return (left or list(self.exercises) or ["1"])[0]
 
-    def _standing(self) -> str:
+    def _status(self) -> str:
         done, total = self.done, len(self.exercises)
         if done < total:
             return f"{done} of {total} exercises of this lesson are done."

@@ -87,7 +87,7 @@ def test_what_was_asked_for_opens_first_and_a_machine_without_it_is_no_green_tic
     root = explorer(lab)
     expect(root.get_by_role("tab", name="Runs")).to_have_attribute("aria-selected", "true")
     expect(root.get_by_test_id("runs")).to_contain_text("There is no cuda:7")
-    expect(root.get_by_test_id("standing")).to_have_text("did not run on cuda:7")
+    expect(root.get_by_test_id("tab-status")).to_have_text("did not run on cuda:7")
     expect(root.get_by_test_id("verdict")).to_have_class(re.compile("tx-mark-warn"))
 
     root.get_by_role("tab", name="Verify").click()
@@ -97,7 +97,7 @@ def test_what_was_asked_for_opens_first_and_a_machine_without_it_is_no_green_tic
     assert working is not None
     assert pressed is not None
     assert 0 < working["y"] - pressed["y"] < 60
-    expect(root.get_by_test_id("standing")).to_contain_text("verified", timeout=60_000)
+    expect(root.get_by_test_id("tab-status")).to_contain_text("verified", timeout=60_000)
 
 
 def bar(row: Locator) -> float:

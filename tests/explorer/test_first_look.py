@@ -60,7 +60,7 @@ def test_a_name_that_is_not_known_is_refused(
 
 
 def test_the_panes_are_those_of_the_page() -> None:
-    source = (FRONT_END / "looking.ts").read_text(encoding="utf-8")
+    source = (FRONT_END / "view_state.ts").read_text(encoding="utf-8")
     types = re.findall(r"export type (?:Facts|Text) =([^;]+);", source)
 
     assert len(types) == 2

@@ -15,7 +15,7 @@ import explorer
 from explorer.command_line import BAD, OK, USAGE, main
 from explorer.data_folder import FOLDER
 from explorer.message_handlers import MessageHandlers
-from explorer.opened import OpenedFile
+from explorer.opened_file import OpenedFile
 from explorer.testing import assert_same_export
 from export_engine.archive import Content
 from widgets import Refusal

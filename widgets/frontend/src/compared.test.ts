@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { AFTER, BEFORE, BOTH } from "./both";
 import { entriesOf } from "./compare/entries";
 import { merge } from "./compare/merged";
 import { surroundings } from "./forest/differing";
@@ -8,6 +7,7 @@ import { drawingOfBoth } from "./graph/drawing";
 import { Program } from "./program";
 import type { GraphDiff, ProgramDiff } from "./record.gen";
 import { RecordBuilder } from "./testing/records";
+import { AFTER, BEFORE, BOTH } from "./two_programs";
 
 const PLAIN = { housekeeping: false, parameters: false };
 

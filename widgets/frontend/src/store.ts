@@ -18,13 +18,13 @@ import type {
   Setups,
   TokenLine,
 } from "./host";
-import { selectionOf } from "./looked_at";
-import { Looking, type Tab } from "./looking";
 import type { TensorRequest } from "./messages.gen";
 import { nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy } from "./selection";
-import { firstTab } from "./standing";
+import { firstTab } from "./tab_status";
+import { selectionOf } from "./view_in_python";
+import { type Tab, ViewState } from "./view_state";
 import { decode } from "./wire";
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
@@ -38,7 +38,7 @@ export interface Working {
   progress: Progress | null;
 }
 
-export class Store extends Looking {
+export class Store extends ViewState {
   readonly attempts: Signal<readonly AttemptHead[]>;
   /** The set of programs that the attempts are of; null where they are of one program. */
   readonly programs: Signal<SetState | null>;

@@ -1,9 +1,9 @@
 /** The program on screen beside another: what differs, and which difference is looked at. */
 
 import { type Signal, signal } from "@preact/signals";
-import type { Merged } from "../both";
 import type { Program } from "../program";
 import type { ProgramDiff } from "../record.gen";
+import type { Merged } from "../two_programs";
 import { type Entry, entriesOf } from "./entries";
 import { merge } from "./merged";
 

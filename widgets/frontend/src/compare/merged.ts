@@ -3,9 +3,9 @@
  * One layout serves both sides, so that matching nodes are at the same place. Pure.
  */
 
-import { AFTER, BEFORE, type Kind, type Merged } from "../both";
 import { type NodeId, nodeId, Program } from "../program";
 import type { Column, Graph, GraphDiff, ProgramDiff, Record } from "../record.gen";
+import { AFTER, BEFORE, type Kind, type Merged } from "../two_programs";
 import { mergeGroups } from "./groups";
 import { Tables } from "./tables";
 

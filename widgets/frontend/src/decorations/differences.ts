@@ -1,10 +1,10 @@
 /** How two programs that are compared differ. */
 
-import type { Kind, Merged } from "../both";
 import { markItems } from "../forest/differing";
 import type { Item } from "../forest/items";
 import { counted } from "../format";
 import type { NodeId } from "../program";
+import type { Kind, Merged } from "../two_programs";
 import type { Badge, Decoration, Gathered, Mark } from "./decoration";
 
 const SIGNS: { [kind in Kind]: Badge & { text: string } } = {

@@ -1,7 +1,7 @@
 /** Every decoration there is. A new one is a function and its name here; nothing else changes. */
 
-import type { Merged } from "../both";
 import type { Program } from "../program";
+import type { Merged } from "../two_programs";
 import { runs, verification } from "./checks";
 import type { Decoration } from "./decoration";
 import { differences } from "./differences";

@@ -1,7 +1,7 @@
 /** Where in a tree of items two programs differ. Pure. */
 
-import type { Kind, Merged } from "../both";
 import type { NodeId } from "../program";
+import type { Kind, Merged } from "../two_programs";
 import type { Forest, Item } from "./items";
 
 export interface Marked {

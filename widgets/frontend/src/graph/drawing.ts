@@ -1,12 +1,12 @@
 /** Which items of a program are drawn under the view's options, before layout. Pure. */
 
-import type { Merged } from "../both";
 import { type Marked, markItems } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
 import type { Program } from "../program";
+import type { Merged } from "../two_programs";
 import { commonDtype } from "./labels";
 import { Links } from "./links";
 

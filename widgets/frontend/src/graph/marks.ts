@@ -1,11 +1,11 @@
 /** The highlights of a scene: the selection, the hovered item, and the paths. Pure. */
 
-import { BOTH } from "../both";
 import type { Decoration } from "../decorations/decoration";
 import type { Marked } from "../forest/differing";
 import type { Item } from "../forest/items";
 import type { NodeId } from "../program";
 import type { Selection } from "../selection";
+import { BOTH } from "../two_programs";
 import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import type { Drawing } from "./drawing";
 import { pathThrough } from "./neighbours";

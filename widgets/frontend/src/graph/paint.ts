@@ -2,9 +2,9 @@
  * Draws the part of a scene that is in view and large enough to see. Pure except for the Surface.
  */
 
-import { AFTER, BEFORE } from "../both";
 import type { Badge } from "../decorations/decoration";
 import type { Item } from "../forest/items";
+import { AFTER, BEFORE } from "../two_programs";
 import type { Rect } from "./camera";
 import type { Decorated } from "./decorated";
 import type { Marks } from "./marks";

@@ -11,15 +11,15 @@ import {
   signal,
   untracked,
 } from "@preact/signals";
-import { AFTER, BEFORE, BOTH, type Merged } from "../both";
 import { gathered, noteOf } from "../decorations/decoration";
 import { surroundings } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import { type Item, nodesBelow } from "../forest/items";
 import { capped } from "../format";
-import { scopesOf } from "../looked_at";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
+import { AFTER, BEFORE, BOTH, type Merged } from "../two_programs";
+import { scopesOf } from "../view_in_python";
 import { reveal } from "./camera";
 import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";

@@ -1,6 +1,5 @@
 /** The right side: facts above, texts below, or one row of tabs for all of them. */
 
-import type { Facts, Tab, Text } from "../looking";
 import { Findings } from "../panes/checks/Findings";
 import { Guarantees } from "../panes/checks/Guarantees";
 import { Differences } from "../panes/differences/Differences";
@@ -12,8 +11,9 @@ import { Code } from "../panes/source/Code";
 import { Source } from "../panes/source/Source";
 import { Values } from "../panes/values/Values";
 import type { Program } from "../program";
-import { standingOf } from "../standing";
 import type { Store } from "../store";
+import { tabStatus } from "../tab_status";
+import type { Facts, Tab, Text } from "../view_state";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
@@ -66,7 +66,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
           tabs={store.comparison.value ? [DIFFERENCES, ...FACTS] : FACTS}
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
-          standing={(tab) => standingOf(tab, program.record, store.comparison.value)}
+          status={(tab) => tabStatus(tab, program.record, store.comparison.value)}
         />
         <Detail tab={store.facts.value} store={store} program={program} />
       </div>
@@ -102,7 +102,7 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
         tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
         open={tab}
         choose={(each) => store.open(each)}
-        standing={(each) => standingOf(each, program.record, store.comparison.value)}
+        status={(each) => tabStatus(each, program.record, store.comparison.value)}
       />
       <Detail tab={tab} store={store} program={program} />
     </>

@@ -1,12 +1,12 @@
 /** The first line: the call, how its export went, and what else there is to know. */
 
 import { capped, counted } from "../format";
-import { lineOfPython } from "../looked_at";
 import { CopyButton } from "../panes/parts/CopyButton";
 import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
-import { standingOf, worstOf } from "../standing";
 import type { Store } from "../store";
+import { tabStatus, worstOf } from "../tab_status";
+import { lineOfPython } from "../view_in_python";
 import { History } from "./History";
 import { Popover } from "./Popover";
 
@@ -108,17 +108,17 @@ const CHECKED = ["guarantees", "runs"] as const;
 /** What was found out since the export, each a way to its pane; findings are in the verdict. */
 function KnownSince({ store, program }: { store: Store; program: Program }) {
   const known = CHECKED.flatMap((tab) => {
-    const standing = standingOf(tab, program.record, null);
-    return standing ? [{ tab, ...standing }] : [];
+    const status = tabStatus(tab, program.record, null);
+    return status ? [{ tab, ...status }] : [];
   });
   if (known.length === 0) return null;
   return (
-    <span class="tx-standing" data-testid="standing">
+    <span class="tx-tab-status" data-testid="tab-status">
       {known.map(({ tab, tone, words }) => (
         <button
           key={tab}
           type="button"
-          class={`tx-badge tx-standing-${tone}`}
+          class={`tx-badge tx-tab-status-${tone}`}
           title={`${capped(words, 200)}: open its pane`}
           onClick={() => store.open(tab)}
         >

@@ -1,9 +1,9 @@
 /** Whether the program can be shipped: a line of five answers, each a way to its pane. */
 
 import { capped } from "../format";
-import type { Tab } from "../looking";
 import type { Release as Verdict } from "../messages.gen";
 import type { Store } from "../store";
+import type { Tab } from "../view_state";
 
 const PANES: { [name: string]: Tab } = {
   findings: "findings",

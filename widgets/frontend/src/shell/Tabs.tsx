@@ -2,7 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import { capped } from "../format";
-import type { Standing } from "../standing";
+import type { TabStatus } from "../tab_status";
 
 interface TabsProps<T extends string> {
   label: string;
@@ -10,10 +10,10 @@ interface TabsProps<T extends string> {
   open: T;
   choose: (tab: T) => void;
   /** What is known of what a tab shows. */
-  standing?: (tab: T) => Standing | null;
+  status?: (tab: T) => TabStatus | null;
 }
 
-export function Tabs<T extends string>({ label, tabs, open, choose, standing }: TabsProps<T>) {
+export function Tabs<T extends string>({ label, tabs, open, choose, status }: TabsProps<T>) {
   const row = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = neighbour(
@@ -30,7 +30,7 @@ export function Tabs<T extends string>({ label, tabs, open, choose, standing }: 
   return (
     <div ref={row} class="tx-tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
       {tabs.map(([tab, name]) => {
-        const known = standing?.(tab);
+        const known = status?.(tab);
         const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
         return (
           <button
@@ -46,7 +46,7 @@ export function Tabs<T extends string>({ label, tabs, open, choose, standing }: 
           >
             {name}
             {known && " "}
-            {known && <span class={`tx-tab-count tx-standing-${known.tone}`}>{known.count}</span>}
+            {known && <span class={`tx-tab-count tx-tab-status-${known.tone}`}>{known.count}</span>}
           </button>
         );
       })}

@@ -1,7 +1,7 @@
 /** A call stack as links into Source. */
 
 import { useState } from "preact/hooks";
-import { ownFrames } from "../../calls";
+import { ownFrames } from "../../callers";
 import { capped, counted } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";

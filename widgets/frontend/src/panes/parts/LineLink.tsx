@@ -1,6 +1,6 @@
 /** A line of a call stack as a link to Source; the one that a stack is about. */
 
-import { bestFrame } from "../../calls";
+import { bestFrame } from "../../callers";
 import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";

@@ -3,9 +3,9 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { capped, grouped } from "../../format";
-import type { Origin } from "../../looking";
 import { type NodeId, nodeId, type Program } from "../../program";
 import type { Store } from "../../store";
+import type { Origin } from "../../view_state";
 
 interface NodeLinkProps {
   store: Store;

@@ -1,7 +1,7 @@
 /** What tracing relied on: each condition, its effect, and the line that asked. */
 
 import { useState } from "preact/hooks";
-import { bestFrame } from "../../calls";
+import { bestFrame } from "../../callers";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { Guard } from "../../record.gen";

@@ -1,6 +1,6 @@
 /** Which guards to show. Pure. */
 
-import { bestFrame } from "../../calls";
+import { bestFrame } from "../../callers";
 import type { Program } from "../../program";
 import type { Guard } from "../../record.gen";
 

@@ -1,7 +1,7 @@
 /** The Source pane: the user's files, each line with the ops it made. */
 
 import { useMemo } from "preact/hooks";
-import { lineOf } from "../../calls";
+import { lineOf } from "../../callers";
 import { type Decoration, markOf, noteOf } from "../../decorations/decoration";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";

@@ -1,6 +1,6 @@
 /** Beside a file's name: the calls that lead to what is selected, each a link. */
 
-import { callersOf } from "../../calls";
+import { callersOf } from "../../callers";
 import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";

@@ -1,6 +1,6 @@
 /** Where Source begins before anything is selected: the file and the line most worth a look. Pure. */
 
-import { bestFrame } from "../../calls";
+import { bestFrame } from "../../callers";
 import type { Frame, Program } from "../../program";
 
 export interface Start {

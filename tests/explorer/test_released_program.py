@@ -16,7 +16,7 @@ from torch import nn
 import explorer
 from explorer import Exploration, session
 from explorer.message_handlers import MessageHandlers
-from explorer.released import Released
+from explorer.released_program import Released
 from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.progress import Progress

@@ -1,7 +1,6 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, test } from "vitest";
-import { lineOfPython, scopesOf, selectionOf } from "./looked_at";
 import { Program } from "./program";
 import type { Selection } from "./selection";
 import { App } from "./shell/App";
@@ -9,6 +8,7 @@ import { Store } from "./store";
 import { FakeHost, storeOf } from "./testing/fake_host";
 import { layeredProgram, tracedRecord } from "./testing/models";
 import { freshPage, page } from "./testing/page";
+import { lineOfPython, scopesOf, selectionOf } from "./view_in_python";
 
 freshPage();
 

@@ -2,13 +2,13 @@
 
 import type { Comparison } from "./compare/comparison";
 import { counted } from "./format";
-import type { Tab } from "./looking";
 import type { Record, RunRow } from "./record.gen";
+import type { Tab } from "./view_state";
 
 /** From bad to good; `plain` judges nothing. */
 export type Tone = "bad" | "warn" | "good" | "plain";
 
-export interface Standing {
+export interface TabStatus {
   tone: Tone;
   /** Beside the name of the tab: a number or a sign. */
   count: string;
@@ -17,11 +17,11 @@ export interface Standing {
 }
 
 /** What a tab's name has beside it; null for nothing. */
-export function standingOf(
+export function tabStatus(
   tab: Tab,
   record: Record,
   comparison: Pick<Comparison, "entries"> | null,
-): Standing | null {
+): TabStatus | null {
   switch (tab) {
     case "findings":
       return ofFindings(record);
@@ -43,7 +43,7 @@ export function standingOf(
 export function worstOf(record: Record): Tone {
   if (record.outcome === "failed") return "bad";
   const tones = (["findings", "guarantees", "runs"] as const).map(
-    (tab) => standingOf(tab, record, null)?.tone,
+    (tab) => tabStatus(tab, record, null)?.tone,
   );
   if (tones.includes("bad")) return "bad";
   return tones.includes("warn") ? "warn" : "good";
@@ -56,7 +56,7 @@ export function firstTab(record: Record): Tab {
   return record.verification ? "guarantees" : "inspector";
 }
 
-function ofFindings({ findings }: Record): Standing | null {
+function ofFindings({ findings }: Record): TabStatus | null {
   const real = findings.filter(({ severity }) => severity !== "note");
   const wrong = real.filter(({ severity }) => severity === "wrong").length;
   if (findings.length === 0) return null;
@@ -68,7 +68,7 @@ function ofFindings({ findings }: Record): Standing | null {
   return { tone: "warn", count: `${real.length}`, words };
 }
 
-function ofVerification({ verification }: Record): Standing | null {
+function ofVerification({ verification }: Record): TabStatus | null {
   if (!verification) return null;
   const count = (verdict: string): number =>
     verification.rows.filter((row) => row.verdict === verdict).length;
@@ -84,7 +84,7 @@ function ofVerification({ verification }: Record): Standing | null {
 }
 
 /** The worst outcome of a run counts, and where it was. */
-function ofRuns({ profile, runs }: Record): Standing | null {
+function ofRuns({ profile, runs }: Record): TabStatus | null {
   const of = (outcome: RunRow["outcome"]): RunRow[] =>
     runs.filter((row) => row.outcome === outcome);
   const on = (rows: readonly RunRow[]): string =>

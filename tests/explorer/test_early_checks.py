@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer import command_line
-from explorer.checked_ahead import check_ahead
+from explorer.early_checks import check_ahead
 
 
 def never() -> None:

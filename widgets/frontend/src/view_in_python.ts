@@ -3,9 +3,9 @@
  */
 
 import type { First } from "./host";
-import type { Tab } from "./looking";
 import type { NodeId, Program } from "./program";
 import type { Selection } from "./selection";
+import type { Tab } from "./view_state";
 
 const MOST_NAMES = 20;
 

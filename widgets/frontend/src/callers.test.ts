@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bestFrame, callersOf, lineOf, ownFrames } from "./calls";
+import { bestFrame, callersOf, lineOf, ownFrames } from "./callers";
 import { Program } from "./program";
 import { tracedRecord } from "./testing/models";
 

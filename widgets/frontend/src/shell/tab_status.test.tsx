@@ -3,8 +3,8 @@ import { act } from "preact/test-utils";
 import { describe, expect, test } from "vitest";
 import type { Release } from "../messages.gen";
 import type { Record, RunRow, Verification } from "../record.gen";
-import { firstTab, standingOf, worstOf } from "../standing";
 import { Store } from "../store";
+import { firstTab, tabStatus, worstOf } from "../tab_status";
 import { FakeHost, storeOf } from "../testing/fake_host";
 import { smallProgram } from "../testing/models";
 import { freshPage, page } from "../testing/page";
@@ -57,7 +57,7 @@ describe("what is known of a program", () => {
     const told = (known: Partial<Record>) => {
       const made = record(known);
       const tabs = ["findings", "guarantees", "runs"] as const;
-      const all = tabs.map((tab) => standingOf(tab, made, null)?.words ?? "");
+      const all = tabs.map((tab) => tabStatus(tab, made, null)?.words ?? "");
       return [worstOf(made), ...all.filter(Boolean)];
     };
     expect(told({})).toEqual(["good"]);
@@ -101,7 +101,7 @@ describe("what is known of a program", () => {
     await act(() => render(<App store={store} />, page));
     expect(store.tab.value).toBe("runs");
     expect(page.querySelector("[data-testid=verdict]")?.className).toContain("tx-mark-warn");
-    const said = page.querySelector<HTMLElement>("[data-testid=standing]");
+    const said = page.querySelector<HTMLElement>("[data-testid=tab-status]");
     expect(said?.textContent).toBe("did not run on cuda:0");
     store.open("inspector");
     await act(() => said?.querySelector("button")?.click());

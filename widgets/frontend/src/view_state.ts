@@ -38,7 +38,7 @@ const MOST_PAST = 100;
 const isSame = (one: Selection, other: Selection): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-export class Looking {
+export class ViewState {
   readonly selection: Signal<Selection> = signal(NOTHING);
   readonly origin: Signal<Origin | null> = signal(null);
   /** What was selected before, and what was gone back from; the newest last. */

@@ -80,7 +80,7 @@ def _check_call(name: str, given: Any) -> None:
 
 def load_set(path: str | Path, *, trusted: bool = False) -> Programs:
     """Opens a `.pt2` file of several programs as data; see `explorer.load`."""
-    from explorer.opened import opened_set
+    from explorer.opened_file import opened_set
 
     files, found = opened_set(path, trusted=trusted)
     from export_engine.programs import Link
