@@ -8,7 +8,8 @@ from typing import Any
 from export_engine.archive import limits
 from export_engine.archive.contract import Ranges
 from export_engine.archive.expression_text import printed
-from export_engine.archive.expressions import Expression, linear, number, value_of
+from export_engine.archive.expression_values import linear, value_of
+from export_engine.archive.expressions import Expression, number
 from export_engine.archive.symbols import Symbols
 from export_engine.record import Formula, NoFormula, Size, SizeInput, compile_formula
 from export_engine.shapes import InputPlace, source_place

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.expressions import Expression, UnreadableError, parsed
+from export_engine.archive.expression_parser import parsed
+from export_engine.archive.expressions import Expression, UnreadableError
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.values import Values
 from export_engine.describe import default_bounds, symbol_places

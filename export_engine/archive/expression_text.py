@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from export_engine.archive import limits
-from export_engine.archive.expressions import OPAQUE, Expression, number
+from export_engine.archive.expression_parser import OPAQUE
+from export_engine.archive.expressions import Expression, number
 
 _ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
 _INSIDE = _ATOM - 0.5

@@ -19,7 +19,8 @@ from export_engine.archive import limits, schema
 from export_engine.archive.call_sizes import CallSizes
 from export_engine.archive.contract import read_ranges, read_symbols
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.expressions import UnreadableError, parsed
+from export_engine.archive.expression_parser import parsed
+from export_engine.archive.expressions import UnreadableError
 from export_engine.archive.graphs import Graphs
 from export_engine.archive.json_text import decoded
 from export_engine.archive.names import Names, cut

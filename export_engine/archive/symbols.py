@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
+from export_engine.archive.expression_parser import parsed
 from export_engine.archive.expression_text import printed
-from export_engine.archive.expressions import Expression, UnreadableError, linear, parsed
+from export_engine.archive.expression_values import linear
+from export_engine.archive.expressions import Expression, UnreadableError
 from export_engine.describe import Table
 from export_engine.record import Expression as Entry
 from export_engine.record import Size

@@ -19,7 +19,9 @@ from typing import IO, TYPE_CHECKING
 import torch
 
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.expressions import UnreadableError, has_tower, parsed
+from export_engine.archive.expression_parser import parsed
+from export_engine.archive.expression_values import has_tower
+from export_engine.archive.expressions import UnreadableError
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.attempt import Exported
 from export_engine.capture import quiet

@@ -5,7 +5,8 @@ from __future__ import annotations
 from export_engine.record import Formula
 from export_engine.shapes.dims import Bounds
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.shapes.piecewise import Pieces, Unsolved, solved_by_residue
+from export_engine.shapes.piecewise import Pieces, solved_by_residue
+from export_engine.shapes.polynomials import Unsolved
 
 _MOST_PERIOD = 256
 

@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 from math import lcm
 
 from export_engine.record import Formula, NoFormula, compile_formula, evaluate
-from export_engine.shapes.piecewise import Pieces, Unsolved, solved_by_residue
+from export_engine.shapes.piecewise import Pieces, solved_by_residue
+from export_engine.shapes.polynomials import Unsolved
 
 _MOST_PERIOD = 4096
 _NEAR = 2048

@@ -14,15 +14,10 @@ from typing import Any
 import pytest
 
 from export_engine.archive import ArchiveError, limits, read
+from export_engine.archive.expression_parser import parsed
 from export_engine.archive.expression_text import printed
-from export_engine.archive.expressions import (
-    Expression,
-    UnreadableError,
-    linear,
-    number,
-    parsed,
-    value_of,
-)
+from export_engine.archive.expression_values import linear, value_of
+from export_engine.archive.expressions import Expression, UnreadableError, number
 from export_engine.archive.json_text import check
 from export_engine.archive.operators import target_of
 from export_engine.archive.tree import leaf_keys

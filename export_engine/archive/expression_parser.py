@@ -1,0 +1,289 @@
+"""Sizes and conditions in an archive: text, read by a small grammar.
+
+torch writes them as sympy's `srepr` does, `Add(Symbol('s77', integer=True), Integer(1))`; before
+2.5 as Python, `s77 + 1`. Both are read here into an Expression, and nothing is computed but a minus
+sign: not a power, and no function. What is not in the grammar stays text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+
+from export_engine.archive import limits
+from export_engine.archive.expressions import Expression, Number, UnreadableError, number
+
+
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> Expression:
+    """The expression that a text is.
+
+    Raises:
+        UnreadableError: torch does not write such a text.
+    """
+    if len(text) > limits.FORMULA_CHARACTERS:
+        raise UnreadableError(f"it has {len(text):,} characters")
+    return _Parser(text).whole()
+
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+\.\d*(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?|\.\d+)"
+    r"|(?P<name>[A-Za-z_]\w*)"
+    r"|'(?P<text>[\w.+-]*)'"
+    r"|(?P<sign>//|\*\*|==|!=|<=|>=|[-+*/%<>(),=&|~]))"
+)
+_BINARY = {
+    "|": (1, "Or"),
+    "&": (2, "And"),
+    "==": (3, "Equality"),
+    "!=": (3, "Unequality"),
+    "<": (3, "StrictLessThan"),
+    "<=": (3, "LessThan"),
+    ">": (3, "StrictGreaterThan"),
+    ">=": (3, "GreaterThan"),
+    "+": (4, "Add"),
+    "-": (4, "Add"),
+    "*": (5, "Mul"),
+    "/": (5, "Mul"),
+    "//": (5, "FloorDiv"),
+    "%": (5, "Mod"),
+    "**": (7, "Pow"),
+}
+_SIGNED = 6
+"""Precedence of a minus sign: above `*`, below `**`."""
+_ALIASES = {"Eq": "Equality", "Ne": "Unequality", "Lt": "StrictLessThan", "Le": "LessThan"} | {
+    "Gt": "StrictGreaterThan",
+    "Ge": "GreaterThan",
+}
+_ATOMS = {
+    "true": number(1),
+    "True": number(1),
+    "false": number(0),
+    "False": number(0),
+    "oo": number(math.inf),
+    "int_oo": number(math.inf),
+    "inf": number(math.inf),
+    "nan": number(math.nan),
+}
+_INFINITE = {"IntInfinity": math.inf, "Infinity": math.inf, "NaN": math.nan} | {
+    "NegativeIntInfinity": -math.inf,
+    "NegativeInfinity": -math.inf,
+}
+OPAQUE = (
+    *("sqrt", "exp", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh"),
+)
+"""Functions that torch keeps sympy from evaluating: `OpaqueUnaryFn_sqrt`."""
+_FUNCTIONS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("Add", "Mul", "Max", "Min", "And", "Or"), (1, 64)),
+    **dict.fromkeys(("Not", "Abs", "floor", "ceiling", "sqrt", "exp", "log", "Identity"), (1, 1)),
+    **dict.fromkeys(("CeilToInt", "FloorToInt", "TruncToInt", "TruncToFloat"), (1, 1)),
+    **dict.fromkeys(("RoundToInt", "ToFloat"), (1, 1)),
+    **dict.fromkeys(("FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PythonMod", "Pow"), (2, 2)),
+    **dict.fromkeys(("PowByNatural", "FloatPow", "FloatTrueDiv", "IntTrueDiv"), (2, 2)),
+    **dict.fromkeys(("LShift", "RShift", "RoundDecimal"), (2, 2)),
+    **dict.fromkeys(("ModularIndexing", "Where"), (3, 3)),
+    **dict.fromkeys(("Equality", "Unequality", "StrictLessThan", "LessThan"), (2, 2)),
+    **dict.fromkeys(("StrictGreaterThan", "GreaterThan"), (2, 2)),
+    **dict.fromkeys(("BitwiseFn_bitwise_and", "BitwiseFn_bitwise_or"), (2, 2)),
+    "BitwiseFn_bitwise_xor": (2, 2),
+    "IsNonOverlappingAndDenseIndicator": (1, 64),
+    **{f"OpaqueUnaryFn_{name}": (1, 1) for name in OPAQUE},
+    "Piecewise": (1, 16),
+    "ExprCondPair": (2, 2),
+}
+"""The functions in torch's sizes, and how many arguments each takes."""
+
+
+class _Parser:
+    """Parses one text, within limits on depth and length."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = list(self._split(text.strip()))
+        self._at = 0
+        self._depth = 0
+
+    @staticmethod
+    def _split(text: str) -> list[tuple[str, str]]:
+        found, at = [], 0
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise UnreadableError(f"{text[at : at + 20]!r} is not part of a size")
+            kind = str(match.lastgroup)
+            found.append((kind, match[kind]))
+            at = match.end()
+        return found
+
+    def whole(self) -> Expression:
+        """The expression of the whole text."""
+        found = self._expression(0)
+        if self._at < len(self._tokens):
+            raise UnreadableError(f"{self._tokens[self._at][1]!r} comes after its end")
+        return found
+
+    def _expression(self, least: int) -> Expression:
+        self._depth += 1
+        if self._depth > limits.FORMULA_DEPTH:
+            raise UnreadableError(f"it is nested more than {limits.FORMULA_DEPTH} levels deep")
+        left = self._operand()
+        while (sign := self._peek("sign")) in _BINARY and _BINARY[sign][0] >= least:
+            level, name = _BINARY[sign]
+            self._at += 1
+            right = self._expression(level if sign == "**" else level + 1)
+            if sign == "-":
+                right = _made("Mul", (number(-1), right))
+            elif sign == "/":
+                name = "IntTrueDiv"
+            left = _made(name, (left, right))
+        self._depth -= 1
+        return left
+
+    def _operand(self) -> Expression:
+        if self._at >= len(self._tokens):
+            raise UnreadableError("it ends too early")
+        kind, text = self._tokens[self._at]
+        self._at += 1
+        if kind == "number":
+            return number(_read_number(text))
+        if kind == "name":
+            return self._called(text) if self._peek("sign") == "(" else _atom(text)
+        if text in ("-", "+"):
+            inner = self._expression(_SIGNED)
+            return inner if text == "+" else _made("Mul", (number(-1), inner))
+        if text == "~":
+            return _made("Not", (self._expression(_SIGNED),))
+        if text == "(":
+            inner = self._expression(0)
+            if self._peek("sign") == ",":  # a case of a Piecewise, as Python prints it
+                self._at += 1
+                inner = _made("ExprCondPair", (inner, self._expression(0)))
+            self._expect(")")
+            return inner
+        raise UnreadableError(f"{text!r} stands where a size should be")
+
+    def _called(self, name: str) -> Expression:
+        self._expect("(")
+        if name in ("Symbol", "Dummy"):
+            return self._symbol()
+        if name == "Float":
+            return self._float()
+        args: list[Expression] = []
+        while self._peek("sign") != ")":
+            if args:
+                self._expect(",")
+            args.append(self._expression(0))
+        self._expect(")")
+        return _function(name, tuple(args))
+
+    def _symbol(self) -> Expression:
+        """`Symbol('s77', positive=True, integer=True)`: its assumptions are not needed."""
+        name = self._take("text")
+        while self._peek("sign") == ",":
+            self._at += 1
+            self._take("name")
+            self._expect("=")
+            self._take("name")
+        self._expect(")")
+        return _atom(name)
+
+    def _float(self) -> Expression:
+        """`Float('0.5', precision=53)`."""
+        text = self._take("text")
+        if self._peek("sign") == ",":
+            self._at += 1
+            self._take("name")
+            self._expect("=")
+            self._take("number")
+        self._expect(")")
+        return number(_read_float(text))
+
+    def _peek(self, kind: str) -> str:
+        if self._at < len(self._tokens) and self._tokens[self._at][0] == kind:
+            return self._tokens[self._at][1]
+        return ""
+
+    def _take(self, kind: str) -> str:
+        if self._at < len(self._tokens) and self._tokens[self._at][0] == kind:
+            self._at += 1
+            return self._tokens[self._at - 1][1]
+        raise UnreadableError("a name or a number is missing")
+
+    def _expect(self, sign: str) -> None:
+        if self._peek("sign") != sign:
+            raise UnreadableError(f"{sign!r} is missing")
+        self._at += 1
+
+
+def _atom(name: str) -> Expression:
+    if name in _ATOMS:
+        return _ATOMS[name]
+    if not name.isidentifier() or len(name) > limits.TEXT:
+        raise UnreadableError(f"{name[:40]!r} is not the name of a symbol")
+    return Expression("symbol", name=name)
+
+
+def _function(name: str, args: tuple[Expression, ...]) -> Expression:
+    name = _ALIASES.get(name, name)
+    if name in _INFINITE and not args:
+        return number(_INFINITE[name])
+    if name in ("Integer", "Rational", "Half", "One", "Zero", "NegativeOne"):
+        return _exact(name, args)
+    least, most = _FUNCTIONS.get(name, (1, 0))
+    if not least <= len(args) <= most:
+        raise UnreadableError(
+            f"{name[:40]!r} of {len(args)} values is not something that torch writes"
+        )
+    return _made(name, args)
+
+
+def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
+    values = [each.value for each in args if each.is_number]
+    if len(values) != len(args):
+        raise UnreadableError(f"{name} of something that is not a number")
+    if name == "Integer" and len(values) == 1:
+        return args[0]
+    if name == "Rational" and len(values) == 2 and values[1]:
+        return Expression("Rational", args)
+    fixed: dict[str, Expression] = {"One": number(1), "Zero": number(0), "NegativeOne": number(-1)}
+    if name in fixed and not values:
+        return fixed[name]
+    if name == "Half" and not values:
+        return Expression("Rational", (number(1), number(2)))
+    raise UnreadableError(f"{name} of {len(values)} values")
+
+
+def _made(name: str, args: tuple[Expression, ...]) -> Expression:
+    """A function of values; sums, products and minus signs are simplified."""
+    if name in ("Add", "Mul"):
+        flat: list[Expression] = []
+        for each in args:
+            flat.extend(each.args if each.kind == name else (each,))
+        args = tuple(flat)
+        if name == "Mul" and len(args) == 2 and all(_is_small(each) for each in args):
+            return number(args[0].value * args[1].value)
+        if len(args) == 1:
+            return args[0]
+    if name in ("Pow", "PowByNatural") and args[1].is_number and abs(args[1].value) > limits.POWER:
+        raise UnreadableError(f"a power of {args[1].value}")
+    return Expression(name, args)
+
+
+def _is_small(each: Expression) -> bool:
+    return each.is_number and isinstance(each.value, int) and abs(each.value) <= limits.INTEGER
+
+
+def _read_number(text: str) -> Number:
+    if not text.isdigit():
+        return _read_float(text)
+    if len(text) > 20 or int(text) > limits.INTEGER + 1:
+        raise UnreadableError("a number too large for a size")
+    return int(text)
+
+
+def _read_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UnreadableError(f"{text[:40]!r} is not a number") from None
