@@ -27,6 +27,7 @@ from export_engine.fixes import (
 from export_engine.fixes.code import (
     checks_and_numpy,
     data_dependent,
+    data_loops,
     loops,
     size_guards,
     size_idioms,
@@ -52,6 +53,7 @@ PROVIDERS: tuple[Provider, ...] = (
     other_example.offered,
     containers.offered,
     fake_kernels.offered,
+    data_loops.offered,
     data_dependent.offered,
     checks_and_numpy.offered,
     size_guards.offered,

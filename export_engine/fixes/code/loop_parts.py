@@ -215,7 +215,7 @@ def _follow(
 
 
 def read_later(function: ast.AST, loop: ast.AST) -> set[str]:
-    """Names that are read behind a loop before they are bound again.
+    """Names that are read behind a loop, or another statement, before they are bound again.
 
     Where the loop is in another one, what that one reads counts, too.
     """
@@ -229,9 +229,17 @@ def read_later(function: ast.AST, loop: ast.AST) -> set[str]:
             if node is function:
                 return found
             if isinstance(node, ast.For | ast.While):
-                found |= _read(node)
+                found |= read_again(node)
             return found | (read_later(function, node) - known)
     return set()
+
+
+def read_again(loop: ast.For | ast.While) -> set[str]:
+    """Names that an iteration reads before it binds them: what the one before has left."""
+    live = set() if isinstance(loop, ast.For) else _read(loop.test)
+    targets = set(_stored(loop.target, [])) if isinstance(loop, ast.For) else set()
+    _follow(loop.body, targets, live, [])
+    return live
 
 
 def _read(node: ast.AST) -> set[str]:

@@ -56,6 +56,10 @@ class Source:
         """Where the line begins in which a node does."""
         return self._starts[node.lineno - 1]
 
+    def at_line(self, line: int) -> int:
+        """Where a line begins."""
+        return self._starts[line - 1]
+
     def line_after(self, node: ast.expr | ast.stmt) -> int:
         """Where the line begins that follows the one in which a node ends."""
         return self._starts[node.end_lineno or node.lineno]

@@ -1,0 +1,84 @@
+"""Fixes of loops over data: the experts of a mixture, masks that may select nothing, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from export_engine.attempt import (
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    NoFix,
+    text_in_effect,
+    unedited,
+)
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.eager_trials import agrees
+from export_engine.fixes.code.element_uses import Way
+from export_engine.fixes.code.every_iteration import Unskipped, unskipped
+from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.progress import Progress, Report
+
+_KINDS = (
+    Kind.LOOP_ON_DATA,
+    Kind.BRANCH_ON_DATA,
+    Kind.BRANCH_ON_UNBACKED,
+    Kind.OUTPUT_FROM_DATA,
+    Kind.NUMPY,
+    Kind.GRAPH_BREAK,
+)
+_WHY = (
+    "What is skipped in eager has nothing selected, and then writes nothing: it runs on empty "
+    "tensors. Compared with eager on inputs that skip it, too."
+)
+_COUNTS = "The number of counts is fixed, so that the loop over them is, too."
+_COSTS = "Every iteration runs, also those that eager skips."
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The loop, or the test, at a diagnosed line with every iteration run; or why it is not."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
+    if diagnosis.kind not in _KINDS:
+        return
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    known: set[str] = set()
+    for way in Way:
+        try:
+            found = unskipped(text, line, way)
+        except Unclear as reason:
+            if diagnosis.kind is Kind.LOOP_ON_DATA:
+                yield NoFix(f"The loop is not run for every index: {reason}.")
+            return
+        if found.made.text in known:
+            continue
+        known.add(found.made.text)
+        edit = Edit(unedited(place.file), text, found.made.text, (found.made.function,))
+        probes = tuple(Edit(edit.file, text, each, edit.functions) for each in found.probes)
+        if progress:
+            progress(Progress(0, 0, f"{found.title.lower()}, in eager", "fix"))
+        if not agrees(request, edit, probes):
+            continue
+        attempted = tried(request, edit)
+        if attempted is None or not leads_on(attempted, diagnosis, edit):
+            continue
+        yield Fix(
+            kind="code",
+            title=found.title,
+            why=_why(found),
+            gives_up=_COSTS if found.probes else "",
+            change=partial(with_edit, edit=edit),
+            edits=with_edit(request, edit).edits,
+            stack=diagnosis.stack,
+            leads_to=attempted if isinstance(attempted, Exported) else None,
+        )
+        return
+
+
+def _why(found: Unskipped) -> str:
+    return _WHY if found.probes else _COUNTS

@@ -1,0 +1,138 @@
+"""Runs a model with a code fix and without it in eager, on inputs that take the other way, too.
+
+An export shows nothing of a branch that the example does not take. What a fix of a data-dependent
+loop claims is tried before it, on values and sizes at which the loop skips iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Edit, EditError, Request, edited
+from export_engine.capture import in_eval_mode, model_kept
+from export_engine.defects import passed_over
+from export_engine.fixes.code.try_edit import with_edit
+from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
+from export_engine.verify import compare, fresh_request, run
+
+REACHED = "Export Explorer: this way is taken"
+"""The message of the error that a probe raises."""
+_MOST_DIMS = 3
+
+
+def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
+    """Whether an edited model answers as it did, on every input that it takes without the edit.
+
+    Args:
+        request: with the edits in effect so far.
+        edit: to be tried.
+        probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
+            Each must be reached by an input on which both agree; else the agreement shows nothing.
+    """
+    with in_eval_mode(request.target, request.eval_mode):
+        inputs = list(enumerate(_inputs(request)))
+        theirs: dict[int, Any] = {}
+
+        def known(number: int, result: Any) -> bool:
+            if not isinstance(result, Exception):
+                theirs[number] = result
+            return False
+
+        def differs(number: int, result: Any) -> bool:
+            return isinstance(result, Exception) or not compare(result, theirs[number]).same
+
+        def reached(_: int, result: Any) -> bool:
+            return isinstance(result, Exception) and REACHED in str(result)
+
+        _run_each(request.edits, inputs, known)
+        accepted = [each for each in inputs if each[0] in theirs]
+        if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
+            return False
+        return all(
+            _run_each(with_edit(request, probe).edits, accepted, reached) for probe in probes
+        )
+
+
+def _run_each(
+    edits: tuple[Edit, ...],
+    inputs: list[tuple[int, Request]],
+    stops: Callable[[int, Any], bool],
+) -> bool:
+    """Runs a model on inputs with edits in effect; it is as before.
+
+    Args:
+        edits: that are run.
+        inputs: numbered.
+        stops: called with each result, or the error; whether to stop.
+
+    Returns:
+        Whether it stopped.
+    """
+    target = inputs[0][1].target
+    with model_kept(target) as restore, ExitStack() as stack:
+        try:
+            stack.enter_context(edited(edits))
+        except EditError as error:
+            passed_over(error, "running the model with a code fix")
+            return stops(inputs[0][0], error)
+        for number, each in inputs:
+            result: Any
+            try:
+                result = run(target, each, seed=number)
+            except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
+                passed_over(error, "running the model in eager")
+                result = error
+            finally:
+                restore()
+            if stops(number, result):
+                return True
+    return False
+
+
+def _inputs(request: Request) -> Iterator[Request]:
+    """The example; rows that are all alike, so that data select little; fresh values.
+
+    Sizes 1 and 0, too, for dims that are to be dynamic.
+    """
+    yield request
+    yield with_leaves(request, lambda _, value: _alike(value, 0))
+    yield with_leaves(request, lambda _, value: _alike(value, -1))
+    sizes = {
+        path: list(value.shape)
+        for path, value in leaf_values(request).items()
+        if isinstance(value, torch.Tensor)
+    }
+    for seed in (1, 2):
+        yield fresh_request(request, sizes, seed)
+    for place in _dynamic(request):
+        for size in (1, 0):
+            yield with_size(request, [place], size)
+
+
+def _alike(value: Any, row: int) -> Any:
+    """A tensor with one of its rows in all places; other values as they are."""
+    if not isinstance(value, torch.Tensor) or not value.dim() or not value.numel():
+        return value
+    if value.layout is not torch.strided or value.is_quantized:
+        return value
+    with torch.no_grad():
+        rows = value.reshape(-1, value.shape[-1]) if value.dim() > 1 else value.reshape(-1, 1)
+        if not value.is_floating_point():
+            rows = rows[:, :1].expand_as(rows)
+        made = rows[row].expand_as(rows).reshape(value.shape).clone()
+    return made.requires_grad_(value.requires_grad)
+
+
+def _dynamic(request: Request) -> list[tuple[str, int]]:
+    """One place of each dim that is to be dynamic."""
+    shapes = shapes_of(request)
+    found: dict[str, tuple[str, int]] = {}
+    for path, specs in shapes.leaves.items() if shapes is not None else ():
+        for position, spec in enumerate(specs):
+            if not isinstance(spec, Static | Pinned):
+                found.setdefault(getattr(spec, "name", f"{path} {position}"), (path, position))
+    return list(found.values())[:_MOST_DIMS]
