@@ -30,7 +30,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
-  test-newest test-matrix bench frontend \
+  test-newest test-matrix release-check bench frontend \
   setup clean
 
 help: ## what there is
@@ -91,6 +91,9 @@ MATRIX_OPTIONS = $(if $(filter command environment,$(word 1,$(origin PYTHON))),-
 
 bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each with its budget and what it means
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
+
+release-check: setup ## before a release: the wheel alone runs the tour, within its size, licences listed
+	@$(BIN)/python -m tests.release_check
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
