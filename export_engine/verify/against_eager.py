@@ -67,6 +67,8 @@ def check(
             other = fresh_request(request, wanted, seed=number)
             bad = number == 0 and own.outcome in ("differs", "refused")
             found.append(own if bad else _trial(program, other, called, number, restore))
+    if all(each.outcome == "eager-fails" for each in found):
+        found.insert(0, own)  # a model that checks its values takes only some: the user's own
     return Agreement(tuple(found))
 
 
