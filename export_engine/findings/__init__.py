@@ -20,5 +20,8 @@ if TYPE_CHECKING:
     from export_engine.findings.record_providers import findings_in as findings_in
     from export_engine.findings.record_providers import look_at_record as look_at_record
     from export_engine.findings.record_providers import slug as slug
+    from export_engine.findings.shared_inputs import (
+        copies_of_shared_inputs as copies_of_shared_inputs,
+    )
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -14,24 +14,32 @@ from export_engine.shapes import leaf_values, with_leaves
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
     """Groups of inputs that are one tensor (pytorch issue 139805)."""
-    if exported.request is None:
-        return
+    for paths in _shared(exported.request):
+        names = ", ".join(f"`{path}`" for path in paths[:-1])
+        yield Finding(
+            kind=Kind.SHARED_INPUT,
+            severity="wrong",
+            sentence=f"{names} and `{paths[-1]}` are one tensor in the example, and the "
+            f"program reads `{paths[-1]}` for all of them.",
+            why="Tracing identifies inputs by tensor identity. Called with different "
+            "tensors, the program ignores all but the last.",
+            fix=_copied(paths[:-1]),
+        )
+
+
+def copies_of_shared_inputs(exported: Exported) -> Fix | None:
+    """A fix that gives every input a tensor of its own; None where each has one."""
+    paths = [path for group in _shared(exported.request) for path in group[:-1]]
+    return _copied(paths) if paths else None
+
+
+def _shared(request: Request | None) -> list[list[str]]:
+    """The paths of inputs that are one tensor, by tensor."""
     groups: dict[int, list[str]] = {}
-    for path, value in leaf_values(exported.request).items():
+    for path, value in leaf_values(request).items() if request is not None else ():
         if isinstance(value, torch.Tensor):
             groups.setdefault(id(value), []).append(path)
-    for paths in groups.values():
-        if len(paths) > 1:
-            names = ", ".join(f"`{path}`" for path in paths[:-1])
-            yield Finding(
-                kind=Kind.SHARED_INPUT,
-                severity="wrong",
-                sentence=f"{names} and `{paths[-1]}` are one tensor in the example, and the "
-                f"program reads `{paths[-1]}` for all of them.",
-                why="Tracing identifies inputs by tensor identity. Called with different "
-                "tensors, the program ignores all but the last.",
-                fix=_copied(paths[:-1]),
-            )
+    return [paths for paths in groups.values() if len(paths) > 1]
 
 
 def _copied(paths: list[str]) -> Fix:

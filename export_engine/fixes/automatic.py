@@ -1,8 +1,11 @@
-"""Applies lossless fixes until an export succeeds and agrees with eager, or none is left."""
+"""Applies lossless fixes until an export succeeds and agrees with eager, or none is left.
+
+A program that is known to be wrong is a failure, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
@@ -10,6 +13,7 @@ from export_engine.describe import check_sentence
 from export_engine.diagnose import diagnose
 from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
+from export_engine.fixes.wrong_programs import of_program
 from export_engine.progress import Progress
 
 MOST_ATTEMPTS = 10
@@ -92,9 +96,11 @@ def autofix(
     if isinstance(first, Failed) and not first.fixes:
         first = explain(first, progress)
     current, steps = first, list[Step]()
+    mending = tuple(of_program(first))
     tried: set[tuple[str, str, str]] = set()
-    while isinstance(current, Failed) and len(steps) < most:
-        fix = _next(current, tried)
+    while len(steps) < most:
+        fixes = current.fixes if isinstance(current, Failed) else mending
+        fix = _next(fixes, tried)
         if fix is None:
             break
         tried.add(_key(fix))
@@ -105,7 +111,8 @@ def autofix(
         if kept and isinstance(found, Failed):
             found = explain(found, progress)
         steps.append(Step(fix, found, kept))
-        current = found if kept else current
+        if kept:
+            current, mending = found, ()
     if isinstance(current, Failed):
         steps = _with_unverified(steps)
     return AutofixReport(first, tuple(steps))
@@ -141,9 +148,9 @@ def outcome(attempt: Attempt) -> str:
     }[verdict]
 
 
-def _next(attempt: Failed, tried: set[tuple[str, str, str]]) -> Fix | None:
+def _next(fixes: Iterable[Fix], tried: set[tuple[str, str, str]]) -> Fix | None:
     """The next lossless fix; those known to lead to a program come first."""
-    left = [fix for fix in attempt.fixes if not fix.lossy and _key(fix) not in tried]
+    left = [fix for fix in fixes if not fix.lossy and _key(fix) not in tried]
     known = [fix for fix in left if fix.is_known_to_export]
     return next(iter(known or left), None)
 
@@ -153,12 +160,12 @@ def _key(fix: Fix) -> tuple[str, str, str]:
     return fix.kind, fix.title, fix.after or edits
 
 
-def _is_better(found: Attempt, before: Failed) -> bool:
+def _is_better(found: Attempt, before: Attempt) -> bool:
     """Whether an attempt is progress: a verified program, or a different failure."""
     if isinstance(found, Exported):
         return found.agreement is not None and found.agreement.verdict == "agrees"
     assert isinstance(found, Failed)
-    return _failure(found) != _failure(before)
+    return isinstance(before, Failed) and _failure(found) != _failure(before)
 
 
 def _failure(attempt: Failed) -> tuple[object, ...]:
