@@ -218,18 +218,22 @@ def _title(answer: _Answer, lost: list[Problem]) -> str:
     left = len(shown) - _SHOWN
     *others, last = [*shown[:_SHOWN], *([f"{left} more"] if left > 0 else [])]
     verb = "Bound" if all(re.search("[≤≥]", each) for each in shown) else "Require"
+    verb += " that" if any(" is " in each for each in shown) else ""
     return f"{verb} " + (f"{', '.join(others)} and {last}" if others else last)
 
 
 def _formula(text: str) -> str:
     """A problem's condition as a formula: `h must be at least 5` is `h ≥ 5`."""
+    text = text.removesuffix(_TRIED)
     for pattern, formula in _FORMULAS:
         if found := re.fullmatch(pattern, text):
             return found.expand(formula)
     return text
 
 
+_TRIED = ", as far as sizes near the example were tried"
 _FORMULAS = (
+    (r"(.+) must be .+; a Dim can say (.+)", r"\1 is \2"),
     (r"(.+) must be at most (\d+)", r"\1 ≤ \2"),
     (r"(.+) must be at least (\d+)", r"\1 ≥ \2"),
     (r"(.+) must be from (\d+) to (\d+)", r"\2 ≤ \1 ≤ \3"),

@@ -70,7 +70,7 @@ def fitted(request: Request) -> tuple[Shapes, list[str]]:
         ShapesError: an entry is one that no input can have.
     """
     leaves = _leaves(request)
-    entries = dict(_entries(_by_name(request)))
+    entries = {_named(keys, request): each for keys, each in _entries(_by_name(request))}
     meant: dict[str, Any] = {}
     for leaf in leaves:
         spec = entries.pop(tuple(split_path(leaf.path) or ()), _NOTHING)
@@ -118,6 +118,27 @@ def _by_name(request: Request) -> Any:
         except (TypeError, ValueError, AttributeError):
             return given
     return given
+
+
+def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
+    """Keys with positions in a NamedTuple as the names of its fields."""
+    arguments = signature_of(request.target).bind(*request.args, **request.kwargs).arguments
+    value: Any = dict(arguments)
+    found: list[str] = []
+    for key in keys:
+        fields = getattr(type(value), "_fields", ()) if isinstance(value, tuple) else ()
+        known = bool(fields) and key.isdecimal() and int(key) < len(fields)
+        name = fields[int(key)] if known else key
+        found.append(name)
+        try:
+            value = getattr(value, name) if name in fields else value[_key(value, name)]
+        except (TypeError, KeyError, IndexError, ValueError):
+            value = None
+    return tuple(found)
+
+
+def _key(value: Any, key: str) -> Any:
+    return int(key) if isinstance(value, list | tuple) else key
 
 
 def _tree(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Importing this module imports torch.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -147,8 +148,9 @@ def from_torch(
     try:
         given = _specs_in_order(dynamic_shapes, target, args, kwargs)
     except (ValueError, TypeError, RuntimeError, AssertionError, LookupError) as error:
-        reason = str(error).strip().split("\n", 1)[0]
-        raise ShapesError(f"these dynamic_shapes do not fit the call: {reason}") from error
+        raise ShapesError(
+            f"these dynamic_shapes do not fit the call: {_said_plainly(error)}"
+        ) from error
     if given is None:
         return {}, {}
     bounds: dict[str, Bounds] = {}
@@ -157,6 +159,16 @@ def from_torch(
     }
     varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
     return varying, bounds
+
+
+def _said_plainly(error: Exception) -> str:
+    """torch's first line, with classes by their names."""
+    said = str(error).strip().split("\n", 1)[0]
+    said = re.sub(r"<function namedtuple at 0x[0-9a-f]+>", "NamedTuple", said)
+    said = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", said)
+    return said.removeprefix(
+        "Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
+    )
 
 
 def _specs_in_order(

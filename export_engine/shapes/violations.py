@@ -185,13 +185,18 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     name = name_of(dims[0])
     if linear_in(dims[0].value, root) != (1, 0):
         name = facts.text(root)
-    text = f"{name} must be {described(sizes, low)}"
+    conditions = [function_of(each.condition, root) for each in alone(facts, root)]
+    beyond = _just_outside(sizes, low, asked.high)
+    refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
+    said = described(sizes, low)
+    if len(refused) < len(beyond):
+        said = f"{_refused(refused, sizes.step)}; a Dim can say {said}"
+    text = f"{name} must be {said}"
     if not sizes.exact:
         text += ", as far as sizes near the example were tried"
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
-    beyond = _just_outside(sizes, low, asked.high)
     whole = all(dim.value == root for dim in dims)
-    excluded = tuple(beyond) if whole else ()
+    excluded = tuple(refused) if whole else ()
     seen: set[Stack] = set()
     for each in alone(facts, root):
         holds = function_of(each.condition, root)
@@ -201,6 +206,15 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
             yield replace(_with_cause(facts, kind, text, dims, each), excluded=excluded)
     if not seen:
         yield replace(_with_cause(facts, kind, text, dims, None), excluded=excluded)
+
+
+def _refused(sizes: list[int], step: int) -> str:
+    """What a size must be, of which a Dim can say only a part: the others are refused."""
+    residues = {size % step for size in sizes}
+    if len(residues) != 1:
+        return "a size for which the condition holds"
+    (rest,) = residues
+    return f"other than a multiple of {step}" + (f" plus {rest}" if rest else "")
 
 
 def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
