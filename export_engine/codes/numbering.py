@@ -38,6 +38,7 @@ CODES: dict[str, tuple[Group, str]] = {
     "EX153": ("diagnosis", "TENSOR_LEAK"),
     "EX154": ("diagnosis", "GRAPH_BREAK"),
     "EX155": ("diagnosis", "OWN_ERROR"),
+    "EX156": ("diagnosis", "MODULE_CHANGED"),
     "EX199": ("diagnosis", "UNKNOWN"),
     # Findings
     "EX201": ("finding", "BAKED_VALUE"),

@@ -6,6 +6,7 @@ Branches, loops, asserts, conversions to a number, and operators that return a p
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Link
@@ -46,9 +47,24 @@ def data(attempt: Failed) -> Diagnosis | None:
     ) and operator_of(attempt.error)
     if operator is not None:
         return _from_operator(attempt, operator)
-    if break_type(attempt.error) in _BREAKS or ITEM_IN_VMAP in message(cause(attempt.error)):
+    if ITEM_IN_VMAP in message(cause(attempt.error)):
+        return _in_vmap(attempt, failing_place(attempt.error))
+    if break_type(attempt.error) in _BREAKS:
         return _about_tensor(attempt, failing_place(attempt.error))
     return None
+
+
+def _in_vmap(attempt: Failed, place: Place) -> Diagnosis:
+    """A value that is read inside torch.vmap, where it is one per element of the batch."""
+    found = _about_tensor(attempt, place)
+    if place.question is not None:
+        return found
+    called = f"`{place.text}`" if place.text else "This line"
+    return replace(
+        found,
+        sentence=f"{called} reads the value of a tensor inside `torch.vmap`, and tensor values are "
+        "unknown while tracing.",
+    )
 
 
 def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:

@@ -22,7 +22,13 @@ from export_engine.diagnose.graph_breaks import graph_break
 from export_engine.diagnose.named import named
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
-from export_engine.diagnose.python import data_write, numpy, plain_value
+from export_engine.diagnose.python import (
+    converted_module,
+    copied,
+    data_write,
+    numpy,
+    plain_value,
+)
 from export_engine.diagnose.sizes import sizes
 from export_engine.diagnose.specs import mismatched_specs
 from export_engine.diagnose.unknown import unknown
@@ -44,6 +50,8 @@ FAMILIES: tuple[Family, ...] = (
     device_mismatch,
     numpy,
     data_write,
+    converted_module,
+    copied,
     plain_value,
     own_error,
     refused,

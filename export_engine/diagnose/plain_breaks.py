@@ -13,6 +13,7 @@ _SAID = (
     (r"RNN, GRU, or LSTM", "recurrent layers are not supported"),
     (r"BUILD_CLASS|__build_class__", "a class cannot be defined inside the model"),
     (r"deepcopy", "`copy.deepcopy` is not supported"),
+    (r"returned non-Tensor", "what it returns is not a tensor that strict mode can follow"),
     (r"generator", "this use of a generator is not supported"),
     (r"context manager|contextlib|__enter__|escaped", "this context manager is not supported"),
     (r"(?i)script|wrap_jit", "scripted code has no Python left to trace"),

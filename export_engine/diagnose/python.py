@@ -8,11 +8,13 @@ from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent
-from export_engine.diagnose.failing_line import Place, failing_place
+from export_engine.diagnose.failing_line import Place, chain, failing_place
 from export_engine.diagnose.torch_messages import (
+    COPIED,
     FORMATTED,
     LEAKED,
     NO_MEMORY,
+    NOT_SWAPPED,
     NUMPY_REFUSED,
     leaked_names,
 )
@@ -53,6 +55,9 @@ def data_write(attempt: Failed) -> Diagnosis | None:
     place = Place(_where_leaked(attempt, leaked_names(said)))
     if _data_in(place) is not None:
         return _through_data(attempt, place)
+    gradient = _called_in(place, _GRADIENTS)
+    if gradient is not None:
+        return _gradient(place, gradient)
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
         sentence="A tensor here was created where torch.export does not see it, so it has no "
@@ -65,6 +70,67 @@ def data_write(attempt: Failed) -> Diagnosis | None:
         why="Everything in a program comes from its inputs, parameters, buffers or constants. A "
         "tensor created or mutated without the tracer seeing it, or left over from an "
         "earlier trace, is none of these.",
+        stack=place.stack,
+        span=place.span,
+    )
+
+
+def _gradient(place: Place, call: ast.Call) -> Diagnosis:
+    return Diagnosis(
+        kind=Kind.TENSOR_LEAK,
+        sentence=f"`{place.text_of(call)}` runs a backward pass, which torch.export does not "
+        "trace: the gradient has no values to store in the program.",
+        why="torch.export traces the operators that `forward` calls. The operators of a backward "
+        "pass are called by autograd's engine, below what is traced.",
+        stack=place.stack,
+        span=place.span_of(call),
+    )
+
+
+_GRADIENTS = ("autograd.grad", ".backward", "func.grad", "func.vjp", "func.jacrev")
+
+
+def _called_in(place: Place, names: tuple[str, ...]) -> ast.Call | None:
+    """The call of a function of such a name in the statement of a place."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call) and f".{ast.unparse(node.func)}".endswith(names):
+            return node
+    return None
+
+
+def copied(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a tensor that Python copied: the copy is none that tracing knows."""
+    if COPIED not in message(cause(attempt.error)):
+        return None
+    place = failing_place(attempt.error)
+    copy = _called_in(place, _COPIES)
+    called = f"`{place.text_of(copy)}`" if copy is not None else "A copy made outside of torch"
+    return Diagnosis(
+        kind=Kind.TENSOR_LEAK,
+        sentence=f"{called} copies the Python object of a tensor, which tracing does not follow: "
+        "the copy has no values. `clone()` makes a copy that is traced.",
+        why="While tracing, a tensor is a fake tensor, which torch's operators create. One that "
+        "Python copies is not known to the tracer.",
+        stack=place.stack,
+        span=place.span_of(copy) or place.span,
+    )
+
+
+_COPIES = (".copy.copy", ".copy.deepcopy", ".copy", ".deepcopy")
+
+
+def converted_module(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a module that is moved or cast in `forward`."""
+    if not any(NOT_SWAPPED in message(each) for each in chain(attempt.error)):
+        return None
+    place = failing_place(attempt.error)
+    called = f"`{place.text}`" if place.text else "This line"
+    return Diagnosis(
+        kind=Kind.MODULE_CHANGED,
+        sentence=f"{called} converts a module while it is traced, which replaces its parameters.",
+        why="While tracing, parameters are fake tensors that stand for those of the module, and "
+        "cannot be replaced. Convert the module before the export.",
         stack=place.stack,
         span=place.span,
     )

@@ -193,6 +193,10 @@ def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         if number is not None:
             said = f": `{code.text(number)}` makes a plain number of it"
             return said, why, code.span(number)
+        pieces = _pieces(statement)
+        if pieces is not None:
+            said = f": how many tensors `{code.text(pieces)}` gives depends on it"
+            return said, _PIECES, code.span(pieces)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
             said = f": for other sizes the model raises an error, `if {code.text(statement.test)}`"
             return said, _REFUSAL, code.span(statement.test)
@@ -209,6 +213,13 @@ def is_unrolled(stack: Stack) -> bool:
     return code is not None and _loop_of(code.statement(stack[-1].line)) is not None
 
 
+def always_fixes(stack: Stack) -> bool:
+    """Whether a line fixes a size whatever the example: a loop over it, a plain number of it."""
+    code = code_of(stack[-1].file) if stack else None
+    number = _plain_number(code.statement(stack[-1].line)) if code is not None else None
+    return number is not None or is_unrolled(stack)
+
+
 def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
     """The loop that a line runs."""
     if isinstance(statement, ast.For):
@@ -221,7 +232,23 @@ def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that makes a plain number of a size."""
     inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
     calls = (node for node in inner if isinstance(node, ast.Call))
-    return next((call for call in calls if ast.unparse(call.func) in _PLAIN_NUMBERS), None)
+    return next((call for call in calls if _gives_number(ast.unparse(call.func))), None)
+
+
+def _gives_number(function: str) -> bool:
+    owner, _, name = function.rpartition(".")
+    return name in _PLAIN_NUMBERS if not owner else owner in _OF_NUMBERS
+
+
+def _pieces(statement: ast.stmt | None) -> ast.Call | None:
+    """The call on a line that cuts a tensor into as many pieces as its size gives."""
+    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
+    calls = (node for node in inner if isinstance(node, ast.Call))
+    return next((call for call in calls if _last(call.func) in ("chunk", "split", "unbind")), None)
+
+
+def _last(function: ast.expr) -> str:
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def _says_it_again(problem: Problem) -> bool:
@@ -233,6 +260,8 @@ def _says_it_again(problem: Problem) -> bool:
 _LAST = 1 << 30
 """After every line: a problem without a line names none."""
 _PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
+_OF_NUMBERS = frozenset({"math", "np", "numpy"})
+"""Modules whose functions take numbers; the names that they have in nearly all code."""
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
     "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
@@ -241,6 +270,11 @@ _INNER_ONE = (
 _LOOP = (
     "Tracing unrolls a Python loop, so its length is specialized. A loop over a dynamic size has "
     "to become an op over the whole tensor, or torch's scan or while_loop."
+)
+_PIECES = (
+    "A program has a fixed number of tensors, so the size of a tensor that is cut into pieces is "
+    "fixed as far as their number depends on it. An op over the whole tensor keeps it dynamic, and "
+    "so do pieces of a number that is the same for every size: torch.tensor_split."
 )
 _REFUSAL = "The size is fixed in eager too: the model raises for other values."
 _WHY = {

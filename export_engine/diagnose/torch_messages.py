@@ -14,6 +14,8 @@ NUMPY_REFUSED = (".numpy() is not supported", "Can't call numpy()")
 ITEM_IN_VMAP = "vmap over calling .item()"
 LEAKED = "fake tensor in the exported program constant"
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
+NOT_SWAPPED = "_apply(): Couldn't swap"
+COPIED = "elem.device.type must be 'meta'"
 FORMATTED = ("SymInt.__format__", "SymFloat.__format__", "SymBool.__format__")
 
 _FAKE = re.compile(r"FakeTensor\(\.\.\., size=(\([^)]*\))(?:, [^()]*(?:\([^()]*\))?)?\)")
