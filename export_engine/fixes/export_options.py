@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Exported, Failed, Fix, Kind, Option
+from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Option
 from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
@@ -30,8 +30,8 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
-    if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
-        return  # no option lets a loop run on
+    if isinstance(diagnosis.facts, SizesViolated) and _is_a_number(diagnosis):
+        return  # no option lets a loop run on, or gives a plain number back its symbol
     for option, (title, why, gives_up) in _OPTIONS.items():
         if option in request.options:
             continue
@@ -54,6 +54,13 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             stack=diagnosis.stack,
             leads_to=found,
         )
+
+
+def _is_a_number(diagnosis: Diagnosis) -> bool:
+    """Whether the code made a plain number of a size, or ran a loop over it."""
+    facts = diagnosis.facts
+    fixed = isinstance(facts, SizesViolated) and any(p.kind == "fixed" for p in facts.problems)
+    return is_unrolled(diagnosis.stack) or fixed
 
 
 def _is_wrong(found: Exported) -> bool:

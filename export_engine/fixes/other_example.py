@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from export_engine.attempt import Exported, Failed, Fix, Request
-from export_engine.diagnose import SizesViolated, ZeroOrOne
+from export_engine.diagnose import SizesViolated, ZeroOrOne, always_fixes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 from export_engine.shapes import InputPlace, Problem, name_of, with_size
@@ -22,7 +22,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             yield _larger(dims)
         case SizesViolated(problems):
             fixed = [each for each in problems if each.kind == "fixed"]
-            if fixed:
+            if fixed and not always_fixes(fixed[0].stack):
                 yield from _elsewhere(attempt.request, fixed[0], progress)
 
 

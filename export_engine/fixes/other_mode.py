@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind
+from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Request
 from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
-from export_engine.source import code_of
+from export_engine.source import Stack, code_of
 
 _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_MISMATCH})
 """What the modes have in common."""
@@ -24,9 +24,19 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
     if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
         return
-    other = request.with_changes(strict=not request.strict)
     if progress:
-        progress(Progress(0, 0, f"trying {other.mode} mode", "fix"))
+        progress(Progress(0, 0, f"trying {_OTHER[request.mode]} mode", "fix"))
+    yield from _other(request, diagnosis.stack)
+
+
+def of_program(attempt: Exported) -> Iterator[Fix]:
+    """The other mode for a program that differs from eager, tried."""
+    if attempt.request is not None:
+        yield from _other(attempt.request, ())
+
+
+def _other(request: Request, stack: Stack) -> Iterator[Fix]:
+    other = request.with_changes(strict=not request.strict)
     found = try_request(other)
     if not isinstance(found, Exported):
         return
@@ -35,17 +45,19 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     yield Fix(
         kind="mode",
         title=f"Export in {other.mode} mode",
-        why=_WHY[other.mode],
+        why=_WHY[other.mode] if stack else _WHY_WRONG,
         lossy=verdict in ("refused", "differs"),
         gives_up=_given_up(found, verdict),
         change=lambda request: request.with_changes(strict=strict),
         before=request.mode,
         after=other.mode,
-        stack=diagnosis.stack,
+        stack=stack,
         leads_to=found,
     )
 
 
+_OTHER = {"strict": "non-strict", "non-strict": "strict"}
+_WHY_WRONG = "Its program does not differ from eager, as that of this mode does."
 _WHY = {
     "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "
     "gets past this line.",

@@ -29,6 +29,7 @@ from export_engine.fixes.code import (
     data_dependent,
     data_loops,
     loops,
+    size_branches,
     size_guards,
     size_idioms,
 )
@@ -47,10 +48,10 @@ PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
     loops.offered,
     size_idioms.offered,
+    size_branches.offered,
     vary_together.offered,
     shapes.offered,
     assumptions.offered,
-    other_example.offered,
     containers.offered,
     fake_kernels.offered,
     data_loops.offered,
@@ -60,6 +61,7 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 """Providers for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (
+    other_example.offered,
     other_mode.offered,
     export_options.offered,
     checks_and_numpy.assumed_on_data,

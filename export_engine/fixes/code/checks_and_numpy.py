@@ -24,6 +24,7 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.raise_to_check import only_raises, way_taken
 from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.size_checks import required
 from export_engine.fixes.code.torch_check import assumed
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
@@ -56,12 +57,24 @@ def offered(
         return
     try:
         if diagnosis.kind in _BRANCHES:
-            yield from _taken_for_granted(request, diagnosis, progress)
+            yield from _decided(request, diagnosis, progress)
         elif diagnosis.kind is Kind.NUMPY:
             yield from _without_numpy(request, diagnosis, progress)
     except Unclear as reason:
         what = "torch" if diagnosis.kind is Kind.NUMPY else "torch._check"
         yield NoFix(f"It cannot be rewritten with {what} here: {reason}.")
+
+
+def _decided(
+    request: Request, diagnosis: Diagnosis, progress: Callable[[Progress], None] | None
+) -> Iterator[Fix]:
+    """One way of a branch assumed; where no statement branches, an op asks, and is answered."""
+    try:
+        yield from _taken_for_granted(request, diagnosis, progress)
+    except Unclear:
+        if diagnosis.kind is not Kind.BRANCH_ON_UNBACKED:
+            raise
+        yield from required(request, diagnosis, progress)
 
 
 def _taken_for_granted(

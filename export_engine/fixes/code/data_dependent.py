@@ -30,7 +30,13 @@ from export_engine.fixes.code.rewrite import (
     without_bool,
     write_in_the_open,
 )
-from export_engine.fixes.code.select_to_where import chooses_numbers, selected, selects_alike
+from export_engine.fixes.code.select_to_where import (
+    chooses_numbers,
+    selected,
+    selected_number,
+    selects_alike,
+)
+from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
 
@@ -52,6 +58,13 @@ _WHERE: _Rewrites = [
         "Select with torch.where in line {line}",
         "torch.where computes both values and selects one at run time.",
         selected,
+    )
+]
+_NUMBER: _Rewrites = [
+    (
+        "Select the number with torch.sym_ite in line {line}",
+        "torch.sym_ite selects one of two numbers at run time.",
+        selected_number,
     )
 ]
 _FLAG: _Rewrites = [
@@ -83,6 +96,13 @@ _COPY: _Rewrites = [
         copied,
     )
 ]
+_BOOL: _Rewrites = [
+    (
+        "Make the flag in line {line} a plain bool",
+        "The op takes no symbolic bool. Python then decides it for all sizes of the range.",
+        decided,
+    )
+]
 _UNCHECKED: _Rewrites = [
     (
         "Set validate_args=False in `{function}`",
@@ -108,8 +128,10 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> _Rewr
     tensor = not (isinstance(facts, DataDependent) and facts.condition)
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
-            ways = _WHERE + _COND if chooses_numbers(text, line) else _COND + _WHERE
-            return [*_check(tensor, strict), *_NOTE, *ways, *_FLAG, *_UNCHECKED]
+            ways = _ways(text, line)
+            ways = ways if tensor else _NUMBER + ways
+            asked = _of_tensors(ways) if tensor else []
+            return [*_check(tensor, strict), *_NOTE, *ways, *_FLAG, *_UNCHECKED, *asked]
         case Kind.UNBACKED_SIZE:
             return [*_check(False, strict), *_COND]
         case Kind.ASSERT_ON_DATA:
@@ -119,8 +141,26 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> _Rewr
         case Kind.COND_ALIASES | Kind.COND_MUTATES:
             return _COPY
         case Kind.OUTPUT_FROM_DATA:
-            return _UNCHECKED
+            asked = [*_check(True, strict), *_NOTE, *_ways(text, line)]
+            return [*_of_tensors(asked), *_UNCHECKED]
+        case Kind.GRAPH_BREAK:
+            return [*_UNCHECKED, *_BOOL]
+        case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
+            return _BOOL
     return []
+
+
+def _ways(text: str, line: int) -> _Rewrites:
+    return _WHERE + _COND if chooses_numbers(text, line) else _COND + _WHERE
+
+
+def _of_tensors(rewrites: _Rewrites) -> _Rewrites:
+    """The rewrites of a line whose questions to tensors are tensors first."""
+
+    def after(rewrite: Rewrite) -> Rewrite:
+        return lambda text, line: rewrite(asked_as_tensors(text, line).text, line)
+
+    return [(title, why, after(rewrite)) for title, why, rewrite in rewrites]
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
@@ -143,7 +183,9 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         if found is None or not leads_on(found, diagnosis, edit):
             continue
         file = with_edit(request, edit).edits[-1].edited_file
-        if rewrite is selected and not (isinstance(found, Exported) and selects_alike(found, file)):
+        if "torch.where" in title and not (
+            isinstance(found, Exported) and selects_alike(found, file)
+        ):
             continue
         yield Fix(
             kind="code",

@@ -180,24 +180,8 @@ def _followed(
         at = source.start(kept[0])
         return source.changed([Piece(start, at + len("el"), f"{made}\n{indent}")])
     last = source.line_end(kept[-1])
-    block = source.text[source.line_start(kept[0]) : last]
-    if kept[0].lineno == statement.lineno or any(map(_spans_lines, kept)):
-        raise Unclear("the branch is on one line, or holds a text of several lines")
-    deeper = " " * kept[0].col_offset
-    lines = [
-        indent + each.removeprefix(deeper) if each.strip() else each for each in block.split("\n")
-    ]
+    lines = source.block_at(indent, statement, kept)
     return source.changed([Piece(start, max(end, last), "\n".join([made, *lines]))])
-
-
-def _spans_lines(statement: ast.stmt) -> bool:
-    """Whether a string of a statement runs over several lines, so that it cannot be moved."""
-    return any(
-        isinstance(node, ast.JoinedStr)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
-        for node in ast.walk(statement)
-        if getattr(node, "end_lineno", 0) != getattr(node, "lineno", 0)
-    )
 
 
 def _of_assert(source: Source, statement: ast.Assert) -> _Message:

@@ -1,5 +1,7 @@
 """A data-dependent choice between two values as torch.where, which computes both and selects.
 
+Between numbers that are computed from data it is torch.sym_ite.
+
 Only pure values are chosen between. That both have the shape and dtype of the result is checked in
 the program: torch.where broadcasts, where Python's choice does not.
 """
@@ -36,7 +38,24 @@ def selected(text: str, line: int) -> Rewritten:
     Raises:
         Unclear: there is none at that line, or it does more than choose a value.
     """
-    source = Source(text, line)
+    return _selected(Source(text, line), line)
+
+
+def selected_number(text: str, line: int) -> Rewritten:
+    """The text with the choice between numbers at a line as torch.sym_ite.
+
+    Raises:
+        Unclear: there is none at that line, it does more than choose, or its test is more than one
+            comparison.
+    """
+    return _selected(_Numbers(text, line), line)
+
+
+class _Numbers(Source):
+    """A text whose choice is between numbers."""
+
+
+def _selected(source: Source, line: int) -> Rewritten:
     for node in ast.walk(source.function):
         if isinstance(node, ast.If) and _at(node.test, line):
             return _chosen(source, node)
@@ -178,6 +197,16 @@ def _number(value: ast.expr) -> type | None:
 
 
 def _where(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
+    if isinstance(source, _Numbers):
+        return _chosen_number(source, test, then, otherwise)
     made = predicate(cst.parse_expression(f"({source.of(test)})"))
     asked = cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
     return f"{source.torch}.where({asked}, {then}, {otherwise})"
+
+
+def _chosen_number(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _chosen_number(source, test.operand, otherwise, then)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        raise Unclear("the test is more than one comparison")
+    return f"{source.torch}.sym_ite({source.of(test)}, {then}, {otherwise})"

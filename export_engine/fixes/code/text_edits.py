@@ -84,6 +84,21 @@ class Source:
             raise Unclear("the statement does not begin its line")
         return before
 
+    def block_at(self, indent: str, statement: ast.stmt, kept: list[ast.stmt]) -> list[str]:
+        """The lines of a block of a statement, moved to an indent.
+
+        Raises:
+            Unclear: it is on the statement's own line, or a string in it spans lines.
+        """
+        if kept[0].lineno == statement.lineno or any(map(_spans_lines, kept)):
+            raise Unclear("the branch is on one line, or holds a text of several lines")
+        block = self.text[self.line_start(kept[0]) : self.line_end(kept[-1])]
+        deeper = " " * kept[0].col_offset
+        return [
+            indent + each.removeprefix(deeper) if each.strip() else each
+            for each in block.split("\n")
+        ]
+
     def names_of(self, module: str) -> set[str]:
         """What a module is called in this text."""
         return {
@@ -109,6 +124,16 @@ class Source:
     def _offset(self, line: int, column: int) -> int:
         characters = len(self._lines[line - 1].encode()[:column].decode())
         return self._starts[line - 1] + characters
+
+
+def _spans_lines(statement: ast.stmt) -> bool:
+    """Whether a string of a statement runs over several lines, so that it cannot be moved."""
+    return any(
+        isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+        for node in ast.walk(statement)
+        if getattr(node, "end_lineno", 0) != getattr(node, "lineno", 0)
+    )
 
 
 def _around(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Function, str] | None:

@@ -1,0 +1,162 @@
+"""A branch on a size of which one way is right for every size: `if missing: x = pad(x, missing)`.
+
+Padding by 0 changes nothing, and a table interpolated to its own size is itself. Then the branch is
+a shortcut, and without it nothing depends on the size. That both ways give the same is compared
+with eager, at sizes where the condition holds and at ones where it does not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+
+from export_engine.attempt import (
+    Diagnosis,
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Request,
+    text_in_effect,
+    unedited,
+)
+from export_engine.defects import passed_over
+from export_engine.diagnose import SizesViolated
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.raise_to_check import only_raises
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.progress import Progress, Report
+from export_engine.shapes import Problem, with_size
+from export_engine.verify import compare, run
+
+_MOST_SIZES = 3
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The way of a branch on a requested size that is right for every size that was compared."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    facts = diagnosis.facts if diagnosis else None
+    if request is None or diagnosis is None or not isinstance(facts, SizesViolated):
+        return
+    for line, problems in _asked(facts).items():
+        file = problems[0].stack[-1].file
+        text, at = text_in_effect(request.edits, file, line)
+        for taken in (True, False):
+            try:
+                made = one_way(text, at, taken)
+            except Unclear:
+                continue
+            edit = Edit(unedited(file), text, made.text, (made.function,))
+            title = f"{'Always' if taken else 'Never'} take the branch in line {line}"
+            if progress:
+                progress(Progress(0, 0, title.lower(), "fix"))
+            fix = _tried(request, diagnosis, edit, problems)
+            if fix is not None:
+                yield _titled(fix, title, taken)
+                return
+
+
+def _asked(facts: SizesViolated) -> dict[int, list[Problem]]:
+    """The problems by the line that asks for a size, the first file's."""
+    found: dict[int, list[Problem]] = {}
+    for problem in facts.problems:
+        if problem.stack and problem.excluded:
+            found.setdefault(problem.stack[-1].line, []).append(problem)
+    return found
+
+
+def _tried(request: Request, diagnosis: Diagnosis, edit: Edit, asked: list[Problem]) -> Fix | None:
+    found = tried(request, edit)
+    if found is None or not leads_on(found, diagnosis, edit):
+        return None
+    if isinstance(found, Exported) and not _right_where_excluded(found, request, asked):
+        return None
+    return Fix(
+        kind="code",
+        title="",
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+
+
+def _titled(fix: Fix, title: str, taken: bool) -> Fix:
+    way = (
+        "What it does changes nothing"
+        if taken
+        else "It is a shortcut: the other way gives the same"
+    )
+    return Fix(
+        kind=fix.kind,
+        title=title,
+        why=f"{way} at the sizes that were compared with eager, on both sides of the condition.",
+        change=fix.change,
+        edits=fix.edits,
+        stack=fix.stack,
+        leads_to=fix.leads_to,
+    )
+
+
+def _right_where_excluded(found: Exported, request: Request, asked: list[Problem]) -> bool:
+    """Whether the program agrees with eager at sizes that the branch excluded before."""
+    if found.agreement is None or found.agreement.verdict != "agrees":
+        return False
+    program, compared = found.program.module(), 0
+    for problem in asked:
+        places = [dim.place for dim in problem.dims]
+        for size in problem.excluded[:_MOST_SIZES]:
+            other = with_size(request, places, size)
+            try:
+                eager = run(request.target, other, 0)
+            except Exception as error:  # noqa: BLE001 - a size that the model does not take
+                passed_over(error, "running the model at another size")
+                continue
+            try:
+                ours = run(program, other, 0)
+            except Exception as error:  # noqa: BLE001 - a size that the program does not take
+                passed_over(error, "running a program at another size")
+                continue
+            if not compare(ours, eager).same:
+                return False
+            compared += 1
+    return compared > 0
+
+
+def one_way(text: str, line: int, taken: bool) -> Rewritten:
+    """The text with the `if` at a line replaced by what it guards, or left out.
+
+    Args:
+        text: of the file.
+        line: of the test.
+        taken: whether the branch is kept, without its test.
+
+    Raises:
+        Unclear: there is none, it has another branch, or it only raises.
+    """
+    source = Source(text, line)
+    branch = next(
+        (
+            node
+            for node in ast.walk(source.function)
+            if isinstance(node, ast.If)
+            and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
+        ),
+        None,
+    )
+    if branch is None or branch.orelse or only_raises(text, line):
+        raise Unclear("there is no `if` without an `else` at that line")
+    if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
+        raise Unclear("the test binds a name")
+    indent = source.indent(branch)
+    start, end = source.start(branch), source.end(branch)
+    if not taken:
+        return source.changed([Piece(start, end, "pass")])
+    if any(isinstance(node, ast.Return | ast.Break | ast.Continue) for node in ast.walk(branch)):
+        raise Unclear("the branch leaves the block")
+    lines = source.block_at(indent, branch, branch.body)
+    last = source.line_end(branch.body[-1])
+    return source.changed([Piece(start, last, "\n".join(lines).lstrip())])

@@ -1,0 +1,102 @@
+"""Questions that Python answers with a plain bool, as tensor expressions with the same answer.
+
+`torch.equal(a, b)` reads the values of its tensors; `(a == b).all()` stays a tensor, which a
+rewrite of the branch, or of the assert, around it can use. A comparison of sizes is the other way
+round: an op that takes a plain bool, `is_causal=seq > 1`, needs it decided.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+
+_QUANTIFIERS = ("any", "all")
+
+
+def asked_as_tensors(text: str, line: int) -> Rewritten:
+    """The text with every question to a tensor at a line as a tensor.
+
+    Raises:
+        Unclear: there is none at that line.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.expr) and node.lineno <= line <= (node.end_lineno or line):
+            made = _as_tensor(source, node)
+            if made is not None and "\n" not in source.of(node):
+                pieces.append(Piece(source.start(node), source.end(node), made))
+    if not pieces:
+        raise Unclear("nothing at that line asks a tensor for a bool")
+    return source.changed(pieces)
+
+
+def decided(text: str, line: int) -> Rewritten:
+    """The text with flags that a call at a line is given as plain bools.
+
+    Raises:
+        Unclear: no call there is given a comparison.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or not node.lineno <= line <= (node.end_lineno or line):
+            continue
+        for each in node.keywords:
+            compares = isinstance(each.value, ast.Compare | ast.BoolOp)
+            if compares or ((each.arg or "").startswith("is_") and _is_name(each.value)):
+                start, end = source.start(each.value), source.end(each.value)
+                pieces += [Piece(start, start, "bool("), Piece(end, end, ")")]
+    if not pieces:
+        raise Unclear("no flag is computed at that line")
+    return source.changed(pieces)
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
+def _as_tensor(source: Source, node: ast.expr) -> str | None:
+    if isinstance(node, ast.Compare):
+        return _membership(source, node)
+    if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    function = node.func
+    if isinstance(function, ast.Name) and function.id in _QUANTIFIERS and len(node.args) == 1:
+        listed = _listed(node.args[0])
+        return None if listed is None else f"({source.of(listed)} != 0).{function.id}()"
+    if not isinstance(function, ast.Attribute):
+        return None
+    values = list(node.args)
+    if not (isinstance(function.value, ast.Name) and function.value.id == source.torch):
+        values.insert(0, function.value)
+    if function.attr == "equal" and len(values) == 2 and not node.keywords:
+        one, other = (source.of(each) for each in values)
+        return f"({one} == {other}).all()"
+    if function.attr == "allclose" and len(values) >= 2:
+        given = [*map(source.of, values), *map(source.of, node.keywords)]
+        return f"{source.torch}.isclose({', '.join(given)}).all()"
+    return None
+
+
+def _listed(node: ast.expr) -> ast.expr | None:
+    """The tensor of `x.tolist()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        return node.func.value if node.func.attr == "tolist" else None
+    return None
+
+
+def _membership(source: Source, node: ast.Compare) -> str | None:
+    """`value in tensor`; only offered where a tensor was asked."""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
+        return None
+    inside = _listed(node.comparators[0]) or node.comparators[0]
+    if not isinstance(inside, ast.Name | ast.Attribute | ast.Subscript):
+        return None
+    value, tensor = source.of(node.left), source.of(inside)
+    if isinstance(node.ops[0], ast.In):
+        return f"({tensor} == {value}).any()"
+    return f"({tensor} != {value}).all()"
