@@ -100,7 +100,7 @@ def _called_in(place: Place, names: tuple[str, ...]) -> ast.Call | None:
 
 
 def copied(attempt: Failed) -> Diagnosis | None:
-    """Diagnoses a tensor that Python copied: the copy is none that tracing knows."""
+    """Diagnoses a tensor that Python copied, so that tracing does not know the copy."""
     if COPIED not in message(cause(attempt.error)):
         return None
     place = failing_place(attempt.error)
