@@ -19,7 +19,7 @@ from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.select_to_where import selected_number
 from export_engine.fixes.code.size_branches import one_way
-from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided
+from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided, kept_as_tensor
 from export_engine.fixes.specs import fitted
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes, ShapesError
@@ -53,6 +53,11 @@ def test_a_question_to_a_tensor_is_asked_as_a_tensor(question: str, tensor: str)
 def test_a_flag_that_an_op_takes_is_decided() -> None:
     made = decided(function("return attend(x, is_causal=n, mask=None, flip=n > 1)"), 3)
     assert "attend(x, is_causal=bool(n), mask=None, flip=bool(n > 1))" in made.text
+
+
+def test_a_number_of_a_tensor_stays_a_tensor() -> None:
+    made = kept_as_tensor(function("k = float(x.abs().max()) + int(n.sum().item())"), 3)
+    assert "k = (x.abs().max()) + (n.sum())" in made.text
 
 
 def test_a_line_without_a_question_is_kept() -> None:

@@ -36,7 +36,7 @@ from export_engine.fixes.code.select_to_where import (
     selected_number,
     selects_alike,
 )
-from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided
+from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided, kept_as_tensor
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
 
@@ -96,6 +96,13 @@ _COPY: _Rewrites = [
         copied,
     )
 ]
+_TENSOR: _Rewrites = [
+    (
+        "Keep the number in line {line} a tensor",
+        "A number that stays a tensor is computed at run time.",
+        kept_as_tensor,
+    )
+]
 _BOOL: _Rewrites = [
     (
         "Make the flag in line {line} a plain bool",
@@ -130,7 +137,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> _Rewr
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
             ways = _ways(text, line)
             ways = ways if tensor else _NUMBER + ways
-            asked = _of_tensors(ways) if tensor else []
+            asked = _of_tensors(_ways(text, line))
             return [*_check(tensor, strict), *_NOTE, *ways, *_FLAG, *_UNCHECKED, *asked]
         case Kind.UNBACKED_SIZE:
             return [*_check(False, strict), *_COND]
@@ -142,7 +149,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> _Rewr
             return _COPY
         case Kind.OUTPUT_FROM_DATA:
             asked = [*_check(True, strict), *_NOTE, *_ways(text, line)]
-            return [*_of_tensors(asked), *_UNCHECKED]
+            return [*_of_tensors(asked), *_UNCHECKED, *_TENSOR]
         case Kind.GRAPH_BREAK:
             return [*_UNCHECKED, *_BOOL]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:

@@ -18,6 +18,7 @@ from export_engine.attempt import (
     Failed,
     Fix,
     Request,
+    edited,
     text_in_effect,
     unedited,
 )
@@ -69,10 +70,12 @@ def _asked(facts: SizesViolated) -> dict[int, list[Problem]]:
 
 
 def _tried(request: Request, diagnosis: Diagnosis, edit: Edit, asked: list[Problem]) -> Fix | None:
+    if not _same_in_eager(request, edit, asked):
+        return None
     found = tried(request, edit)
     if found is None or not leads_on(found, diagnosis, edit):
         return None
-    if isinstance(found, Exported) and not _right_where_excluded(found, request, asked):
+    if isinstance(found, Exported) and _verdict(found) != "agrees":
         return None
     return Fix(
         kind="code",
@@ -82,6 +85,10 @@ def _tried(request: Request, diagnosis: Diagnosis, edit: Edit, asked: list[Probl
         stack=diagnosis.stack,
         leads_to=found if isinstance(found, Exported) else None,
     )
+
+
+def _verdict(found: Exported) -> str:
+    return found.agreement.verdict if found.agreement is not None else "not checked"
 
 
 def _titled(fix: Fix, title: str, taken: bool) -> Fix:
@@ -101,29 +108,31 @@ def _titled(fix: Fix, title: str, taken: bool) -> Fix:
     )
 
 
-def _right_where_excluded(found: Exported, request: Request, asked: list[Problem]) -> bool:
-    """Whether the program agrees with eager at sizes that the branch excluded before."""
-    if found.agreement is None or found.agreement.verdict != "agrees":
-        return False
-    program, compared = found.program.module(), 0
-    for problem in asked:
-        places = [dim.place for dim in problem.dims]
-        for size in problem.excluded[:_MOST_SIZES]:
-            other = with_size(request, places, size)
-            try:
-                eager = run(request.target, other, 0)
-            except Exception as error:  # noqa: BLE001 - a size that the model does not take
-                passed_over(error, "running the model at another size")
-                continue
-            try:
-                ours = run(program, other, 0)
-            except Exception as error:  # noqa: BLE001 - a size that the program does not take
-                passed_over(error, "running a program at another size")
-                continue
-            if not compare(ours, eager).same:
-                return False
-            compared += 1
-    return compared > 0
+def _same_in_eager(request: Request, edit: Edit, asked: list[Problem]) -> bool:
+    """Whether the edited model answers as the model does, on both sides of the condition."""
+    others = [
+        with_size(request, [dim.place for dim in problem.dims], size)
+        for problem in asked
+        for size in problem.excluded[:_MOST_SIZES]
+    ]
+    changed = with_edit(request, edit)
+    same = 0
+    for number, each in enumerate([request, *others]):
+        try:
+            as_written = run(request.target, each, 0)
+        except Exception as error:  # noqa: BLE001 - a size that the model does not take
+            passed_over(error, "running the model at another size")
+            continue
+        try:
+            with edited(changed.edits):
+                as_edited = run(request.target, each, 0)
+        except Exception as error:  # noqa: BLE001 - the branch was needed there
+            passed_over(error, "running the model without a branch")
+            return False
+        if not compare(as_edited, as_written).same:
+            return False
+        same += number > 0
+    return same > 0
 
 
 def one_way(text: str, line: int, taken: bool) -> Rewritten:

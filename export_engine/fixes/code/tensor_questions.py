@@ -34,6 +34,30 @@ def asked_as_tensors(text: str, line: int) -> Rewritten:
     return source.changed(pieces)
 
 
+def kept_as_tensor(text: str, line: int) -> Rewritten:
+    """The text with the numbers that are read of tensors at a line as the tensors themselves.
+
+    Raises:
+        Unclear: no number is read there.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or not node.lineno <= line <= (node.end_lineno or line):
+            continue
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in ("float", "int"):
+            inner = node.args[0] if len(node.args) == 1 else None
+            if inner is not None and not isinstance(inner, ast.Constant):
+                start, end = source.start(node), source.start(inner)
+                pieces += [Piece(start, end, "("), Piece(source.end(inner), source.end(node), ")")]
+        elif isinstance(function, ast.Attribute) and function.attr == "item" and not node.args:
+            pieces.append(Piece(source.end(function.value), source.end(node), ""))
+    if not pieces:
+        raise Unclear("no number is read of a tensor at that line")
+    return source.changed(pieces)
+
+
 def decided(text: str, line: int) -> Rewritten:
     """The text with flags that a call at a line is given as plain bools.
 
