@@ -13,7 +13,12 @@ from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_o
 from export_engine.progress import Progress
 from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
-from export_engine.torch_internals import dim_hint, dynamic_shapes_tree, keywords_apart
+from export_engine.torch_internals import (
+    dim_hint,
+    dynamic_shapes_tree,
+    field_names,
+    keywords_apart,
+)
 
 _NOTHING = object()
 
@@ -126,7 +131,7 @@ def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
     value: Any = dict(arguments)
     found: list[str] = []
     for key in keys:
-        fields = getattr(type(value), "_fields", ()) if isinstance(value, tuple) else ()
+        fields = field_names(value)
         known = bool(fields) and key.isdecimal() and int(key) < len(fields)
         name = fields[int(key)] if known else key
         found.append(name)

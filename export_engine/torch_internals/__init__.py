@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import dim_bounds as dim_bounds
     from export_engine.torch_internals.inputs import dim_hint as dim_hint
     from export_engine.torch_internals.inputs import dynamic_shapes_tree as dynamic_shapes_tree
+    from export_engine.torch_internals.inputs import field_names as field_names
     from export_engine.torch_internals.inputs import is_container as is_container
     from export_engine.torch_internals.inputs import is_input_type as is_input_type
     from export_engine.torch_internals.inputs import key_text as key_text

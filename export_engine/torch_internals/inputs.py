@@ -238,3 +238,8 @@ def deregister_container(cls: type) -> None:
 
         with suppress(ValueError):
             optree.unregister_pytree_node(cls, namespace="torch")
+
+
+def field_names(value: Any) -> tuple[str, ...]:
+    """The names of a NamedTuple's fields; empty for anything else."""
+    return tuple(getattr(value, "_fields", ())) if isinstance(value, tuple) else ()

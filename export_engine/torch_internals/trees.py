@@ -106,8 +106,3 @@ def tree_map_with_path(
     """A tree of the same build, with each leaf changed by its path and value."""
     leaves, spec = tree_flatten_with_path(tree, is_leaf)
     return tree_unflatten([function(path, leaf) for path, leaf in leaves], spec)
-
-
-def field_names(value: Any) -> tuple[str, ...]:
-    """The names of a NamedTuple's fields; empty for anything else."""
-    return tuple(getattr(value, "_fields", ())) if isinstance(value, tuple) else ()
