@@ -100,6 +100,7 @@ frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 types: setup ## TypeScript types of the Record and of the page's messages, from their schemas
 	@$(BIN)/python -m export_engine.record.typescript > $(FRONTEND)/src/record.gen.ts
 	@$(BIN)/python -m explorer.page.typescript > $(FRONTEND)/src/messages.gen.ts
+	@$(BIN)/python -m export_engine.query.typescript > $(FRONTEND)/src/query/fields.gen.ts
 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from explorer.comparing_values import ComparedRuns
     from explorer.contracts import ContractComparison
+    from explorer.querying import Matches
     from explorer.rendering.release import Release
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
@@ -301,6 +302,24 @@ class Exploration:
 
         self._need("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
+
+    def query(self, text: str) -> Matches:
+        """The ops that match a query, by name; the search box of the view takes the same.
+
+        `op:linear & dtype:f32 & value.max > 100`; with `|`, `!` and brackets. Fields: op, name,
+        kind, dtype, shape, rank, numel, symbol, device, module, class, file, line, function,
+        finding, overlay, tag, users, inputs, time, memory, `value.max` and its kin of a watched
+        run, `error.own` and its kin of two runs. Words without a field are searched for.
+
+        Args:
+            text: the query.
+
+        Raises:
+            QueryError: it cannot be read, or asks for what is not there; with the column.
+        """
+        from explorer.querying import matches
+
+        return matches(self.session, self.session.current, text)
 
     def overlay(self, name: str, values: Mapping[str, Any], kind: str | None = None) -> Self:
         """Lays numbers, texts or colours of your own over ops; the view has a legend for them.

@@ -29,6 +29,7 @@ BENCHMARKS = (
     "failure_cost",
     "running",
     "watching",
+    "numeric_faults",
     "generating",
     "house",
 )

@@ -9,7 +9,7 @@ const paths = (program: Program, query: string): string[] =>
   search(program, query).scopes.map((scope) => program.record.scopes[scope]?.path ?? "");
 
 test("an empty query finds nothing", () => {
-  expect(search(smallProgram(), "  ")).toEqual({ nodes: [], scopes: [] });
+  expect(search(smallProgram(), "  ")).toMatchObject({ nodes: [], scopes: [], problem: null });
 });
 
 test("an op is found by its operator, whatever the case", () => {

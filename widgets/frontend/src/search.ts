@@ -1,32 +1,64 @@
-/** Search over the ops and modules of a program. Pure. */
+/** Search over the ops and modules of a program: by words, or by a query. Pure. */
 
 import type { NodeId, Program } from "./program";
+import { evaluate } from "./query/evaluate";
+import { parse, QueryError } from "./query/parse";
+import { contains } from "./query/texts";
 
 export interface Found {
   nodes: NodeId[];
   /** Indices into the record's scopes. */
   scopes: number[];
+  /** Whether it was a query and not words alone: its matches are lit in the graph. */
+  asked: boolean;
+  /** Why a query finds nothing, and at which column, from 1; null where it can be read. */
+  problem: { reason: string; column: number } | null;
 }
 
-const NONE: Found = { nodes: [], scopes: [] };
+/** What a text in the search box finds. */
+export function search(program: Program, text: string): Found {
+  try {
+    const tree = parse(text);
+    if (tree.kind === "words") return byWords(program, tree.words);
+    const nodes = evaluate(program, tree, (_, words) => withWords(program, words));
+    return { nodes, scopes: [], asked: true, problem: null };
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    const { reason, column } = error;
+    return { nodes: [], scopes: [], asked: true, problem: { reason, column } };
+  }
+}
 
 /**
- * What matches every word of a query, in order, and at least one of them by itself: `layer.3` finds
- * that module and not all that is in it, `layer.3 linear` finds its linear ops.
+ * What matches every word, in order, and at least one of them by itself: `layer.3` finds that
+ * module and not all that is in it, `layer.3 linear` finds its linear ops.
  *
  * A word is looked for in an op's name, operator, type and `file:line`, and in a module's path and
  * class. `*` stands for one size: `f32[*,768]`. A number is a whole one: `layer.3` is not `layer.30`.
  */
-export function search(program: Program, query: string): Found {
-  const patterns = wordsOf(query).map(pattern);
-  if (patterns.length === 0) return NONE;
-  const index = indices.get(program) ?? indexOf(program);
-  indices.set(program, index);
+function byWords(program: Program, words: readonly string[]): Found {
+  const patterns = words.map(patternOf);
+  if (patterns.length === 0) return { nodes: [], scopes: [], asked: false, problem: null };
+  const { nodes, scopes } = indexFor(program);
   return {
-    nodes: index.nodes.flatMap(([id, entry]) => (matches(entry, patterns) ? [id] : [])),
-    scopes: index.scopes.flatMap((entry, scope) => (matches(entry, patterns) ? [scope] : [])),
+    nodes: nodes.flatMap(([id, entry]) => (matches(entry, patterns) ? [id] : [])),
+    scopes: scopes.flatMap((entry, scope) => (matches(entry, patterns) ? [scope] : [])),
+    asked: false,
+    problem: null,
   };
 }
+
+/** The ops that match every word, by themselves or by a module that they are in. */
+function withWords(program: Program, words: readonly string[]): NodeId[] {
+  const patterns = words.map(patternOf);
+  const all = ({ own, path, around }: Entry): boolean =>
+    patterns.every((each) => each.test(own) || each.test(path) || each.test(around));
+  return indexFor(program).nodes.flatMap(([id, entry]) => (all(entry) ? [id] : []));
+}
+
+/** A word as a pattern; blanks within brackets do not matter: `f32[batch, 64]`. */
+const patternOf = (word: string): RegExp =>
+  contains(word.replace(/\[[^\]]*\]?/g, (sizes) => sizes.replace(/\s+/g, "")));
 
 /** What is known of one op or module, to be searched. */
 interface Entry {
@@ -55,17 +87,10 @@ function matches(entry: Entry, patterns: RegExp[]): boolean {
   return own;
 }
 
-/** Words are apart by blanks, except within brackets: `f32[batch, 64]` is one. */
-function wordsOf(query: string): string[] {
-  const joined = query.replace(/\[[^\]]*\]?/g, (sizes) => sizes.replace(/\s+/g, ""));
-  return joined.split(/\s+/).filter(Boolean);
-}
-
-function pattern(word: string): RegExp {
-  const escaped = word.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^,\\]\\n]*");
-  const before = /^\d/.test(word) ? "(?<!\\d)" : "";
-  const after = /\d$/.test(word) ? "(?!\\d)" : "";
-  return new RegExp(before + escaped + after, "i");
+function indexFor(program: Program): Index {
+  const index = indices.get(program) ?? indexOf(program);
+  indices.set(program, index);
+  return index;
 }
 
 function indexOf(program: Program): Index {

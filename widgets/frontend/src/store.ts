@@ -19,7 +19,7 @@ import type {
   TokenLine,
 } from "./host";
 import type { TensorRequest } from "./messages.gen";
-import { nodeId, Program } from "./program";
+import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy } from "./selection";
 import { firstTab } from "./tab_status";
@@ -64,6 +64,8 @@ export class Store extends ViewState {
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
   readonly arrangement: Signal<Arrangement> = signal("beside");
   readonly onlyDifferent: Signal<boolean> = signal(false);
+  /** What a query in the search box matches: lit while nothing is selected. */
+  readonly found: Signal<readonly NodeId[]> = signal([]);
   readonly lit: ReadonlySignal<Lit>;
   /** What decorates the nodes of the program on screen, in every pane. */
   readonly decorations: ReadonlySignal<readonly Decoration[]>;
@@ -98,7 +100,12 @@ export class Store extends ViewState {
       const all = colourings(this.decorations.value);
       return all.find(({ name }) => chosen === null || name === chosen) ?? null;
     });
-    this.lit = computed(() => litBy(this.program.value, this.selection.value));
+    this.lit = computed(() => {
+      const nodes = this.found.value;
+      const selection = this.selection.value;
+      const asked = selection.kind === "none" && nodes.length > 0;
+      return litBy(this.program.value, asked ? { kind: "nodes", nodes } : selection);
+    });
     const stops = [
       host.onChange(() => {
         const moved = this.held.peek() !== host.current;

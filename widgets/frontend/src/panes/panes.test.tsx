@@ -231,6 +231,42 @@ test("the outline's search counts, walks and selects what it finds", async () =>
   ]);
 });
 
+test("a query's matches are lit, its problem is told, and Tab completes a field", async () => {
+  const { store, program, select } = await show("Outline", layeredProgram(4).record);
+  await select(() => {
+    store.query.value = "op:linear & module:layer.2";
+  });
+  expect(page.querySelector("output")?.textContent).toBe("1 match");
+  expect([...store.lit.value.nodes].map((id) => program.name(id))).toEqual(["linear_2"]);
+
+  await select(() => {
+    store.query.value = "op:linear & opp:x";
+  });
+  expect(text()).toContain("There is no field opp. Nearest: op (column 13)");
+  expect(store.lit.value.nodes.size).toBe(0);
+
+  const box = page.querySelector<HTMLInputElement>("[data-search]");
+  if (!box) throw new Error("there is a search box");
+  const type = (typed: string): Promise<void> =>
+    select(() => {
+      box.value = typed;
+      box.setSelectionRange(typed.length, typed.length);
+      box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    });
+  const tab = (): Promise<void> =>
+    select(() => {
+      box.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab", bubbles: true }));
+    });
+  await type("!dt");
+  await tab();
+  expect(store.query.value).toBe("!dtype:");
+  await type("op:line");
+  expect(page.querySelector('[role="listbox"]')?.textContent).toContain("linear");
+  await tab();
+  expect(store.query.value.startsWith("op:")).toBe(true);
+  expect(page.querySelector("output")?.textContent).toBe("4 matches");
+});
+
 const MARKUP = "<img src=x onerror=alert(1)>";
 
 function failed(): Record {

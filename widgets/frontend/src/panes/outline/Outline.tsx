@@ -41,10 +41,8 @@ export function Outline({ store, program }: OutlineProps) {
   const [active, setActive] = useState(-1);
   const query = store.query.value;
   const searching = query.trim() !== "";
-  const found = useMemo(
-    () => [...itemsFound(forest, search(program, query))],
-    [program, forest, query],
-  );
+  const told = useMemo(() => search(program, query), [program, query]);
+  const found = useMemo(() => [...itemsFound(forest, told)], [forest, told]);
   const rows = useMemo(
     () => (searching ? foundRows(forest, new Set(found), open) : outlineRows(forest, open)),
     [forest, open, searching, found],
@@ -68,6 +66,13 @@ export function Outline({ store, program }: OutlineProps) {
     scrollTo(row);
   });
 
+  useEffect(() => {
+    store.found.value = told.asked ? told.nodes : [];
+    return () => {
+      store.found.value = [];
+    };
+  }, [told]);
+
   const go = (index: number): void => {
     const at = Math.min(Math.max(index, 0), rows.length - 1);
     const row = rows[at];
@@ -86,7 +91,9 @@ export function Outline({ store, program }: OutlineProps) {
   return (
     <section class="tx-panel" aria-label="Outline" data-pane>
       <SearchBar
+        program={program}
         query={query}
+        problem={told.problem ? `${told.problem.reason} (column ${told.problem.column})` : ""}
         change={(text) => {
           store.query.value = text;
           setActive(-1);
@@ -95,7 +102,8 @@ export function Outline({ store, program }: OutlineProps) {
         at={results.indexOf(active)}
         go={go}
         selectAll={() => {
-          store.select({ kind: "nodes", nodes: found.flatMap(nodesBelow) }, "outline");
+          const nodes = told.asked ? told.nodes : found.flatMap(nodesBelow);
+          store.select({ kind: "nodes", nodes }, "outline");
         }}
       />
       {rows.length === 0 ? (
@@ -148,7 +156,8 @@ function NoRows({ searching }: { searching: boolean }) {
   return (
     <Empty>
       Nothing matches. Try a part of a name (<code>linear</code>), a module (<code>layer.3</code>),
-      a type (<code>f32[*, 64]</code>) or a line (<code>model.py:12</code>).
+      a type (<code>f32[*, 64]</code>), a line (<code>model.py:12</code>) or a query (
+      <code>op:linear & rank &gt; 2</code>).
     </Empty>
   );
 }

@@ -1,9 +1,16 @@
 /** The outline's search: what is looked for, how much was found, and the way through it. */
 
 import { counted } from "../../format";
+import type { Program } from "../../program";
+import { Popover } from "../../shell/Popover";
+import { QueryHelp } from "./QueryHelp";
+import { SearchInput } from "./SearchInput";
 
 interface SearchBarProps {
+  program: Program;
   query: string;
+  /** Why the query finds nothing; empty where it can be read. */
+  problem: string;
   change: (query: string) => void;
   /** The rows that are results, in order. */
   results: readonly number[];
@@ -14,34 +21,42 @@ interface SearchBarProps {
   selectAll: () => void;
 }
 
-export function SearchBar({ query, change, results, at, go, selectAll }: SearchBarProps) {
+export function SearchBar(props: SearchBarProps) {
+  const { program, query, problem, change, results, at, go, selectAll } = props;
   const step = (by: 1 | -1): void => {
     const start = at < 0 && by < 0 ? 0 : at;
     const row = results[(start + by + results.length) % results.length];
     if (row !== undefined) go(row);
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape" && query) change("");
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
   const searching = query.trim() !== "";
   const none = results.length === 0;
   return (
     <search class="tx-search">
-      <input
-        type="search"
-        placeholder="Search  ( / )"
-        aria-label="Search ops and modules by name, kind, class, type or line"
-        title="A name, an op, a module, a class, a type like f32[*, 64] or a line like model.py:12"
-        data-search
-        value={query}
-        onInput={(event) => change(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-      {searching && (
+      <div class="tx-search-line">
+        <SearchInput
+          program={program}
+          query={query}
+          change={change}
+          problem={problem}
+          step={step}
+        />
+        <Popover name="What can be asked" face="?">
+          {(close) => (
+            <QueryHelp
+              attempt={(example) => {
+                change(example);
+                close();
+              }}
+            />
+          )}
+        </Popover>
+      </div>
+      {problem && (
+        <p class="tx-query-problem" role="status">
+          {problem}
+        </p>
+      )}
+      {searching && !problem && (
         <div class="tx-search-found">
           <output aria-live="polite">
             {at >= 0 && `${at + 1} of `}
