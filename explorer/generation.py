@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,13 @@ from explorer.exploration import Exploration
 from explorer.exporting import explored
 from explorer.programs import Programs
 from explorer.session import FixError
+from export_engine.defects import passed_over
 
 if TYPE_CHECKING:
-    from export_engine.generation import Cut, CutComponent
+    from export_engine.generation import CallApart, Cut, CutComponent, OpApart
     from export_engine.progress import Progress
     from export_engine.record import GenerationTrial
-
-BACKENDS = ("program", "aoti")
-"""What a generation can run its programs by."""
+    from export_engine.run import RepeatedBackend
 
 
 class GenerationPrograms(Programs):
@@ -48,7 +46,7 @@ class GenerationPrograms(Programs):
         self,
         tokens: int = 16,
         *,
-        backend: str = "program",
+        backend: str | Sequence[str] = "program",
         sizes: Sequence[tuple[int, int]] | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> list[GenerationTrial]:
@@ -58,8 +56,9 @@ class GenerationPrograms(Programs):
 
         Args:
             tokens: how many new tokens.
-            backend: `program`, which runs the graphs with torch, or `aoti`, which compiles them
-                ahead first.
+            backend: `program`, which runs the graphs with torch; `aoti` (compiled ahead, weights
+                shared), `onnx`, `executorch`; several; or `all`. One that is not installed is a
+                trial that says so.
             sizes: rows and prompt tokens, `[(1, 7), (4, 12)]`; by default the inputs' own, one
                 row, more rows, and longer and shorter prompts.
             progress: told before each generation.
@@ -68,38 +67,97 @@ class GenerationPrograms(Programs):
             FixError: a program failed to export, or there is no such backend.
             KeyboardInterrupt: interrupted; what has ended is kept.
         """
-        from export_engine.generation import sizes_to_try, tried
+        from export_engine.generation import sizes_to_try
 
-        if backend not in BACKENDS:
-            raise FixError(f"There is no backend {backend!r}; there are {', '.join(BACKENDS)}.")
         failed = [name for name, each in self.items() if not each.ok]
         if failed:
             raise FixError(f"{', '.join(failed)} failed to export, so the set cannot generate.")
         wanted = sizes_to_try(self._inputs) if sizes is None else list(sizes)
         found = []
-        with ExitStack() as folders:
-            folder = Path(folders.enter_context(tempfile.TemporaryDirectory()))
-            called = {name: self._called(name, backend, folder) for name in self}
-            trials = tried(
-                self._cut, called, self._inputs, tokens, wanted, backend, progress=progress
-            )
-            for each in trials:
-                found.append(each)
-                self._trials.append(each)
-        self.session.changed()
+        try:
+            for each in repeated_backends(backend):
+                for trial in self._by(each, tokens, wanted, progress):
+                    found.append(trial)
+                    self._trials.append(trial)
+        finally:
+            self.session.changed()
         return found
 
-    def _called(self, name: str, backend: str, folder: Path) -> Callable[..., Any]:
-        session = self[name].session
-        program = session.exported(session.current, "run").program
-        if backend == "program":
-            return program.module()
-        from export_engine.torch_internals import compiled_package, loaded_package, missing_packages
+    def _by(
+        self,
+        backend: RepeatedBackend,
+        tokens: int,
+        sizes: Sequence[tuple[int, int]],
+        progress: Callable[[Progress], None] | None,
+    ) -> Iterator[GenerationTrial]:
+        from export_engine.generation import first_op_apart, tried
+        from export_engine.record import GenerationTrial
 
-        missing = missing_packages()
+        missing = backend.missing("cpu")
         if missing:
-            raise FixError(missing)
-        return loaded_package(compiled_package(program, folder / f"{name}.pt2"))
+            yield GenerationTrial("", backend.name, "unavailable", tokens, missing)
+            return
+
+        def located(apart: CallApart) -> OpApart:
+            session = self[apart.component].session
+            attempt = session.exported(session.current, "compare")
+            return first_op_apart(attempt, session.entry.record, apart)
+
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                called = self._loaded(backend, Path(folder), progress)
+            except Exception as error:  # noqa: BLE001 - a backend may raise anything; that is its trial
+                passed_over(error, f"compiling a set for {backend.name}")
+                said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                yield GenerationTrial("", backend.name, "failed", tokens, said)
+                return
+            yield from tried(
+                self._cut, called, self._inputs, tokens, sizes, backend.name, located, progress
+            )
+
+    def _loaded(
+        self, backend: RepeatedBackend, folder: Path, progress: Callable[[Progress], None] | None
+    ) -> dict[str, Callable[..., Any]]:
+        """What each component is called by, with a backend."""
+        from export_engine.progress import Progress
+        from export_engine.run import Job
+
+        found = {}
+        for number, each in enumerate(self._cut.components):
+            if progress:
+                progress(Progress(number, len(self), f"{backend.title}: {each.name}"))
+            session, own = self[each.name].session, folder / each.name
+            own.mkdir()
+            found[each.name] = backend.load(
+                Job(
+                    program=session.exported(session.current, "run").program,
+                    model=each.module,
+                    args=each.request.args,
+                    kwargs=each.request.kwargs,
+                    device="cpu",
+                    folder=own,
+                )
+            )
+        return found
+
+
+def repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
+    """The backends of these names that can run a program call after call; `all` are all of them.
+
+    Raises:
+        FixError: there is no such backend, or it runs a program for fixed inputs only.
+    """
+    from export_engine.run import RepeatedBackend, backends
+
+    able = {name: each for name, each in backends().items() if isinstance(each, RepeatedBackend)}
+    if names == "all":
+        return list(able.values())
+    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else names
+    unknown = [each for each in wanted if each not in able]
+    if unknown or not wanted:
+        said = f"There is no backend {unknown[0]!r} that generates" if unknown else "Name a backend"
+        raise FixError(f"{said}: there are {', '.join(able)}; or all.")
+    return [able[each] for each in dict.fromkeys(wanted)]
 
 
 def explore_generation(

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from export_engine.generation.cutting import CutComponent as CutComponent
     from export_engine.generation.cutting import CutError as CutError
     from export_engine.generation.cutting import cut as cut
+    from export_engine.generation.first_apart import CallApart as CallApart
+    from export_engine.generation.first_apart import OpApart as OpApart
+    from export_engine.generation.first_apart import first_op_apart as first_op_apart
     from export_engine.generation.greedy import Trial as Trial
     from export_engine.generation.greedy import generate_with as generate_with
     from export_engine.generation.trials import sizes_to_try as sizes_to_try

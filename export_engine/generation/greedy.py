@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -43,11 +43,23 @@ class Trial:
     """How many tokens there were before each of those calls."""
 
 
+class Step(NamedTuple):
+    """One call of a component."""
+
+    component: CutComponent
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    """What its program takes."""
+    own: Callable[[], Any]
+    """Makes the same call of the model's own module."""
+
+
 def generate_with(
     made: Cut,
     programs: Mapping[str, Callable[..., Any]],
     inputs: Mapping[str, Any],
     tokens: int,
+    run: Callable[[Step], Any] | None = None,
 ) -> Trial:
     """Generates greedily with programs.
 
@@ -56,13 +68,18 @@ def generate_with(
         programs: per component what is called in its place. Without any, it is the model's own.
         inputs: what `generate()` takes.
         tokens: how many new tokens.
+        run: what makes each call; by default the program does.
 
     Raises:
         NoProgram: a call takes what no program takes.
         Exception: what a program or the model raises.
     """
     trial = Trial()
-    with _replaced(made, programs, trial):
+
+    def by_program(step: Step) -> Any:
+        return programs[step.component.name](*step.args, **step.kwargs)
+
+    with _replaced(made, programs, trial, run or by_program):
         trial.seconds.clear()
         started = time.perf_counter()
         found = generated(
@@ -85,7 +102,10 @@ def _clock(started: float, seconds: list[float]) -> Callable[..., torch.Tensor]:
 
 @undone
 def _replaced(
-    made: Cut, programs: Mapping[str, Callable[..., Any]], trial: Trial
+    made: Cut,
+    programs: Mapping[str, Callable[..., Any]],
+    trial: Trial,
+    run: Callable[[Step], Any],
 ) -> Iterator[None]:
     """While inside, the cut modules call programs."""
     by_module: dict[str, list[CutComponent]] = {}
@@ -98,7 +118,7 @@ def _replaced(
             contexts.enter_context(context())
         try:
             for path, module in _modules(by_module):
-                module.forward = _Dispatching(by_module[path], programs, trial)
+                module.forward = _Dispatching(by_module[path], trial, run, module.forward)
             yield
         finally:
             for path, module in _modules(by_module):
@@ -119,12 +139,14 @@ class _Dispatching:
     def __init__(
         self,
         components: Sequence[CutComponent],
-        programs: Mapping[str, Callable[..., Any]],
         trial: Trial,
+        run: Callable[[Step], Any],
+        own: Callable[..., Any],
     ) -> None:
         self._components = components
-        self._programs = programs
         self._trial = trial
+        self._run = run
+        self._own = own
         self.__signature__ = signature_of(components[0].module)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -134,7 +156,7 @@ class _Dispatching:
         self._trial.steps.append(component.name)
         self._trial.stepped.append(len(self._trial.seconds))
         example, more = traced_call(component, given)
-        return self._programs[component.name](*example, **more)
+        return self._run(Step(component, example, more, lambda: self._own(*args, **kwargs)))
 
     def _chosen(self, given: Mapping[str, torch.Tensor]) -> CutComponent:
         """The program for some tensors; a mask of ones that was left out is made again."""

@@ -10,6 +10,7 @@ import torch
 
 from export_engine.defects import passed_over
 from export_engine.generation.cutting import Cut
+from export_engine.generation.first_apart import CallApart, OpApart, first_call_apart
 from export_engine.generation.greedy import Trial, generate_with
 from export_engine.generation.input_sizes import batch_of, prompt_of, with_batch, with_prompt
 from export_engine.progress import Progress
@@ -35,7 +36,7 @@ def tried(
     tokens: int,
     sizes: Sequence[Sizes],
     backend: str,
-    located: Callable[[str, int, Mapping[str, Any]], str] = lambda *_: "",
+    located: Callable[[CallApart], OpApart | None] = lambda _: None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Iterator[GenerationTrial]:
     """Generates at each size with the programs and with the model.
@@ -47,8 +48,7 @@ def tried(
         tokens: how many new tokens.
         sizes: which to generate at.
         backend: what the programs run by, to be said.
-        located: finds the op at which a call of a program diverges: given the program's name, the
-            number of the call, and the inputs.
+        located: finds the op at which a call of a program diverges.
         progress: told before each.
     """
     names = [each.name for each in made.components]
@@ -69,10 +69,30 @@ def tried(
             )
             continue
         found = _compared(ours, eager, said, backend, tokens, names)
-        if found.outcome == "differs" and found.component >= 0:
-            node = located(names[found.component], found.step, given)
-            found = msgspec.structs.replace(found, node=node)
+        if found.outcome == "differs":
+            found = _explained(found, first_call_apart(made, programs, given, tokens), names, located)
         yield found
+
+
+def _explained(
+    found: GenerationTrial,
+    apart: CallApart | None,
+    names: Sequence[str],
+    located: Callable[[CallApart], OpApart | None],
+) -> GenerationTrial:
+    """A trial with the first call whose result is off, and the op there."""
+    if apart is None:
+        why = "On the model's own inputs, no call of a program is off by more than noise."
+        return msgspec.structs.replace(found, sentence=f"{found.sentence} {why}")
+    op = located(apart)
+    said = f"call {apart.call + 1}, of `{apart.component}`, is the first that is off"
+    where = f": {op.sentence}" if op else ""
+    return msgspec.structs.replace(
+        found,
+        sentence=f"{found.sentence} On the model's own inputs, {said}{where} ({apart.sentence}).",
+        component=names.index(apart.component),
+        node=op.node if op else -1,
+    )
 
 
 def _compared(

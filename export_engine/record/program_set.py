@@ -114,16 +114,18 @@ class GenerationTrial(msgspec.Struct, frozen=True):
     sizes: str
     """`batch = 2, prompt = 7`."""
     backend: str
-    outcome: Literal["same", "differs", "failed"]
+    outcome: Literal["same", "differs", "failed", "unavailable"]
+    """`unavailable`: the backend cannot run here, and nothing was run."""
     tokens: int
     """How many tokens were generated per row."""
     sentence: str
     step: int = -1
     """The first step whose token differs."""
     component: int = -1
-    """The program that ran that step."""
-    node: str = ""
-    """Its first op that diverges, where it was found."""
+    """The first program that is off by more than noise on the model's own inputs, where one is; else
+    the one that gave that token."""
+    node: int = -1
+    """The op of its main graph at which the error enters, where it was found."""
     first_ms: float = 0.0
     """Milliseconds to the first token."""
     rate: float = 0.0

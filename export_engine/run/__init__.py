@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.run.backend import Job as Job
+    from export_engine.run.backend import RepeatedBackend as RepeatedBackend
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import chosen as chosen
     from export_engine.run.eager_baseline import Bench as Bench

@@ -60,3 +60,15 @@ class Backend(Protocol):
 
     def prepare(self, job: Job) -> Ready:
         """Compiles or converts the program. An exception fails only this run."""
+
+
+@runtime_checkable
+class RepeatedBackend(Backend, Protocol):
+    """A backend whose compiled program takes other inputs call after call, as generation does."""
+
+    def load(self, job: Job) -> Callable[..., Any]:
+        """Compiles or converts the program. What is returned is called as the model is.
+
+        It gives what the model does, in the model's containers. The job's inputs say what sizes and
+        types calls have; they are not called with.
+        """

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.programs import origins as origins
     from export_engine.torch_internals.running import cached_compilations as cached_compilations
     from export_engine.torch_internals.running import compiled_package as compiled_package
+    from export_engine.torch_internals.running import as_result as as_result
     from export_engine.torch_internals.running import flat_inputs as flat_inputs
     from export_engine.torch_internals.running import flat_leaves as flat_leaves
     from export_engine.torch_internals.running import loaded_package as loaded_package

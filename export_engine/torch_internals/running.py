@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
 from torch.export.graph_signature import (
+    ConstantArgument,
     ExportGraphSignature,
     OutputKind,
     OutputSpec,
@@ -112,15 +113,56 @@ def missing_packages() -> str | None:
     return next((each.sentence for each in needed if not each), None)
 
 
-def compiled_package(program: ExportedProgram, file: Path) -> Path:
-    """Compiles a program with AOTInductor into a `.pt2` package; returns the file."""
-    return Path(torch_has.COMPILE_PACKAGE.value(program, package_path=str(file)))
+def as_result(program: ExportedProgram, tensors: Sequence[Any]) -> Any:
+    """A program's result in the model's containers, from what a runtime outside of torch gave.
+
+    Args:
+        program: the one that ran.
+        tensors: its outputs in order; what it writes in place may come before them.
+    """
+    wanted = [
+        each.arg
+        for each in program.graph_signature.output_specs
+        if each.kind is OutputKind.USER_OUTPUT
+    ]
+    count = sum(not isinstance(each, ConstantArgument) for each in wanted)
+    given = iter(tensors[len(tensors) - count :])
+    leaves: list[Any] = []
+    for each in wanted:
+        value = each.value if isinstance(each, ConstantArgument) else next(given)
+        is_number = not isinstance(each, ConstantArgument | TensorArgument)
+        leaves.append(value.item() if is_number and isinstance(value, torch.Tensor) else value)
+    return pytree.tree_unflatten(leaves, program.call_spec.out_spec)
 
 
-def loaded_package(file: Path) -> Callable[..., Any]:
-    """What runs an AOTInductor package; called as the model is."""
-    loaded: Callable[..., Any] = torch_has.LOAD_PACKAGE.value(str(file))
-    return loaded
+def compiled_package(program: ExportedProgram, file: Path, weights: bool = True) -> Path:
+    """Compiles a program with AOTInductor into a `.pt2` package; returns the file.
+
+    Args:
+        program: what to compile.
+        file: where to.
+        weights: whether the package holds them; if not, `loaded_package` is given them.
+    """
+    options = {} if weights else {"aot_inductor.package_constants_in_so": False}
+    made = torch_has.COMPILE_PACKAGE.value(
+        program, package_path=str(file), inductor_configs=options
+    )
+    return Path(made)
+
+
+def loaded_package(file: Path, weights: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+    """What runs an AOTInductor package; called as the model is.
+
+    Args:
+        file: the package.
+        weights: of a package without any, by name. They are not copied.
+    """
+    loaded: Any = torch_has.LOAD_PACKAGE.value(str(file))
+    if weights is not None:
+        wanted = set(loaded.get_constant_fqns())
+        held = {name: value for name, value in weights.items() if name in wanted}
+        loaded.load_constants(held, check_full_update=True, user_managed=True)
+    return loaded  # type: ignore[no-any-return]
 
 
 def cached_compilations() -> int:

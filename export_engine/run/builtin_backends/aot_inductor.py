@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
-from export_engine.torch_internals import compiled_package, loaded_package, missing_packages
+from export_engine.torch_internals import (
+    compiled_package,
+    loaded_package,
+    missing_packages,
+)
 
 
 class AOTInductor:
@@ -22,3 +29,8 @@ class AOTInductor:
         file = compiled_package(job.program, job.folder / "model.pt2")
         package = loaded_package(file)
         return Ready(call=lambda: package(*job.args, **job.kwargs), saved=file)
+
+    def load(self, job: Job) -> Callable[..., Any]:
+        """Compiles code alone: the weights stay the program's, which others of its set share."""
+        file = compiled_package(job.program, job.folder / "model.pt2", weights=False)
+        return loaded_package(file, {**job.program.state_dict, **job.program.constants})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
 import torch
 
 from export_engine.capture import descriptors_quiet
 from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import on_cpu, packages
-from export_engine.torch_internals import copied_program, flat_leaves
+from export_engine.torch_internals import as_result, copied_program, flat_leaves
 
 
 class ExecuTorch:
@@ -23,33 +27,47 @@ class ExecuTorch:
 
     def prepare(self, job: Job) -> Ready:
         """Lowers, saves, and loads."""
-        with descriptors_quiet():  # its C libraries write directly to stdout
-            from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
-                XnnpackPartitioner,
-            )
-            from executorch.exir import to_edge_transform_and_lower
-            from executorch.runtime import Runtime
-
-            program, note = _with_reshapes(job.program), ""
-            try:
-                edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
-            except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
-                passed_over(error, "lowering for XNNPACK")
-                edge = to_edge_transform_and_lower(_with_reshapes(job.program))
-                note = "Portable kernels only: XNNPACK cannot take parts of this program."
-            lowered = edge.to_executorch()
-            file = job.folder / "model.pte"
-            with file.open("wb") as opened:
-                lowered.write_to_file(opened)
-            method = Runtime.get().load_program(file).load_method("forward")
+        method, file, note = _method(job)
         values = flat_leaves(job.program, job.args, dict(job.kwargs))
         return Ready(
-            call=lambda: method.execute(values),
-            # Its outputs live in a buffer that the next call overwrites.
-            result=lambda raw: [each.clone() if hasattr(each, "clone") else each for each in raw],
-            saved=file,
-            note=note,
+            call=lambda: method.execute(values), result=_kept, saved=file, note=note
         )
+
+    def load(self, job: Job) -> Callable[..., Any]:
+        """Lowers and loads."""
+        method, _, _ = _method(job)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            raw = method.execute(flat_leaves(job.program, args, kwargs))
+            return as_result(job.program, _kept(raw))
+
+        return called
+
+
+def _kept(raw: Sequence[Any]) -> list[Any]:
+    """Outputs as copies: they live in a buffer that the next call overwrites."""
+    return [each.clone() if hasattr(each, "clone") else each for each in raw]
+
+
+def _method(job: Job) -> tuple[Any, Path, str]:
+    """The lowered program, loaded; its file; and how it was lowered."""
+    with descriptors_quiet():  # its C libraries write directly to stdout
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+        from executorch.exir import to_edge_transform_and_lower
+        from executorch.runtime import Runtime
+
+        program, note = _with_reshapes(job.program), ""
+        try:
+            edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
+        except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
+            passed_over(error, "lowering for XNNPACK")
+            edge = to_edge_transform_and_lower(_with_reshapes(job.program))
+            note = "Portable kernels only: XNNPACK cannot take parts of this program."
+        lowered = edge.to_executorch()
+        file = job.folder / "model.pte"
+        with file.open("wb") as opened:
+            lowered.write_to_file(opened)
+        return Runtime.get().load_program(file).load_method("forward"), file, note
 
 
 def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,7 +11,7 @@ import torch
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.arrays import as_array
 from export_engine.run.builtin_backends.needs import packages
-from export_engine.torch_internals import flat_inputs
+from export_engine.torch_internals import as_result, flat_inputs
 
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 _FILE = "model.onnx"
@@ -35,19 +37,7 @@ class Onnx:
 
     def prepare(self, job: Job) -> Ready:
         """Converts, saves, and opens a session."""
-        import onnxruntime
-
-        converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
-        assert converted is not None  # it is None only where torch writes the file itself
-        file = job.folder / _FILE
-        converted.save(file)
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3  # errors only: its warnings go directly to the terminal
-        kind, _, number = job.device.partition(":")
-        settings: list[Any] = [{"device_id": number or "0"}] if kind == "cuda" else [{}]
-        session = onnxruntime.InferenceSession(
-            file, options, providers=[_PROVIDERS[kind]], provider_options=settings
-        )
+        session, file = _session(job)
         values = flat_inputs(job.program, job.args, dict(job.kwargs))
         known = [each.name for each in session.get_inputs()]
         fed = {name: as_array(values[name]) for name in known}
@@ -57,3 +47,33 @@ class Onnx:
             result=lambda raw: [torch.from_numpy(each) for each in raw[-count:]],
             saved=file,
         )
+
+    def load(self, job: Job) -> Callable[..., Any]:
+        """Converts and opens a session; tensors are its arrays, not copied where they need not."""
+        session, _ = _session(job)
+        known = [each.name for each in session.get_inputs()]
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            values = flat_inputs(job.program, args, kwargs)
+            raw = session.run(None, {name: as_array(values[name]) for name in known})
+            return as_result(job.program, [torch.from_numpy(each) for each in raw])
+
+        return called
+
+
+def _session(job: Job) -> tuple[Any, Path]:
+    """A session of the converted program, and the file that it is in."""
+    import onnxruntime
+
+    converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
+    assert converted is not None  # it is None only where torch writes the file itself
+    file = job.folder / _FILE
+    converted.save(file)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only: its warnings go directly to the terminal
+    kind, _, number = job.device.partition(":")
+    settings: list[Any] = [{"device_id": number or "0"}] if kind == "cuda" else [{}]
+    session = onnxruntime.InferenceSession(
+        file, options, providers=[_PROVIDERS[kind]], provider_options=settings
+    )
+    return session, file

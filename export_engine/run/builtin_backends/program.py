@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from export_engine.run.backend import Job, Ready
 
 
@@ -17,5 +20,9 @@ class Program:
 
     def prepare(self, job: Job) -> Ready:
         """Builds the module."""
-        module = job.program.module()
+        module = self.load(job)
         return Ready(call=lambda: module(*job.args, **job.kwargs))
+
+    def load(self, job: Job) -> Callable[..., Any]:
+        """Builds the module."""
+        return job.program.module()

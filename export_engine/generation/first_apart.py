@@ -1,0 +1,104 @@
+"""The first call of a generation at which a program is off, and the op that is.
+
+Each call of a generation is made twice with the same inputs, by the program and by the model's own
+module; the model's result goes on. So an error of one program is not blamed on the next.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.defects import passed_over
+from export_engine.generation.cutting import Cut
+from export_engine.generation.greedy import Step, generate_with
+from export_engine.record import Record
+from export_engine.source import innermost
+from export_engine.values import RunOf, StepFailed, compare_values, eager_run
+from export_engine.verify import compare
+
+
+class CallApart(NamedTuple):
+    """A call whose result differs from the model's."""
+
+    component: str
+    call: int
+    """Which call of the generation, from 0."""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    """What the program was given."""
+    sentence: str
+    """How far its results are off."""
+
+
+class OpApart(NamedTuple):
+    """The op at which an error enters a program."""
+
+    node: int
+    """In the main graph; -1 where no op of the program is off."""
+    sentence: str
+
+
+class _Found(Exception):
+    """Ends a generation: what was looked for is found."""
+
+
+def first_call_apart(
+    made: Cut,
+    programs: Mapping[str, Callable[..., Any]],
+    inputs: Mapping[str, Any],
+    tokens: int,
+) -> CallApart | None:
+    """The first call whose result is off by more than noise; None if none is."""
+    found: list[CallApart] = []
+    calls = 0
+
+    def beside(step: Step) -> Any:
+        nonlocal calls
+        name = step.component.name
+        given, kept = (copy.deepcopy((step.args, step.kwargs)) for _ in range(2))
+        theirs = step.own()
+        difference = compare(programs[name](*given[0], **given[1]), theirs)
+        if not difference.same:
+            found.append(CallApart(name, calls, *kept, difference.detail))
+            raise _Found
+        calls += 1
+        return theirs
+
+    try:
+        generate_with(made, programs, inputs, tokens, beside)
+    except _Found:
+        return found[0]
+    except Exception as error:  # noqa: BLE001 - a program may raise anything; the trial has said so
+        passed_over(error, "looking for the first call that differs")
+    return None
+
+
+def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpApart:
+    """The op at which an error enters the program in a call, on the model's own inputs.
+
+    Args:
+        exported: the program of the call's component.
+        record: its Record.
+        apart: the call.
+    """
+    assert exported.request is not None
+    request: Request = exported.request.with_changes(args=apart.args, kwargs=apart.kwargs)
+    try:
+        compared = compare_values(
+            RunOf(apart.component, exported, record, request),
+            eager_run(exported, request, "cpu"),
+        )
+    except (ValueError, StepFailed, torch.OutOfMemoryError) as error:
+        passed_over(error, "looking for the op that differs")
+        return OpApart(-1, f"which op is off is not known: {error}")
+    if not compared.pairs.faults:
+        return OpApart(-1, "no op of the exported program is off there")
+    node = compared.pairs.faults[0]
+    frame = innermost(record, record.graphs[0].stack[node])
+    place = f" ({frame.name}:{frame.line})" if frame else ""
+    return OpApart(node, f"an error enters at `{compared.name(node)}`{place}")
