@@ -25,6 +25,7 @@ COURSE = (
     "diffing",
     "running_and_packaging",
     "soundness",
+    "a_model_that_generates",
 )
 """The lessons of the course, in order. `notebooks/01_a_first_export.ipynb` is the first."""
 

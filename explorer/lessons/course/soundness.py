@@ -9,7 +9,7 @@ from explorer.lessons import Answer, Lesson, Wrong
 lesson = Lesson(
     "Soundness",
     name="soundness",
-    after="That was the course. `%export --guide model(x)` takes you through a model of your own.",
+    after="Next: `13_a_model_that_generates.ipynb`.",
 )
 
 

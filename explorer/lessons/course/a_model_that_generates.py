@@ -1,0 +1,109 @@
+"""Lesson 13: from a model's `generate()` to a package of programs that generates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from explorer.lessons import Answer, Lesson, Wrong
+
+lesson = Lesson(
+    "A model that generates",
+    name="a_model_that_generates",
+    after="That was the course. `%export --guide model(x)` takes you through a model of your own.",
+)
+
+
+@lesson.exercise(
+    "1",
+    hints=(
+        "`%export` has an option for models that generate; `%export?` lists the options.",
+        "It is `--generate`, and it takes what `generate()` takes, by name.",
+    ),
+    solution="%export --generate --no-display --as kit writer(**prompt)",
+    wrong=(
+        "kit = explorer.explore(writer, (prompt['input_ids'],))",
+        """
+first = explorer.explore(writer, (prompt["input_ids"],))
+kit = explorer.Programs({"prefill": first, "decode": first})
+""",
+        "kit = writer.generate(**prompt, generation_config=writer.generation_config)",
+    ),
+)
+def is_cut_into_programs(answer: Answer) -> None:
+    """Cut `writer` into the programs that its `generate()` needs."""
+    kit = _set(answer.value)
+    if list(kit) != ["prefill", "decode"] or not kit.ok:
+        raise Wrong(f"The set has {', '.join(kit)}. A generation has a first call, and later ones.")
+    if not kit.record.trials:
+        raise Wrong("Nothing says that these programs generate what the model does.")
+    wrong = [each for each in kit.record.trials if each.outcome != "same"]
+    if wrong:
+        raise Wrong(f"{wrong[0].sizes}: {wrong[0].sentence}")
+
+
+@lesson.exercise(
+    "2",
+    hints=(
+        "The strip above the graph lists the seams; so does `kit.seams`.",
+        "`decode` takes a cache in its first call, and in every later one. Two programs give it.",
+    ),
+    solution='givers = {"prefill", "decode"}',
+    wrong=('givers = {"prefill"}', 'givers = {"decode"}', 'givers = "prefill"'),
+)
+def knows_who_gives_the_cache(answer: Answer) -> None:
+    """Which programs give the cache that `decode` takes?"""
+    given = answer.value
+    names = {given} if isinstance(given, str) else set(given)
+    if names != {"prefill", "decode"}:
+        raise Wrong("Look at every seam that ends at `decode`; one of them starts there, too.")
+
+
+@lesson.exercise(
+    "3",
+    hints=(
+        "A set is saved as a program is: `kit.save(path)`.",
+        "`kit.save(path)` writes all programs into one file, and a weight of both once.",
+    ),
+    solution="""
+path = folder / "writer.pt2"
+kit.save(path)
+""",
+    wrong=(
+        """
+path = folder / "prefill.pt2"
+kit["prefill"].save(path)
+""",
+        'path = folder / "nothing.pt2"',
+        """
+import copy
+path = folder / "twice.pt2"
+other = explorer.explore_generation(copy.deepcopy(writer), prompt)
+explorer.Programs({"prefill": kit["prefill"], "decode": other["decode"]}).save(path)
+""",
+    ),
+)
+def ships_one_file(answer: Answer) -> None:
+    """Save both programs into one file, each weight once."""
+    if not isinstance(answer.value, str | Path):
+        raise Wrong("Give the path of the file.")
+    if not Path(answer.value).exists():
+        raise Wrong(f"There is no file `{Path(answer.value).name}`.")
+    import explorer
+
+    opened = _set(explorer.load(answer.value))
+    if list(opened) != ["prefill", "decode"]:
+        raise Wrong(f"The file holds {', '.join(opened)}.")
+    if any(each.state != "shared" for each in opened.weights):
+        raise Wrong("The file holds weights twice: its programs are not of one model.")
+
+
+def _set(value: Any) -> Any:
+    """The answer, which is to be a set of programs."""
+    import explorer
+
+    if isinstance(value, explorer.Programs):
+        return value
+    if isinstance(value, explorer.Exploration):
+        raise Wrong("That is one program. The model's later calls take a cache, which it does not.")
+    raise Wrong("That is not a set of programs.")
