@@ -13,6 +13,7 @@ from explorer.rendering.escape import harmless
 from explorer.session import FixError
 
 if TYPE_CHECKING:
+    from explorer.rendering.set_release import SetRelease
     from export_engine.archive import HeldWeight
     from export_engine.attempt import Exported
     from export_engine.programs import Component, Link
@@ -174,6 +175,15 @@ class Programs(Mapping[str, Exploration]):
         return {
             name: each.verify(sizes, progress) for name, each in self._programs.items() if each.ok
         }
+
+    def ready(self) -> SetRelease:
+        """Whether the set can be shipped, as far as was checked. `print` the result.
+
+        It sums up each program, what is between them and what they generated, and runs nothing.
+        """
+        from explorer.rendering.set_release import set_release_of
+
+        return set_release_of(self.record, self._records())
 
     def save(self, path: str | Path) -> Path:
         """Writes all programs into one `.pt2` file, a shared weight once.

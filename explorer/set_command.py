@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from explorer.programs import Programs
 
-_OF_ONE = ("ready", "diff", "decompose", "run", "backend", "profile", "json")
+_OF_ONE = ("diff", "decompose", "run", "backend", "profile", "json")
+
+_WORSE = ("ok", "unchecked", "bad")
 
 
 def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> str:
@@ -31,7 +33,7 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
             f"--model, one of {', '.join(kit)}."
         )
     verdict = "ok"
-    if asked.verify:
+    if asked.verify or asked.ready:
         verified = kit.verify().values()
         if any(each.broken for each in verified):
             verdict = "bad"
@@ -42,6 +44,11 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
         for name, each in kit.items():
             verification = each.record.verification
             say(f"{name}: {verification.sentence if verification else 'not checked'}")
+    if asked.ready:
+        release = kit.ready()
+        say(f"\n{release}")
+        worse = {"ready": "ok", "open": "unchecked", "not ready": "bad"}[release.verdict]
+        verdict = max(verdict, worse, key=_WORSE.index)
     if asked.save:
         say(f"written: {kit.save(asked.save)}")
     if asked.html:

@@ -44,7 +44,7 @@ class Release(Struct, frozen=True):
 
     def __str__(self) -> str:
         rows = [
-            f"  {_MARKS[each.state]} {each.name:<13} {harmless(each.sentence)}"
+            f"  {MARKS[each.state]} {each.name:<13} {harmless(each.sentence)}"
             for each in self.items
         ]
         return "\n".join([harmless(self.sentence), *rows])
@@ -52,7 +52,7 @@ class Release(Struct, frozen=True):
     __repr__ = __str__
 
 
-_MARKS = {"good": "✓", "open": "?", "bad": "✗"}
+MARKS = {"good": "✓", "open": "?", "bad": "✗"}
 
 
 def release_of(record: Record) -> Release:
