@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from export_engine.capture import quiet
 from export_engine.process import sandbox, undone
 
 
@@ -75,8 +76,10 @@ def generated(model: Any, inputs: Mapping[str, Any], tokens: int, **options: Any
         return model.generate(**copy.deepcopy(dict(inputs)), generation_config=config, **options)
 
 
-def calls_of(model: Any, inputs: Mapping[str, Any], tokens: int) -> list[ObservedCall]:
-    """The outermost calls that one greedy generation makes."""
-    with watched(model) as calls:
+def calls_of(
+    model: Any, inputs: Mapping[str, Any], tokens: int
+) -> tuple[list[ObservedCall], list[str]]:
+    """The outermost calls that one greedy generation makes, and what was warned of meanwhile."""
+    with quiet() as heard, watched(model) as calls:
         generated(model, inputs, tokens)
-    return calls
+    return calls, heard.warnings

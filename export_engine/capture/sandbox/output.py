@@ -76,13 +76,14 @@ class _Bounded(io.StringIO):
         return len(text)
 
 
+_LOGGERS = {"torch", "transformers"}
 _ABOUT_ITSELF = ("Unable to find user code corresponding to",)
 """torch's log messages about missing source lines, which we find ourselves."""
 
 
 @undone
 def _logs_into(messages: list[str]) -> Iterator[None]:
-    """Redirects warnings and errors of torch's loggers to `messages`."""
+    """Redirects warnings and errors of the loggers of torch and transformers to `messages`."""
     if os.environ.get("TORCH_LOGS"):
         yield
         return
@@ -99,7 +100,7 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
     handlers = {
         handler
         for name, logger in logging.root.manager.loggerDict.items()
-        if name.split(".")[0] == "torch" and isinstance(logger, logging.Logger)
+        if name.split(".")[0] in _LOGGERS and isinstance(logger, logging.Logger)
         for handler in logger.handlers
     }
     for handler in handlers:
