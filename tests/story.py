@@ -25,7 +25,9 @@ from export_engine.shapes import Shapes, ShapesError
 from export_engine.torch_internals import (
     cached_compilations,
     deregister_container,
+    linear_recurrence,
     moved_program,
+    scans_exported,
     shortened_program,
 )
 
@@ -309,6 +311,19 @@ def save_several(telling: Telling) -> Came:
     return Came([*explorer.load(telling.folder / "several.pt2")])
 
 
+def scan(_: Telling) -> Came:
+    ones = torch.ones(4)
+    with scans_exported() as can:
+        if not can:
+            return Came(None)
+        states = linear_recurrence(_both, (ones, ones), 0)[1]
+    return Came(None, states.tolist())
+
+
+def _both(left: Any, right: Any) -> Any:
+    return left[0] * right[0], right[0] * left[1] + right[1]
+
+
 def compare_with_compile(_: Telling) -> Came:
     def slide(x: torch.Tensor) -> torch.Tensor:
         return x.relu() if x.shape[0] <= 4 else x.sigmoid()
@@ -338,6 +353,7 @@ STEPS: dict[str, Callable[[Telling], Came]] = {
         load,
         load_one_of_several,
         save_several,
+        scan,
         run,
         decompose,
         verify,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from export_engine.generation.input_sizes import (
     with_batch,
     with_prompt,
 )
+from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall, calls_of
 from export_engine.generation.transformers_export import (
     CachesRegistered,
@@ -37,6 +38,8 @@ from export_engine.torch_internals import call_leaves
 
 _TOKENS = 4
 """New tokens of a generation that is observed: a first call, and three that continue."""
+_NOTES = 10
+"""Warnings of a generation that are kept."""
 _LEAST = 2
 """Rows and prompt tokens of an example: torch specializes sizes of 0 and 1."""
 _DEFERRED: Option = "prefer_deferred_runtime_asserts_over_guards"
@@ -58,12 +61,14 @@ class CutComponent:
     takes: frozenset[str]
     """Paths of the tensors that its calls take: what tells it from others of the same module."""
     request: Request
-    fallback: Request
-    """The same, with every size that varies left to torch, and transformers' patches applied."""
+    fallbacks: tuple[Request, ...]
+    """What to try if that fails: the same with transformers' patches applied; then also with every
+    size that varies left to torch."""
     varying: Mapping[str, tuple[int, ...]]
     arguments: Mapping[str, tuple[str, ...]]
     """Of inputs other than tensors, the values that calls gave, where they differed."""
-    links: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    joined: frozenset[str] = frozenset()
+    """Paths of lists as long as the batch, which the program takes as one tensor."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +101,10 @@ def cut(
             f"{type(model).__name__} has no generate(): give a model of transformers that "
             "generates, or name its programs yourself with explorer.explore_many."
         )
+    notes: dict[str, None] = {}
     try:
         given = _example(inputs)
-        runs = _runs(model, given, progress)
+        runs = _runs(model, given, progress, notes)
     except (CutError, KeyboardInterrupt):
         raise
     except Exception as error:  # whatever the model's own generate() raises
@@ -116,7 +122,7 @@ def cut(
             undo()
             raise
     sliding = has_sliding_layers(values)
-    return Cut(model, components, (patched,) if sliding else ())
+    return Cut(model, components, (patched,) if sliding else (), tuple(notes))
 
 
 def _example(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,9 +136,15 @@ def _example(inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _runs(
-    model: Any, given: dict[str, Any], progress: Callable[[Progress], None] | None
+    model: Any,
+    given: dict[str, Any],
+    progress: Callable[[Progress], None] | None,
+    notes: dict[str, None],
 ) -> list[list[ObservedCall]]:
-    """The calls of three generations: as given, with one more row, with one more token."""
+    """The calls of three generations: as given, with one more row, with one more token.
+
+    What is warned of meanwhile goes to `notes`.
+    """
     wanted = [("generate()", given), ("one more row", with_batch(given, batch_of(given) + 1))]
     if prompt_of(given):
         wanted.append(("one more token", with_prompt(given, prompt_of(given) + 1)))
@@ -141,7 +153,9 @@ def _runs(
         if progress:
             progress(Progress(number, len(wanted), f"observing {what}"))
         try:
-            runs.append(calls_of(model, each, _TOKENS))
+            calls, said = calls_of(model, each, _TOKENS)
+            runs.append(calls)
+            notes.update(dict.fromkeys(said[:_NOTES]))
         except KeyboardInterrupt:
             raise
         except Exception as error:
@@ -157,8 +171,9 @@ def _runs(
 def _components(
     runs: Sequence[Sequence[ObservedCall]], setup: CachesRegistered, batch: int
 ) -> tuple[CutComponent, ...]:
-    grouped = [_grouped(run) for run in runs]
-    base, more_rows, longer = grouped
+    lists = lists_to_join(runs[0], runs[1])
+    runs = [[joined_call(call, lists) for call in run] for run in runs]
+    base, more_rows, longer = (_grouped(run) for run in runs)
     names = _names(list(base))
     found = []
     for key, calls in base.items():
@@ -181,14 +196,18 @@ def _components(
                     shapes=Shapes.parse(text) if text else None,
                     within=(patched,) if sliding else (),
                 ),
-                fallback=request.with_changes(
-                    shapes=Shapes.parse(automatic) if automatic else None, within=(patched,)
+                fallbacks=tuple(
+                    request.with_changes(
+                        shapes=Shapes.parse(each) if each else None, within=(patched,)
+                    )
+                    for each in (text, automatic)
                 ),
                 varying={
                     path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))
                     for path, each in known.items()
                 },
                 arguments=_arguments([*calls, *(each for each in first if each)]),
+                joined=frozenset(lists.get(calls[0].path, ())),
             )
         )
     return tuple(found)

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import signature_of
+from export_engine.capture import quiet
 from export_engine.generation.cutting import Cut, CutComponent
+from export_engine.generation.joined_lists import joined
 from export_engine.generation.observed_calls import generated
 from export_engine.process import undone
 from export_engine.torch_internals import call_leaves, map_call_leaves
@@ -79,7 +81,7 @@ def generate_with(
     def by_program(step: Step) -> Any:
         return programs[step.component.name](*step.args, **step.kwargs)
 
-    with _replaced(made, programs, trial, run or by_program):
+    with quiet(), _replaced(made, programs, trial, run or by_program):
         trial.seconds.clear()
         started = time.perf_counter()
         found = generated(
@@ -150,7 +152,9 @@ class _Dispatching:
         self.__signature__ = signature_of(components[0].module)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves = dict(call_leaves(self.__signature__, args, kwargs))
+        paths = frozenset[str]().union(*(each.joined for each in self._components))
+        names = list(self.__signature__.parameters)
+        leaves = dict(call_leaves(self.__signature__, *joined(args, kwargs, names, paths)))
         given = {path: each for path, each in leaves.items() if isinstance(each, torch.Tensor)}
         component = self._chosen(given)
         self._trial.steps.append(component.name)

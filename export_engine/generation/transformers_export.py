@@ -6,13 +6,15 @@ they trace. A transformers without them has neither; then nothing is patched.
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from export_engine.process import undone
-from export_engine.torch_internals import deregister_container, is_container
+from export_engine.torch_internals import deregister_container, is_container, scans_exported
 
 _EXPORTER = "transformers.exporters.exporter_dynamo"
 _UTILS = "transformers.exporters.utils"
@@ -84,5 +86,37 @@ def patched() -> Iterator[None]:
         yield
         return
     import_module(_EXPORTER)
-    with apply("dynamo"):
+    with apply("dynamo"), _scans_traced():
         yield
+
+
+_EXPORTING = "is_torchdynamo_exporting"
+
+
+@undone
+def _scans_traced() -> Iterator[None]:
+    """While inside, state-space models scan with torch's op, not with a loop over the prompt.
+
+    They have both, and take the loop under torch.export for ONNX's sake; it fixes the prompt.
+    """
+    changed = [
+        vars(module)
+        for name, module in list(sys.modules.items())
+        if name.startswith("transformers.models.")
+        and _EXPORTING in vars(module)
+        and "use_associative_scan" in _parameters(vars(module).get("mamba_selective_scan"))
+    ]
+    before = [names[_EXPORTING] for names in changed]
+    try:
+        with scans_exported() as can:
+            for names in changed if can else ():
+                names[_EXPORTING] = lambda: False
+            yield
+    finally:
+        for names, own in zip(changed, before, strict=True):
+            names[_EXPORTING] = own
+
+
+def _parameters(function: object) -> frozenset[str]:
+    """The names of the parameters of a function; none of anything else."""
+    return frozenset(inspect.signature(function).parameters if callable(function) else ())

@@ -70,7 +70,9 @@ def tried(
             continue
         found = _compared(ours, eager, said, backend, tokens, names)
         if found.outcome == "differs":
-            found = _explained(found, first_call_apart(made, programs, given, tokens), names, located)
+            found = _explained(
+                found, first_call_apart(made, programs, given, tokens), names, located
+            )
         yield found
 
 

@@ -122,7 +122,7 @@ class GenerationTrial(msgspec.Struct, frozen=True):
     step: int = -1
     """The first step whose token differs."""
     component: int = -1
-    """The first program that is off by more than noise on the model's own inputs, where one is; else
+    """The first program that is off by more than noise on the model's own inputs; where none is,
     the one that gave that token."""
     node: int = -1
     """The op of its main graph at which the error enters, where it was found."""

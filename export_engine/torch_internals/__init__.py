@@ -94,15 +94,17 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes
     from export_engine.torch_internals.programs import made_example as made_example
     from export_engine.torch_internals.programs import origins as origins
+    from export_engine.torch_internals.running import as_result as as_result
     from export_engine.torch_internals.running import cached_compilations as cached_compilations
     from export_engine.torch_internals.running import compiled_package as compiled_package
-    from export_engine.torch_internals.running import as_result as as_result
     from export_engine.torch_internals.running import flat_inputs as flat_inputs
     from export_engine.torch_internals.running import flat_leaves as flat_leaves
     from export_engine.torch_internals.running import loaded_package as loaded_package
     from export_engine.torch_internals.running import missing_packages as missing_packages
     from export_engine.torch_internals.running import moved_program as moved_program
     from export_engine.torch_internals.running import shortened_program as shortened_program
+    from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
+    from export_engine.torch_internals.scans import scans_exported as scans_exported
     from export_engine.torch_internals.symbols import asserted as asserted
     from export_engine.torch_internals.symbols import expression_of as expression_of
     from export_engine.torch_internals.symbols import guards_code as guards_code

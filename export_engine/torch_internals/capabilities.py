@@ -336,13 +336,22 @@ COMPILE_PACKAGE = Capability(
     "torch._inductor.aoti_compile_and_package",
     "AOTInductor is left out of the backends.",
     "run",
-    takes="program package_path=",
+    takes="program package_path= inductor_configs=",
 )
 LOAD_PACKAGE = Capability(
     "torch._inductor.aoti_load_package",
     "AOTInductor is left out of the backends.",
     "run",
     takes="path",
+)
+SCAN = Capability(
+    "torch._higher_order_ops.scan",
+    "State-space models are exported with the length of their prompt fixed.",
+    takes="combine_fn init xs dim=",
+)
+ASSOCIATIVE_SCAN = Capability(
+    "torch._higher_order_ops.associative_scan",
+    "State-space models are exported with the length of their prompt fixed.",
 )
 COUNTERS = Capability(
     "torch._dynamo.utils.counters",

@@ -9,6 +9,9 @@ import torch
 
 import explorer
 from export_engine.generation import CutError, cut
+from export_engine.generation.joined_lists import joined_call, lists_to_join
+from export_engine.generation.observed_calls import ObservedCall
+from export_engine.torch_internals import scans_exported
 from tests.untouched import of_call
 
 
@@ -86,7 +89,13 @@ def test_another_token_is_said_with_its_step_and_its_program(
         program.state_dict[name] = model.lm_head.weight
 
     assert (found.outcome, found.step, found.component) == ("differs", 1, 1)
-    assert found.sentence == "token 2 differs from generate()'s, which `decode` gave."
+    assert found.sentence.startswith("token 2 differs from generate()'s, which `decode` gave. ")
+    assert "call 2, of `decode`, is the first that is off: an error enters at `linear" in (
+        found.sentence
+    )
+    graph = kit["decode"].record.graphs[0]
+    assert kit["decode"].record.strings[graph.name[found.node]].startswith("linear")
+    assert "modeling_llama.py" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -99,3 +108,104 @@ def test_another_token_is_said_with_its_step_and_its_program(
 def test_what_cannot_be_cut_is_a_sentence(model: Any, given: Any, said: str) -> None:
     with pytest.raises(CutError, match=said):
         cut(given or model, {"input_ids": torch.ones(1, 3)})
+
+
+def test_another_backend_generates_the_same(kit: explorer.GenerationPrograms) -> None:
+    pytest.importorskip("onnxscript")
+    pytest.importorskip("onnxruntime")
+    (found,) = kit.generate(4, backend="onnx", sizes=[(3, 7)])
+
+    assert (found.backend, found.outcome, found.sentence) == (
+        "onnx",
+        "same",
+        "the same 4 tokens as generate().",
+    )
+
+
+def test_a_backend_that_is_not_there_says_so(
+    kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from export_engine.run.builtin_backends.onnx import Onnx
+
+    monkeypatch.setattr(Onnx, "missing", lambda *_: "onnxruntime is not installed.")
+    (found,) = kit.generate(4, backend="onnx")
+
+    assert (found.outcome, found.sentence) == ("unavailable", "onnxruntime is not installed.")
+    assert "– onnx: onnxruntime is not installed." in repr(kit)
+    with pytest.raises(explorer.FixError, match="no backend 'eager' that generates: there are pro"):
+        kit.generate(4, backend="eager")
+
+
+def test_a_program_that_cannot_be_compiled_is_a_trial_with_the_reason(
+    kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from export_engine.run.builtin_backends.aot_inductor import AOTInductor
+
+    def refused(*_: Any) -> None:
+        raise RuntimeError("no kernel for this op")
+
+    monkeypatch.setattr(AOTInductor, "load", refused)
+    monkeypatch.setattr(AOTInductor, "missing", lambda *_: None)
+    (found,) = kit.generate(4, backend="aoti")
+
+    assert (found.outcome, found.sentence) == ("failed", "RuntimeError: no kernel for this op")
+
+
+def test_the_page_generates(kit: explorer.GenerationPrograms) -> None:
+    state = kit.session.programs()
+    assert "program" in [each["name"] for each in state["backends"]]
+    before = len(kit.record.trials)
+
+    said = kit.session.generate("program")
+
+    assert said == "5 of 5 generations have the same tokens as generate()."
+    assert len(kit.record.trials) == before + 5
+
+
+class Images(torch.nn.Module):
+    """Takes a list of image features, one entry per row; or an average of each."""
+
+    def __init__(self, each: bool) -> None:
+        super().__init__()
+        self.each = each
+
+    def forward(self, features: dict[str, tuple[torch.Tensor, ...]]) -> torch.Tensor:
+        images = features["image"]
+        if self.each:
+            return torch.stack([image.mean(dim=0) for image in images])
+        return torch.cat(images, dim=0).relu()
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_lists_as_long_as_the_batch_are_joined_where_that_is_the_same(each: bool) -> None:
+    module = Images(each)
+    runs = [
+        [ObservedCall("m", module, (), {"features": {"image": tuple(torch.randn(rows, 4, 3))}})]
+        for rows in (2, 3)
+    ]
+    lists = lists_to_join(*runs)
+
+    assert lists == ({} if each else {"m": {"features.image"}})
+    images = joined_call(runs[0][0], lists).kwargs["features"]["image"]
+    assert [tuple(image.shape) for image in images] == ([(4, 3)] * 2 if each else [(8, 3)])
+
+
+def test_a_scan_is_exported_with_any_number_of_steps() -> None:
+    class Recurrence(torch.nn.Module):
+        def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            from torch._higher_order_ops.associative_scan import associative_scan
+
+            def both(left: Any, right: Any) -> Any:
+                return left[0] * right[0], right[0] * left[1] + right[1]
+
+            return associative_scan(both, (a, b), dim=1, combine_mode="generic")[1]
+
+    model = Recurrence()
+    with scans_exported():
+        found = explorer.explore(
+            model,
+            (torch.rand(2, 6, 3), torch.rand(2, 6, 3)),
+            dynamic_shapes="a: _, n, _; b: _, n, _",
+        )
+    a, b = torch.rand(2, 9, 3), torch.rand(2, 9, 3)
+    torch.testing.assert_close(found.program.module()(a, b), model(a, b))

@@ -29,9 +29,7 @@ class ExecuTorch:
         """Lowers, saves, and loads."""
         method, file, note = _method(job)
         values = flat_leaves(job.program, job.args, dict(job.kwargs))
-        return Ready(
-            call=lambda: method.execute(values), result=_kept, saved=file, note=note
-        )
+        return Ready(call=lambda: method.execute(values), result=_kept, saved=file, note=note)
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Lowers and loads."""
