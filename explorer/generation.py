@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.exporting import explored
+from explorer.joined_session import JoinedSession
 from explorer.programs import Programs
 from explorer.session import FixError
 from export_engine.defects import passed_over
@@ -38,9 +39,16 @@ class GenerationPrograms(Programs):
             inputs: what its `generate()` takes.
             options: as `Programs` takes them.
         """
-        super().__init__(programs, **options)
         self._cut = made
         self._inputs = dict(inputs)
+        super().__init__(programs, **options)
+
+    def _joined(self, shown: str = "") -> JoinedSession:
+        session = super()._joined(shown)
+        session.generates = lambda backend, progress: self.generate(
+            backend=backend, progress=progress
+        )
+        return session
 
     def generate(
         self,
@@ -212,5 +220,8 @@ def _exported(
     first = explored(component.request.with_changes(cells=cells), progress=progress)
     if first.ok:
         return first
-    other = explored(component.fallback.with_changes(cells=cells), progress=progress)
-    return other if other.ok else first
+    for request in component.fallbacks:
+        other = explored(request.with_changes(cells=cells), progress=progress)
+        if other.ok:
+            return other
+    return first

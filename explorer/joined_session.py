@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.session import Session
+from explorer.session import FixError, Session
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Attempt, Exported
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
-    from export_engine.record import ProgramSet
+    from export_engine.record import GenerationTrial, ProgramSet
     from export_engine.verify import Verified
 
 
@@ -40,6 +40,8 @@ class JoinedSession(Session):
         self._places: list[tuple[str, int]] = []
         self._joined: dict[int, tuple[Entry, Entry]] = {}
         self._shown = shown
+        self.generates: Callable[[str, Report | None], list[GenerationTrial]] | None = None
+        """Generates by a backend; None for a set that was not cut from a `generate()`."""
         self._listeners: list[Callable[[], None]] = []
         self._muted = False
         for member in members.values():
@@ -112,7 +114,8 @@ class JoinedSession(Session):
         """The set, and which attempt each program has, as plain data."""
         import msgspec
 
-        return {"set": msgspec.to_builtins(self.record), "attempts": self.numbers()}
+        state = {"set": msgspec.to_builtins(self.record), "attempts": self.numbers()}
+        return {**state, "backends": _backends() if self.generates else []}
 
     @property
     def record(self) -> ProgramSet:
@@ -131,6 +134,18 @@ class JoinedSession(Session):
     def _tell_all(self) -> None:
         for listener in list(self._listeners):
             listener()
+
+    def generate(self, backend: str, progress: Report | None = None) -> str:
+        """Generates with the programs by a backend; how it went, as a sentence.
+
+        Raises:
+            FixError: the set was not cut from a model's `generate()`.
+        """
+        if self.generates is None:
+            raise FixError("Only a set that explorer.explore_generation made can generate.")
+        trials = self.generates(backend, progress)
+        same = sum(each.outcome == "same" for each in trials)
+        return f"{same} of {len(trials)} generations have the same tokens as generate()."
 
     def use(self, number: int) -> None:
         """Makes an attempt the one of its program, and shows that program."""
@@ -181,3 +196,14 @@ class JoinedSession(Session):
         """Adds results to an attempt and its Record."""
         member, local = self._at(number)
         member.keep(local, **found)
+
+
+def _backends() -> list[dict[str, Any]]:
+    """What a set can generate by, as plain data."""
+    from export_engine.run import RepeatedBackend, backends
+
+    return [
+        {"name": each.name, "title": each.title, "missing": each.missing("cpu")}
+        for each in backends().values()
+        if isinstance(each, RepeatedBackend)
+    ]

@@ -182,6 +182,9 @@ class MessageHandlers:
         found = ContractDifferences(self._entry(asked.attempt), self._entry(other))
         return m.ContractsCompared(other, found.exported, str(found).split("\n"))
 
+    def _generate(self, asked: m.GenerateRequest) -> m.Sentence:
+        return m.Sentence(self._session.generate(asked.backend, self._report))
+
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)
 

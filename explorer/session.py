@@ -248,6 +248,14 @@ class Session:
             raise FixError(f"There is no program to {wanted}: the export failed.")
         return attempt
 
+    def generate(self, backend: str, progress: Report | None = None) -> str:
+        """Generates with a set of programs; see `JoinedSession.generate`.
+
+        Raises:
+            FixError: this is one program.
+        """
+        raise FixError("One program does not generate: explorer.explore_generation cuts a model.")
+
     def trust(self, number: int) -> None:
         """Trusts the file that was opened as data, and loads its program.
 

@@ -86,6 +86,12 @@ class ValuesAgainst(OfAttempt):
     """`eager`, `decomposed`, `original`, a dtype or a device."""
 
 
+class GenerateRequest(Struct):
+    """How a set of programs is to generate."""
+
+    backend: str
+
+
 class TensorRequest(OfGraph):
     """What a node gave, and which part of it to show; see `export_engine.values.sliced`."""
 
@@ -247,12 +253,23 @@ class AttemptHead(Struct):
     """Whether it can be shipped."""
 
 
+class GeneratingBackend(Struct):
+    """What a set can generate by."""
+
+    name: str
+    title: str
+    missing: str | None
+    """Why it cannot run here; null if it can."""
+
+
 class SetState(Struct):
     """The set of programs that the attempts of a view are of."""
 
     set: ProgramSet
     attempts: list[int]
     """Per program, the attempt that it has."""
+    backends: list[GeneratingBackend] = []
+    """What it can generate by; empty for a set that is not cut from `generate()`, or a report."""
 
 
 class Frozen(Struct):
@@ -338,6 +355,12 @@ ASKS = {
         OfAttempt,
         ContractsCompared,
         "Exports the call with its shapes in the other form, Dims or a ShapesSpec, and compares.",
+        acts=True,
+    ),
+    "generate": Message(
+        GenerateRequest,
+        Sentence,
+        "Generates with the programs of a set and with the model; the set has the trials then.",
         acts=True,
     ),
     "trust": Message(

@@ -102,14 +102,15 @@ def finding_lines(programs: ProgramSet) -> list[str]:
 
 def trial_line(trial: GenerationTrial) -> str:
     """`✓ program, batch = 2, prompt = 7: the same 16 tokens. First token 12 ms (eager 15 ms) …`."""
-    mark = "✓" if trial.outcome == "same" else "✗"
+    mark = {"same": "✓", "unavailable": "–"}.get(trial.outcome, "✗")
+    where = f"{trial.backend}, {trial.sizes}" if trial.sizes else trial.backend
     times = ""
     if trial.rate:
         times = (
             f" First token {trial.first_ms:.0f} ms (eager {trial.eager_first_ms:.0f} ms), "
             f"then {trial.rate:.0f} tokens/s (eager {trial.eager_rate:.0f})."
         )
-    return f"{mark} {trial.backend}, {trial.sizes}: {trial.sentence}{times}"
+    return f"{mark} {where}: {trial.sentence}{times}"
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:

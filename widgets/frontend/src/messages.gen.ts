@@ -41,9 +41,16 @@ export interface CodeText {
   why: string;
 }
 
+export interface GeneratingBackend {
+  name: string;
+  title: string;
+  missing: string | null;
+}
+
 export interface SetState {
   set: ProgramSet;
   attempts: number[];
+  backends: GeneratingBackend[];
 }
 
 export interface Frozen {
@@ -124,6 +131,10 @@ export interface TensorRequest {
 export interface TableChoice {
   attempt: number;
   table: string;
+}
+
+export interface GenerateRequest {
+  backend: string;
 }
 
 export interface Nothing {
@@ -241,6 +252,8 @@ export interface Asks {
   decompose: { request: TableChoice; reply: NewAttempt };
   /** Exports the call with its shapes in the other form, Dims or a ShapesSpec, and compares. */
   contracts: { request: OfAttempt; reply: ContractsCompared };
+  /** Generates with the programs of a set and with the model; the set has the trials then. */
+  generate: { request: GenerateRequest; reply: Sentence };
   /** Trusts an opened file: its program is made, running its code. */
   trust: { request: OfAttempt; reply: null };
   /** Makes an attempt the one that the kernel holds: `ex.program`. */

@@ -522,12 +522,12 @@ export interface SetFinding {
 export interface GenerationTrial {
   sizes: string;
   backend: string;
-  outcome: "differs" | "failed" | "same";
+  outcome: "differs" | "failed" | "same" | "unavailable";
   tokens: number;
   sentence: string;
   step: number;
   component: number;
-  node: string;
+  node: number;
   first_ms: number;
   rate: number;
   eager_first_ms: number;

@@ -185,6 +185,14 @@ export class Store extends ViewState {
     if (node >= 0) this.select({ kind: "nodes", nodes: [nodeId(0, node)] }, "inspector");
   }
 
+  /** Generates with the programs of the set by a backend, beside the model. */
+  generate(backend: string): Promise<void> {
+    return this.act("Generating", async () => {
+      const reply = await this.host.ask("generate", { backend });
+      this.ended.value = reply.sentence;
+    });
+  }
+
   /** Compares the program on screen with that of another attempt. */
   compare(other: number): Promise<void> {
     const attempt = this.current.peek();

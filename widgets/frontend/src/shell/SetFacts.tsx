@@ -2,7 +2,7 @@
 
 import { bytesText, capped, counted } from "../format";
 import { Prose } from "../panes/parts/parts";
-import type { GenerationTrial, ProgramSet, WeightRow } from "../record.gen";
+import type { ProgramSet, WeightRow } from "../record.gen";
 import type { Store } from "../store";
 
 const MOST_WEIGHTS = 200;
@@ -97,49 +97,5 @@ export function SharedWeights({ set }: { set: ProgramSet }) {
         );
       })}
     </>
-  );
-}
-
-export function Generated({ set }: { set: ProgramSet }) {
-  return (
-    <>
-      <h3>Generated greedily, beside generate()</h3>
-      <table class="tx-table">
-        <thead>
-          <tr>
-            {["Sizes", "Backend", "Tokens", "First token", "Then"].map((each) => (
-              <th key={each} scope="col">
-                {each}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {set.trials.map((each, index) => (
-            <Trial key={index} trial={each} />
-          ))}
-        </tbody>
-      </table>
-    </>
-  );
-}
-
-function Trial({ trial }: { trial: GenerationTrial }) {
-  const mark = trial.outcome === "same" ? "✓" : "✗";
-  return (
-    <tr>
-      <td>{capped(trial.sizes, 60)}</td>
-      <td>{capped(trial.backend, 40)}</td>
-      <td>
-        {mark} {capped(trial.sentence, 300)}
-      </td>
-      <td>
-        {trial.first_ms.toFixed(0)} ms{" "}
-        <span class="tx-faint">eager {trial.eager_first_ms.toFixed(0)}</span>
-      </td>
-      <td>
-        {trial.rate.toFixed(0)}/s <span class="tx-faint">eager {trial.eager_rate.toFixed(0)}</span>
-      </td>
-    </tr>
   );
 }

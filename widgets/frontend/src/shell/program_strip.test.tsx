@@ -44,6 +44,10 @@ const STATE: SetState = {
     notes: [],
   },
   attempts: [0, 1],
+  backends: [
+    { name: "program", title: "exported program", missing: null },
+    { name: "onnx", title: "ONNX Runtime", missing: "onnxruntime is not installed" },
+  ],
 };
 
 class SetHost extends FakeHost {
@@ -97,4 +101,21 @@ test("a seam that is clicked shows its tensors and lights them in the program on
   expect(store.selection.value).toEqual({ kind: "nodes", nodes: [7] });
   expect(root.querySelector("table")?.textContent).toContain("f32[batch, prompt]");
   expect(seam?.getAttribute("aria-pressed")).toBe("true");
+});
+
+test("what can generate is offered, and what is not installed says so", () => {
+  const store = shown();
+  const button = [...root.querySelectorAll("button")].find((each) =>
+    each.textContent?.includes("Generate"),
+  );
+  act(() => button?.click());
+
+  const [program, onnx] = [...root.querySelectorAll("option")];
+  expect([program?.disabled, onnx?.disabled]).toEqual([false, true]);
+  expect(root.textContent).toContain("onnxruntime is not installed");
+  const asked: string[] = [];
+  store.generate = async (backend) => void asked.push(backend);
+  const go = [...root.querySelectorAll("section button")].at(-1) as HTMLButtonElement;
+  act(() => go.click());
+  expect(asked).toEqual(["program"]);
 });

@@ -1,0 +1,121 @@
+/** Generations by the programs of a set, beside the model's own; and what makes another. */
+
+import { useState } from "preact/hooks";
+import { capped } from "../format";
+import type { GeneratingBackend } from "../messages.gen";
+import { Prose } from "../panes/parts/parts";
+import type { GenerationTrial, ProgramSet } from "../record.gen";
+import type { Store } from "../store";
+
+interface GeneratedProps {
+  store: Store;
+  set: ProgramSet;
+  /** What can generate; none where there is no kernel. */
+  backends: readonly GeneratingBackend[];
+}
+
+export function Generated({ store, set, backends }: GeneratedProps) {
+  return (
+    <>
+      <h3>Generated greedily, beside generate()</h3>
+      {backends.length > 0 && <Form store={store} backends={backends} />}
+      {set.trials.length > 0 && (
+        <table class="tx-table">
+          <thead>
+            <tr>
+              {["Sizes", "Backend", "Tokens", "First token", "Then"].map((each) => (
+                <th key={each} scope="col">
+                  {each}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {set.trials.map((each, index) => (
+              <Trial key={index} store={store} set={set} trial={each} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+function Form({ store, backends }: { store: Store; backends: readonly GeneratingBackend[] }) {
+  const [chosen, choose] = useState(backends[0]?.name ?? "");
+  const absent = backends.filter((each) => each.missing !== null);
+  return (
+    <>
+      <p class="tx-strip-form">
+        <label>
+          Backend{" "}
+          <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+            {backends.map((each) => (
+              <option key={each.name} value={each.name} disabled={each.missing !== null}>
+                {capped(each.title, 60)}
+              </option>
+            ))}
+          </select>
+        </label>{" "}
+        <button
+          type="button"
+          class="tx-button"
+          disabled={store.busy.value}
+          onClick={() => void store.generate(chosen)}
+        >
+          Generate
+        </button>
+      </p>
+      {absent.map((each) => (
+        <p key={each.name} class="tx-faint">
+          {capped(each.title, 60)}: {capped(each.missing ?? "", 300)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+const MARKS = { same: "✓", differs: "✗", failed: "✗", unavailable: "–" } as const;
+
+interface TrialProps {
+  store: Store;
+  set: ProgramSet;
+  trial: GenerationTrial;
+}
+
+function Trial({ store, set, trial }: TrialProps) {
+  return (
+    <tr>
+      <td>{capped(trial.sizes, 60)}</td>
+      <td>{capped(trial.backend, 40)}</td>
+      <td>
+        {MARKS[trial.outcome]} <Prose text={trial.sentence} most={600} />
+        {trial.node >= 0 && (
+          <button
+            type="button"
+            class="tx-link"
+            onClick={() => void store.showBetween(trial.component, trial.node)}
+          >
+            show the op in {capped(set.components[trial.component]?.name ?? "", 60)}
+          </button>
+        )}
+      </td>
+      <Times trial={trial} />
+    </tr>
+  );
+}
+
+function Times({ trial }: { trial: GenerationTrial }) {
+  if (trial.rate === 0) return <td colSpan={2} />;
+  return (
+    <>
+      <td>
+        {trial.first_ms.toFixed(0)} ms{" "}
+        <span class="tx-faint">eager {trial.eager_first_ms.toFixed(0)}</span>
+      </td>
+      <td>
+        {trial.rate.toFixed(0)}/s <span class="tx-faint">eager {trial.eager_rate.toFixed(0)}</span>
+      </td>
+    </>
+  );
+}
