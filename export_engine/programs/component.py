@@ -31,6 +31,8 @@ class Given(NamedTuple):
     path: str
     type: ValueType
     in_place: bool
+    place: str = ""
+    """Its path in the results; empty for a model that returns one tensor, which is then named."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Component:
     def given(self) -> list[Given]:
         """What another program may take of this one: its results, and the inputs that it writes."""
         found = [
-            Given(number, each.node, each.path or each.name, self.type_of(each), False)
+            Given(number, each.node, each.path or each.name, self.type_of(each), False, each.path)
             for number, each in enumerate(self.record.signature.outputs)
             if each.kind == "user_output" and each.constant is None
         ]

@@ -56,9 +56,9 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
     own = giving.name == taking.name
     flows, done, passed = [], set(), set()
     pairs = [(given, taken) for given in giving.given() for taken in taking.taken()]
-    pairs.sort(key=lambda pair: (pair[0].path, pair[1][1].path) not in seen)  # what was seen first
+    pairs.sort(key=lambda pair: not _seen(pair[0], pair[1][1].path, seen))  # what was seen first
     for given, (number, taken) in pairs:
-        known = (given.path, taken.path) in seen
+        known = _seen(given, taken.path, seen)
         if number in done or not (known or _same(given.path, taken.path, own)):
             continue
         if not known and (given.node in passed or _other_place(given, taking.type_of(taken), own)):
@@ -80,6 +80,11 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
             )
         )
     return sorted(flows, key=lambda each: each.input)
+
+
+def _seen(given: Given, taken: str, seen: Collection[tuple[str, str]]) -> bool:
+    """Whether example calls showed that a tensor goes to an input."""
+    return not given.in_place and (given.place, taken) in seen
 
 
 def _other_place(given: Given, taken: ValueType, own: bool) -> bool:
