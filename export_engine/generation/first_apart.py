@@ -99,6 +99,9 @@ def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpAp
     if not compared.pairs.faults:
         return OpApart(-1, "no op of the exported program is off there")
     node = compared.pairs.faults[0]
-    frame = innermost(record, record.graphs[0].stack[node])
+    graph = record.graphs[0]
+    frame = innermost(record, graph.stack[node])
     place = f" ({frame.name}:{frame.line})" if frame else ""
-    return OpApart(node, f"an error enters at `{compared.name(node)}`{place}")
+    scope = record.scopes[graph.scope[node]].path if graph.scope[node] >= 0 else ""
+    module = f" of `{scope}`" if scope else ""
+    return OpApart(node, f"an error enters at `{compared.name(node)}`{module}{place}")

@@ -185,7 +185,7 @@ export class Store extends ViewState {
     if (node >= 0) this.select({ kind: "nodes", nodes: [nodeId(0, node)] }, "inspector");
   }
 
-  /** Generates with the programs of the set by a backend, beside the model. */
+  /** Generates with the programs of the set by a backend, and compares with the model. */
   generate(backend: string): Promise<void> {
     return this.act("Generating", async () => {
       const reply = await this.host.ask("generate", { backend });

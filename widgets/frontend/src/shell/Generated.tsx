@@ -1,4 +1,4 @@
-/** Generations by the programs of a set, beside the model's own; and what makes another. */
+/** Generations by the programs of a set, compared with the model's own; and what makes another. */
 
 import { useState } from "preact/hooks";
 import { capped } from "../format";
