@@ -115,7 +115,7 @@ test("what can generate is offered, and what is not installed says so", () => {
   expect(root.textContent).toContain("onnxruntime is not installed");
   const asked: string[] = [];
   store.generate = async (backend) => void asked.push(backend);
-  const go = [...root.querySelectorAll("section button")].at(-1) as HTMLButtonElement;
+  const go = [...root.querySelectorAll(".tx-popover button")].at(-1) as HTMLButtonElement;
   act(() => go.click());
   expect(asked).toEqual(["program"]);
 });
