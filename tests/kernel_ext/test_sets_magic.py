@@ -64,7 +64,7 @@ def test_a_set_grows_cell_by_cell(shell: InteractiveShell) -> None:
     assert list(kit) == ["encode", "decode"]
     assert "encode → decode" in text
     assert [each.name for each in kit.record.symbols] == ["batch"]
-    assert shell.user_ns["_export"] is kit
+    assert shell.user_ns["_export"].record is kit["decode"].record
 
 
 def test_a_name_that_holds_something_else_is_not_overwritten(shell: InteractiveShell) -> None:
