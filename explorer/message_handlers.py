@@ -183,7 +183,10 @@ class MessageHandlers:
         return m.ContractsCompared(other, found.exported, str(found).split("\n"))
 
     def _generate(self, asked: m.GenerateRequest) -> m.Sentence:
-        return m.Sentence(self._session.generate(asked.backend, self._report))
+        try:
+            return m.Sentence(self._session.generate(asked.backend, self._report))
+        except KeyboardInterrupt:
+            return m.Sentence("Interrupted. Generations that ended are kept.")
 
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)

@@ -87,7 +87,7 @@ function Trial({ store, set, trial }: TrialProps) {
   return (
     <tr>
       <td>{capped(trial.sizes, 60)}</td>
-      <td>{capped(trial.backend, 40)}</td>
+      <td class="tx-strip-word">{capped(trial.backend, 40)}</td>
       <td>
         {MARKS[trial.outcome]} <Prose text={trial.sentence} most={600} />
         {trial.node >= 0 && (
@@ -109,11 +109,11 @@ function Times({ trial }: { trial: GenerationTrial }) {
   if (trial.rate === 0) return <td colSpan={2} />;
   return (
     <>
-      <td>
+      <td class="tx-strip-word">
         {trial.first_ms.toFixed(0)} ms{" "}
         <span class="tx-faint">eager {trial.eager_first_ms.toFixed(0)}</span>
       </td>
-      <td>
+      <td class="tx-strip-word">
         {trial.rate.toFixed(0)}/s <span class="tx-faint">eager {trial.eager_rate.toFixed(0)}</span>
       </td>
     </>
