@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Request
+from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.size_idioms import symbolic
@@ -84,11 +84,16 @@ def test_a_size_that_equals_one_of_another_input_may_vary_with_it() -> None:
 
 
 @pytest.mark.slow
-def test_torchs_own_recurrent_modules_are_said_to_be_unrolled() -> None:
+def test_torchs_own_recurrent_module_becomes_a_scan() -> None:
     body = "return self.gru(x)[0]"
     wrapped, _ = defined(body, "own_gru")
     wrapped.add_module("gru", torch.nn.GRU(3, 3, batch_first=True))
     shapes = Shapes.parse("x: _, t, _")
     report = autofix(Request(target=wrapped, args=(torch.rand(2, 4, 3),), shapes=shapes))
-    assert isinstance(report.attempt, Failed)
-    assert any("torch's own GRU" in reason for reason in report.attempt.refusals)
+    assert isinstance(report.attempt, Exported), report.sentence
+    (step,) = report.kept
+    assert step.fix.title == "Rewrite the GRU in line 11 as a scan"
+    program = report.attempt.program.module()
+    for length in (1, 7):
+        x = torch.rand(2, length, 3)
+        torch.testing.assert_close(program(x), wrapped(x))

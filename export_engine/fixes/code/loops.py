@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import torch
@@ -26,6 +26,7 @@ from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, code_of
@@ -36,6 +37,10 @@ _ON_DATA = (
     "is 0, and a length that is computed from data is not known then."
 )
 _COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
+_UNROLLED = (
+    "`{name}` is torch's own {kind}, which torch.export unrolls over its length, so the length is "
+    "fixed. It is not rewritten as a scan: {why}."
+)
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
@@ -47,9 +52,13 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         yield NoFix(_ON_DATA)
     if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return
-    yield from _unrolled_module(request, _places(attempt))
+    for each in _unrolled_module(attempt, progress):
+        yield each
+        if isinstance(each, Fix):
+            return
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
+        title = f"Rewrite the loop in line {place.line} as a scan"
         for unrolled in (False, True):
             try:
                 made = as_scan(text, line, unrolled=unrolled)
@@ -62,11 +71,11 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             edit = Edit(unedited(place.file), text, made.text, (made.function,))
             found = tried(request, edit)
             if found is not None and leads_on(found, diagnosis, edit):
-                yield _fix(request, edit, place, diagnosis.stack, found)
+                yield _fix(request, edit, title, diagnosis.stack, found)
                 return
             bounds = bounded(found, progress)
             if bounds is not None:
-                yield with_bounds(_fix(request, edit, place, diagnosis.stack, None), bounds)
+                yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
                 return
             if "_first=False" in made.text or not isinstance(found, Failed):
                 break
@@ -74,28 +83,45 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 break
 
 
-def _unrolled_module(request: Request, places: list[Location]) -> Iterator[NoFix]:
-    """torch's own RNN, LSTM or GRU at a line: export unrolls it over its length."""
+def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:
+    """torch's own RNN, LSTM or GRU at a line, which export unrolls over its length, as a scan."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
     modules = getattr(request.target, "named_modules", dict)
-    names = {
-        path.rpartition(".")[2]: type(module).__name__
+    own = {
+        path.rpartition(".")[2]: module
         for path, module in modules()
         if isinstance(module, torch.nn.RNNBase)
     }
-    for place in places:
-        code = code_of(place.file)
-        statement = code.statement(place.line) if code is not None else None
-        for node in ast.walk(statement) if statement is not None else ():
-            called = node.func if isinstance(node, ast.Call) else None
-            name = called.attr if isinstance(called, ast.Attribute) else ""
-            if name in names:
-                kind = names[name]
-                yield NoFix(
-                    f"`{name}` is torch's own {kind}, which torch.export unrolls over its length, "
-                    f"so the length is fixed. A loop over a torch.nn.{kind}Cell with the same "
-                    "weights can become a scan."
-                )
-                return
+    for place in _places(attempt) if own else ():
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        try:
+            made, kind = as_scan_of_cells(text, line, own)
+        except Unclear as reason:
+            name = _called_module(place, own)
+            if name:
+                yield NoFix(_UNROLLED.format(name=name, kind=type(own[name]).__name__, why=reason))
+            continue
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        if progress:
+            progress(Progress(0, 0, f"rewriting the {kind} in line {place.line}", "fix"))
+        found = tried(request, edit)
+        if found is not None and leads_on(found, diagnosis, edit):
+            title = f"Rewrite the {kind} in line {place.line} as a scan"
+            yield _fix(request, edit, title, diagnosis.stack, found)
+            return
+
+
+def _called_module(place: Location, modules: Mapping[str, object]) -> str:
+    """The name of one of some modules that a line calls; empty if it calls none."""
+    code = code_of(place.file)
+    statement = code.statement(place.line) if code is not None else None
+    for node in ast.walk(statement) if statement is not None else ():
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in modules:
+            return called.attr
+    return ""
 
 
 def _places(attempt: Failed) -> list[Location]:
@@ -117,14 +143,14 @@ def _is_loop(place: Location) -> bool:
 def _fix(
     request: Request,
     edit: Edit,
-    place: Location,
+    title: str,
     stack: tuple[Location, ...],
     found: object,
 ) -> Fix:
     exported = found if isinstance(found, Exported) else None
     return Fix(
         kind="code",
-        title=f"Rewrite the loop in line {place.line} as a scan",
+        title=title,
         why="scan keeps one iteration as a subgraph and runs it for each element, so the length "
         "stays dynamic. " + (_speed(exported) if exported is not None else ""),
         gives_up=_COSTS,

@@ -1,0 +1,148 @@
+"""torch's own RNN, LSTM and GRU as a scan over their cell: export unrolls them over the length."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+import torch
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+
+_STEPS = {
+    "LSTM": """
+h, c = carry
+gate = each + {linear}(h, w, bias)
+i, f, g, o = gate.chunk(4, -1)
+c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+h = o.sigmoid() * c.tanh()
+return (h, c), h.clone()
+""",
+    "GRU": """
+(h,) = carry
+r, z, n = each.chunk(3, -1)
+hr, hz, hn = {linear}(h, w, bias).chunk(3, -1)
+z = (z + hz).sigmoid()
+h = (1 - z) * (n + (r + hr).sigmoid() * hn).tanh() + z * h
+return (h,), h.clone()
+""",
+    "RNN": """
+h = each + {linear}(carry[0], w, bias)
+h = h.{act}()
+return (h,), h.clone()
+""",
+}
+_WHOLE = """
+def {name}(rnn, x, hx=None):
+    # the same as {kind}, which torch.export unrolls over its length
+    from torch._higher_order_ops.scan import scan
+
+    x = x.transpose(0, 1) if rnn.batch_first else x
+    ways = 2 if rnn.bidirectional else 1
+    zeros = x.new_zeros(len(rnn.all_weights), x.shape[1], rnn.hidden_size)
+    starts = ({zeros}) if hx is None else {given}
+    lasts = []
+    for layer in range(rnn.num_layers):
+        outs = []
+        for way in range(ways):
+            number = layer * ways + way
+            weights = rnn.all_weights[number]
+            bias = weights[3] if rnn.bias else None
+
+            def step(carry, each, w=weights[1], bias=bias):
+{step}
+
+            inputs = {linear}(x, weights[0], weights[2] if rnn.bias else None)
+            start = tuple(each[number].clone() for each in starts)
+            last, out = scan(step, start, inputs, reverse=way == 1)
+            lasts.append(last)
+            outs.append(out)
+        x = {torch}.cat(outs, -1)
+    x = x.transpose(0, 1) if rnn.batch_first else x
+    last = tuple({torch}.stack(each) for each in zip(*lasts))
+    return x, {last}
+"""
+
+
+def as_scan_of_cells(
+    text: str, line: int, modules: Mapping[str, torch.nn.RNNBase]
+) -> tuple[Rewritten, str]:
+    """The text with a function's calls of torch's own recurrent modules as scans.
+
+    Args:
+        text: of the file.
+        line: of one of the calls.
+        modules: by the last name of their path.
+
+    Returns:
+        The text, and the module's class.
+
+    Raises:
+        Unclear: there is no such call, or the module does what the scan does not.
+    """
+    source = Source(text, line)
+    calls = {
+        node: modules[node.func.attr]
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in modules
+    }
+    if not any(node.lineno <= line <= (node.end_lineno or 0) for node in calls):
+        raise Unclear("the line does not call a recurrent module of torch by its name")
+    pieces: list[Piece] = []
+    taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+    kinds: dict[str, str] = {}
+    for call, module in calls.items():
+        _refuse(module)
+        kind = module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__
+        name = f"_{kind.lower()}"
+        while name in taken:
+            name += "_"
+        if kind not in kinds:
+            first = _first_statement(source)
+            at, indent = source.start(first), source.indent(first)
+            made = _function(name, kind, source.torch)
+            deeper = "\n".join(f"{indent}{each}" if each else "" for each in made.split("\n"))
+            pieces.append(Piece(at, at, f"{deeper.strip()}\n\n{indent}"))
+        kinds[kind] = name
+        owner = source.of(call.func)
+        pieces.append(Piece(source.start(call), source.end(call.func), name))
+        given = call.args[0] if call.args else call.keywords[0]
+        pieces.append(Piece(source.start(given), source.start(given), f"{owner}, "))
+    return source.changed(pieces), " and ".join(each.partition("_")[0] for each in kinds)
+
+
+def _first_statement(source: Source) -> ast.stmt:
+    """The first statement behind a docstring."""
+    body = source.function.body
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    if len(body) == 1 and documented:
+        raise Unclear("the function has no statement")
+    return body[1 if documented else 0]
+
+
+def _refuse(module: torch.nn.RNNBase) -> None:
+    if module.proj_size:
+        raise Unclear("the module projects its state")
+    if module.training and module.dropout and module.num_layers > 1:
+        raise Unclear("the module is in training mode, and drops values between its layers")
+
+
+def _function(name: str, kind: str, torch_name: str) -> str:
+    lstm = kind == "LSTM"
+    linear = f"{torch_name}.nn.functional.linear"
+    act = kind.removeprefix("RNN_").lower()
+    step = _STEPS[kind.partition("_")[0]].format(linear=linear, act=act).strip()
+    return _WHOLE.format(
+        name=name,
+        kind=f"torch.nn.{kind.partition('_')[0]}",
+        zeros="zeros, zeros" if lstm else "zeros,",
+        given="hx" if lstm else "(hx,)",
+        step="\n".join(f"{' ' * 16}{each}" for each in step.splitlines()),
+        linear=linear,
+        torch=torch_name,
+        last="last" if lstm else "last[0]",
+    ).strip()
