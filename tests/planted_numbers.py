@@ -100,6 +100,7 @@ def _wrong_layout(_: ExportedProgram, node: Node) -> set[str]:
     if 1 in shape[-2:]:
         return set()
     steps: list[Any] = [(aten.reshape.default, (turned,)), (aten.transpose.int, (-1, -2))]
+    steps.append((aten.contiguous.default, ()))  # as the op gave it: a view may follow
     return _put_after(node, steps)
 
 
@@ -110,6 +111,7 @@ def _damaged_weight(program: ExportedProgram, node: Node) -> set[str]:
     found = [each for each in _made_of(node) if each.name in held]
     if not found:
         return set()
+    found.sort(key=lambda each: -each.meta["val"].dim())  # a bias may be zeros, a weight is not
     name = held[found[0].name]
     state = dict(program.state_dict)
     noise = torch.randn(state[name].shape, generator=torch.Generator().manual_seed(0))

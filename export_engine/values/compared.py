@@ -13,6 +13,7 @@ from export_engine.source import innermost
 from export_engine.values.comparing import PairError, RunOf, compare_runs
 from export_engine.values.error import OTHER_KERNEL, QUANTIZED, ROUNDED, Noise
 from export_engine.values.running import running
+from export_engine.values.within import inside_decomposition
 
 _QUANTIZERS = ("quantized_decomposed.", "torchao.", "quantized.")
 _CLIP = 3.0e38
@@ -21,7 +22,14 @@ _CLIP = 3.0e38
 class Compared:
     """Two runs, op by op."""
 
-    def __init__(self, one: RunOf, other: RunOf, rows: Sequence[PairError], inputs: str) -> None:
+    def __init__(
+        self,
+        one: RunOf,
+        other: RunOf,
+        rows: Sequence[PairError],
+        inputs: str,
+        wrong: Sequence[PairError] | None = None,
+    ) -> None:
         """Make one; `compare_values` does.
 
         Args:
@@ -29,11 +37,12 @@ class Compared:
             other: the run that it is held against.
             rows: the errors, in the order of execution.
             inputs: which inputs: `batch=2`.
+            wrong: those at which an error enters, where more is known than `rows` say.
         """
         self.one = one
         self.other = other
         self.rows = tuple(rows)
-        self.pairs = _columns(one, other, rows, inputs)
+        self.pairs = _columns(one, other, rows, inputs, wrong)
 
     def name(self, node: int) -> str:
         """The name of a node of this program's main graph."""
@@ -82,7 +91,9 @@ def compare_values(
         ValueError: a program has no graph.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
-    return Compared(one, other, compare_runs(one, other, _noise(one, other), progress), inputs)
+    rows = compare_runs(one, other, _noise(one, other), progress)
+    within = inside_decomposition(one, other, progress) if any(row.beyond for row in rows) else None
+    return Compared(one, other, rows, inputs, within)
 
 
 def _noise(one: RunOf, other: RunOf) -> Noise:
@@ -103,11 +114,17 @@ def _fetched(run: RunOf, node: int) -> torch.Tensor:
     raise LookupError(f"Node {node} gives no tensor.")
 
 
-def _columns(one: RunOf, other: RunOf, rows: Sequence[PairError], inputs: str) -> ValuePairs:
+def _columns(
+    one: RunOf,
+    other: RunOf,
+    rows: Sequence[PairError],
+    inputs: str,
+    within: Sequence[PairError] | None,
+) -> ValuePairs:
     record = one.record
     by_node = {row.node: row for row in rows}
     every = [by_node.get(node) for node in range(len(record.graphs[0].name))]
-    wrong = [row for row in rows if row.beyond]
+    wrong = [row for row in within or rows if row.beyond]
     faults = list(dict.fromkeys(row.blamed for row in wrong))
     worst = max(wrong, key=lambda row: row.own.relative).blamed if wrong else -1
     return ValuePairs(

@@ -91,7 +91,7 @@ def compare_runs(
         ]
         alike = one.kind is other.kind and one.device == other.device
         judge = _Judge(one, other, pairs, noise, alike)
-        reference = _Reference(runs[2].walk(), runs[2].steps, pairs)
+        reference = _Reference(runs[2].walk(), runs[2].steps, pairs, _writes(other.record))
         found: list[PairError] = []
         count = len(one.record.graphs[0].name)
         walks = zip(runs[0].walk(), runs[1].walk(), strict=True)
@@ -105,7 +105,8 @@ def compare_runs(
             told = judge.of(number, node, value, forced, known, runs[1].steps)
             if told is not None:
                 found.append(told)
-            judge.let_go(runs[1].steps, node)
+            if not isinstance(value, (tuple, list)):  # else what picks a result asks for them
+                judge.let_go(runs[1].steps, node)
         return found
 
 
@@ -118,12 +119,19 @@ class _Reference:
     """The run that is right: values of its nodes, kept until their partners ask for them."""
 
     def __init__(
-        self, walk: Iterator[tuple[int, Node, Any]], steps: Steps, pairs: dict[int, int]
+        self,
+        walk: Iterator[tuple[int, Node, Any]],
+        steps: Steps,
+        pairs: dict[int, int],
+        writes: bool,
     ) -> None:
         self._walk = walk
         self._steps = steps
+        self._kept = _copy if writes else _same
         self._waited = set(pairs.values())
         self._pending: dict[int, _Known] = {}
+        self._several: dict[str, list[Any]] = {}
+        """The inputs of the last op that has several results."""
 
     def value(self, node: int) -> _Known | None:
         if node < 0:
@@ -133,9 +141,14 @@ class _Reference:
             if step is None:
                 return None
             number, at, value = step
-            if number in self._waited and at.op == "call_function":
-                inputs = [self._steps.env.get(each) for each in at.all_input_nodes]
-                self._pending[number] = _Known(value, inputs)
+            several = isinstance(value, (tuple, list))
+            if at.op == "call_function" and (several or number in self._waited):
+                inputs = [self._kept(self._steps.env.get(each)) for each in at.all_input_nodes]
+                if several:  # what picks one of its results is given the same
+                    self._several = {at.name: inputs}
+                inputs = self._several.get(_source(at).name, inputs)
+            if at.op == "call_function" and number in self._waited:
+                self._pending[number] = _Known(self._kept(value), inputs)
             if at.op != "call_function" and number == node:
                 return None
         return self._pending.pop(node)
@@ -151,6 +164,7 @@ class _Judge:
         self._pairs = pairs
         self._noise = noise
         self._alike = alike
+        self._writes = _writes(one.record)
         self._constants = constants_of(one.record)
         self._wrong_constants: set[int] = set()
         level = one.record.level
@@ -207,7 +221,7 @@ class _Judge:
     def keep(self, node: Node, forced: Any) -> None:
         """Keeps what an op without a partner gave, until the last op that reads it."""
         if self._is_alone(node) and isinstance(forced, torch.Tensor):
-            self._given[node.name] = forced
+            self._given[node.name] = _copy(forced) if self._writes else forced
 
     def _noise_of(self, number: int, node: Node, partner: int) -> Noise:
         if not self._alike or not is_same_op(self._one.record, number, self._other.record, partner):
@@ -275,7 +289,32 @@ class _Judge:
         cast = right.to(forced.device, forced.dtype)
         if cast.is_floating_point() and bool((cast.isinf().cpu() & right.isfinite().cpu()).any()):
             self._unfit.add(node.name)
-        steps.env[node] = cast
+        if not (self._writes and _overwritten(forced, cast)):
+            steps.env[node] = cast
+
+
+def _writes(record: Record) -> bool:
+    """Whether an op writes to what it is given: then values are kept as they are now."""
+    return any(target.mutates for target in record.targets)
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _overwritten(value: torch.Tensor, right: torch.Tensor) -> bool:
+    """Whether a value was made right where it is: what it is a view of is right then, too."""
+    if value.layout is not torch.strided or value.dtype != right.dtype:
+        return False
+    try:
+        value.copy_(right)
+    except RuntimeError:  # elements share memory: it was expanded, or unfolded
+        return False
+    return True
 
 
 def _source(node: Node) -> Node:

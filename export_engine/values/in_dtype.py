@@ -21,6 +21,8 @@ def in_dtype(dtype: torch.dtype) -> type[Steps]:
     """
 
     class InDtype(Steps):
+        runs_nested = True
+
         def placeholder(self, target: Any, args: Any, kwargs: Any) -> Any:
             return _cast(super().placeholder(target, args, kwargs), dtype)
 

@@ -76,6 +76,9 @@ def program_inputs(
 class Steps(torch.fx.Interpreter):
     """Runs a program's graph a node at a time."""
 
+    runs_nested = False
+    """Whether nested graphs are run node by node, too, where nobody observes them."""
+
     def __init__(
         self,
         module: GraphModule,
@@ -159,19 +162,20 @@ class Steps(torch.fx.Interpreter):
 
     def inner(self, module: GraphModule, graph: int) -> Steps:
         """What runs a nested graph."""
-        return Steps(module, self.record, self._observe, graph)
+        return type(self)(module, self.record, self._observe, graph)
 
     def run_inner(self, module: GraphModule, graph: int, args: tuple[Any, ...]) -> Any:
         """The result of a nested graph, its nodes observed."""
-        if graph < 0 or self._observe is None:
+        observe = self._observe if graph >= 0 else None
+        if observe is None and not self.runs_nested:
             return module(*args)
         inner = self.inner(module, graph)
         result: Any = None
         for number, node, value in inner.steps(list(args)):
             if node.op == "output":
                 result = torch.fx.node.map_arg(node.args[0], lambda each: inner.env[each])
-            else:
-                self._observe(graph, number, value)
+            elif observe is not None:
+                observe(graph, number, value)
         self.peak = max(self.peak, self.held + inner.peak)
         return result
 
@@ -223,6 +227,8 @@ def _nested(module: GraphModule, record: Record, graph: int) -> dict[tuple[str, 
         for user in node.users
         if user.op == "call_function"
     ]
+    if graph < 0:  # a nested graph that is not known to be one of the Record's
+        return {}
     known = [each.graph for each in record.graphs[graph].nested]
     return dict(zip(pairs, known, strict=True)) if len(pairs) == len(known) else {}
 

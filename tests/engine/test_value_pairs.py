@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from export_engine.attempt import DecompositionTable, Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import check_record, floats
+from export_engine.torch_internals import copied_program
 from export_engine.transform import decompose
 from export_engine.values import Compared, RunOf, compare_values, eager_run, run_in_dtype
 
@@ -124,6 +126,47 @@ def test_float16_says_which_ops_leave_its_range(made: Made) -> None:
     assert found.first == "mul_1"
     assert result.record.pairs is not None
     check_record(result.record)
+
+
+class Written(nn.Module):
+    """Views that are written to, and ops in a nested graph that keeps its own dtype."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.zeros(4, 4)
+        y[1] += x[0]
+        y[:, 1].add_(x[1])
+        y += x.expand(4, 4) if x.dim() == 1 else x
+        with torch.set_grad_enabled(False):
+            angles = x @ x.t()
+        return (y @ angles).sin()
+
+
+def test_a_program_that_writes_to_views_has_clean_pairs_in_any_dtype() -> None:
+    result = explorer.explore(Written(), (torch.randn(4, 4),))
+    assert any(each.mutates for each in result.record.targets)
+
+    for other in (result.program, "bfloat16", "eager"):
+        found = result.compare_values(other)
+        assert found.ok, f"{other}: {found.sentence}"
+
+
+def test_the_op_inside_of_what_an_op_became_is_named() -> None:
+    """SiLU becomes two ops, of which only the last one has a partner."""
+    request = Request(target=nn.Sequential(nn.Linear(4, 4), nn.SiLU()), args=(torch.randn(3, 4),))
+    attempt = capture(request)
+    assert isinstance(attempt, Exported)
+    core = decompose(attempt, DecompositionTable.of("core"))
+    program = copied_program(core.program)
+    node = next(
+        each for each in program.graph.nodes if each.target is torch.ops.aten.sigmoid.default
+    )
+    node.target = torch.ops.aten.tanh.default
+    program.graph_module.recompile()
+    broken, right = replace(core, program=program), RunOf("", attempt, describe(attempt), request)
+
+    found = compare_values(RunOf("", broken, describe(broken), request), right)
+
+    assert [found.name(each) for each in found.pairs.faults] == [node.name]
 
 
 def test_from_python(made: Made) -> None:
