@@ -15,6 +15,8 @@ LONG_TEXT = 30_000
 """Characters. Pygments takes about a second for 150,000, and library files are longer."""
 LONG_LINE = 500
 """Characters. On a longer line, one of Pygments' patterns may take minutes."""
+TOKENS_A_LOOK = 16
+"""Tokens from one look at the clock to the next."""
 LONG_GAP = 50
 """Blank lines in a row. At each, Pygments looks for what comes after the last."""
 LONGEST = 1.0
@@ -70,10 +72,11 @@ def _pieces(text: str, until: float) -> Iterator[tuple[str, str]]:
     done = 0
     # Line ends are unchanged, so that pieces can be counted.
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    for _, kind, value in lexer.get_tokens_unprocessed(text):
+    for number, (_, kind, value) in enumerate(lexer.get_tokens_unprocessed(text)):
         yield _short_class(kind), value
         done += len(value)
-        if time.thread_time() > until:
+        # The clock costs more than a token does
+        if number % TOKENS_A_LOOK == 0 and time.thread_time() > until:
             break
     if done < len(text):
         yield "", text[done:]

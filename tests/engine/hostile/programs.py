@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -84,11 +83,11 @@ def mutated(document: Any, seed: int, each: int) -> Iterator[tuple[str, Any]]:
     numbers = random.Random(seed)
     for kind, path in fields(document).items():
         for value in numbers.sample(VALUES, each):
-            changed = copy.deepcopy(document)
+            changed = copied(document)
             put(changed, path, value)
             yield f"{'.'.join(kind)[-70:]} = {str(value)[:20]!r}", changed
         if numbers.random() < 0.3:
-            changed = copy.deepcopy(document)
+            changed = copied(document)
             inside = changed
             for key in path[:-1]:
                 inside = inside[key]
@@ -167,11 +166,16 @@ def hostile_programs(program: Any) -> Iterator[tuple[str, Any]]:
     yield from _odd(program)
 
 
+def copied(document: Any) -> Any:
+    """A copy of what JSON holds, in a fraction of the time of `copy.deepcopy`."""
+    return json.loads(json.dumps(document))
+
+
 def changed(program: Any, change: Change) -> Any:
     """A changed copy."""
-    copied = copy.deepcopy(program)
-    change(copied)
-    return copied
+    made = copied(program)
+    change(made)
+    return made
 
 
 def _all_sizes(text: str) -> Change:
@@ -297,8 +301,8 @@ def _nest_graphs(depth: int) -> Change:
         call = next(n for n in nodes(program) if n["target"].endswith(".cond"))
         inner = call["inputs"][1]["arg"]["as_graph"]["graph"]
         for number in range(depth):
-            one = copy.deepcopy(inner)
-            one["nodes"] = [copy.deepcopy({**call, "inputs": list(call["inputs"][2:])})]
+            one = copied(inner)
+            one["nodes"] = [copied({**call, "inputs": list(call["inputs"][2:])})]
             one["nodes"][0]["inputs"].append(
                 {"name": "", "arg": {"as_graph": {"name": f"g{number}", "graph": inner}}, "kind": 1}
             )

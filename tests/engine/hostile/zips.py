@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 STORED, DEFLATED = 0, 8
 
@@ -45,7 +46,7 @@ def written(entries: Iterable[Entry], comment: bytes = b"", count: int | None = 
         number += 1
         name = entry.name if isinstance(entry.name, bytes) else entry.name.encode()
         packed = entry.packed if entry.packed is not None else _packed(entry)
-        crc = zlib.crc32(entry.data) if entry.says_crc is None else entry.says_crc
+        crc = _checksum(entry.data) if entry.says_crc is None else entry.says_crc
         size = len(entry.data) if entry.says_size is None else entry.says_size
         length = len(packed) if entry.says_packed is None else entry.says_packed
         offset = len(body) if entry.says_offset is None else entry.says_offset
@@ -62,6 +63,10 @@ def written(entries: Iterable[Entry], comment: bytes = b"", count: int | None = 
     number = number if count is None else count
     end = struct.pack("<HHHHLLH", 0, 0, number, number, len(directory), len(body), len(comment))
     return bytes(body + directory + b"PK\5\6" + end + comment)
+
+
+_checksum = lru_cache(maxsize=256)(zlib.crc32)
+"""Most members of most archives are those of the one that they were made from."""
 
 
 def _packed(entry: Entry) -> bytes:
