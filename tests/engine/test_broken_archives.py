@@ -279,11 +279,11 @@ def test_with_names_that_leave_the_folder(
 def test_that_unpack_to_far_more(
     good: bytes, tmp_path: Path, table: dict[str, Counter[str]]
 ) -> None:
-    """A member of 400 MB of zeros in 400 kB of file, as weights, as the Record and as JSON."""
+    """A member of 400 MB of zeros in 400 kB of file, as weights and as JSON."""
     counts = table["a zip bomb"] = Counter()
     parts = members(good)
     zeros = b"\0" * (1 << 20)
-    for name in [name for name in parts if "weight" in name or name.endswith(".json")][:4]:
+    for name in [name for name in parts if "weight" in name or name.endswith(".json")][:2]:
         path = tmp_path / "bomb.pt2"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for each, content in parts.items():

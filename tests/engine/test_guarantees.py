@@ -332,7 +332,7 @@ def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
     assert "eager mutates `cache.k`" in state.evidence[0]
 
 
-@pytest.mark.parametrize("name", models.SMALL_CASES)
+@pytest.mark.parametrize("name", sorted({*models.SMALL_CASES} - {"bert2"}))  # its decomposition is
 @pytest.mark.slow
 def test_real_programs_keep_what_is_promised(name: str) -> None:
     case = models.SMALL_CASES[name]()

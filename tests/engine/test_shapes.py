@@ -134,7 +134,7 @@ def test_copies_are_equal(shapes: Shapes) -> None:
 )
 @example("x: " + "9" * 5000)
 @example('"\\"')
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @pytest.mark.slow
 def test_any_text_parses_or_points_at_a_column(text: str) -> None:
     try:

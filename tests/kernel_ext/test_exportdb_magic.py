@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+
+from export_engine.exportdb import case_check
 
 from .cells import shown
 
@@ -42,13 +43,20 @@ def test_an_option_that_is_none_is_answered(shell: InteractiveShell) -> None:
     assert "It takes no options" in shown(shell, "%graph_breaks --check")
 
 
-@pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="counts are of torch 2.13")
+CHECKED = ("cond_operands", "dynamic_shape_round", "list_contains")
+"""The engine's tests check all 36."""
+
+
 @pytest.mark.slow
-def test_check_prints_every_case_beside_what_is_declared(shell: InteractiveShell) -> None:
+def test_check_prints_every_case_beside_what_is_declared(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = tuple(each for each in case_check.cases() if each.name in CHECKED)
+    monkeypatch.setattr(case_check, "cases", lambda: some)
     with capture_output():
         shell.run_cell("report = %exportdb --check")
     assert shell.user_ns["report"].ok
     text = shown(shell, "report")
-    assert "36 cases, 36 behave as declared, in both modes" in text
-    assert text.count("✓") == 36
-    assert "dynamic_shape_round             not supported yet  failed      failed" in text
+    assert "3 cases, 3 behave as declared, in both modes" in text
+    assert text.count("✓") == 3
+    assert "dynamic_shape_round  not supported yet  failed      failed" in text

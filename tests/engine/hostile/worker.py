@@ -16,6 +16,7 @@ import time
 import traceback
 import zipfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,10 @@ def main() -> None:
     names = [line.rstrip("\n") for line in sys.stdin]
     import explorer
     import widgets
+    from export_engine import source
 
+    coloured = cache(source.python_lines)  # most archives print the same code
+    source.python_lines = lambda text, _seconds=0.0: coloured(text)  # type: ignore[assignment]
     widgets.front_end = lambda: b""  # type: ignore[assignment]  # packing it takes a second
     clean = explorer.load(harmless[0])
     made = folder / f"made-{os.getpid()}"
