@@ -73,6 +73,7 @@ def test_the_programs_generate_the_same_tokens(
     assert of_call(model, inputs) == before
 
 
+@pytest.mark.slow
 def test_another_token_is_said_with_its_step_and_its_program(
     kit: explorer.GenerationPrograms, model: Any, inputs: dict[str, torch.Tensor]
 ) -> None:
@@ -110,6 +111,7 @@ def test_what_cannot_be_cut_is_a_sentence(model: Any, given: Any, said: str) -> 
         cut(given or model, {"input_ids": torch.ones(1, 3)})
 
 
+@pytest.mark.slow
 def test_another_backend_generates_the_same(kit: explorer.GenerationPrograms) -> None:
     pytest.importorskip("onnxscript")
     pytest.importorskip("onnxruntime")
@@ -151,6 +153,7 @@ def test_a_program_that_cannot_be_compiled_is_a_trial_with_the_reason(
     assert (found.outcome, found.sentence) == ("failed", "RuntimeError: no kernel for this op")
 
 
+@pytest.mark.slow
 def test_the_page_generates(kit: explorer.GenerationPrograms) -> None:
     state = kit.session.programs()
     assert "program" in [each["name"] for each in state["backends"]]

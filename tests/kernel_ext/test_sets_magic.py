@@ -74,6 +74,7 @@ def test_a_name_that_holds_something_else_is_not_overwritten(shell: InteractiveS
     assert shell.user_ns["x"].shape == (3, 4)
 
 
+@pytest.mark.slow
 def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
     text = shown(shell, "%export --generate --as kit model(**inputs)")
 
