@@ -184,7 +184,8 @@ def _tested(
     version = said.strip().partition("+")[0]
     left_out = "; ".join(filter(None, [*(each.rstrip(".") for each in missing), skipped]))
     today = dt.datetime.now(dt.UTC).date().isoformat()
-    return Result(version, python, ran, passed, failed, left_out, today, len(missing))
+    news = sum(not expected for expected in missing.values())
+    return Result(version, python, ran, passed, failed, left_out, today, news)
 
 
 def _suite(pytest: list[str]) -> str:
@@ -194,11 +195,19 @@ def _suite(pytest: list[str]) -> str:
     return pytest[0] if len(pytest) == 1 and pytest[0] in SUITES else ""
 
 
-def lacking(home: Path) -> list[str]:
-    """What goes without a private name that the torch of an environment lacks, in sentences."""
-    asked = "from export_engine.torch_internals import left_out; print(*left_out(), sep='\\n')"
+def lacking(home: Path) -> dict[str, bool]:
+    """What goes without a private name that the torch of an environment lacks, in sentences.
+
+    Each with whether that torch is known to lack it.
+    """
+    asked = (
+        "from export_engine.torch_internals import all_capabilities\n"
+        "for each in all_capabilities():\n"
+        "    if each.sentence: print(int(each.expected), each.sentence)"
+    )
     said = _run(home / "bin" / "python", "-c", asked, cwd=home)
-    return [each for each in said.splitlines() if each]
+    pairs = (line.partition(" ") for line in said.splitlines() if line)
+    return {sentence: known == "1" for known, _, sentence in pairs}
 
 
 def install(home: Path, command: str, torch: str, index: str | None) -> None:

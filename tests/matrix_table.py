@@ -32,7 +32,8 @@ class Result(NamedTuple):
     date: str = ""
     """When it ran: `2026-11-22`."""
     lacks: int = 0
-    """How many private names of torch's are missing that something needs."""
+    """How many private names of torch's are missing that something needs, those apart that this
+    torch is known to lack."""
 
     def row(self) -> str:
         """A row of the README's table."""

@@ -33,10 +33,13 @@ def cause(error: BaseException) -> BaseException:
 
 
 def break_type(error: BaseException) -> str:
-    """Dynamo's name of the graph break; empty if there is none."""
+    """Dynamo's name of the graph break; empty if there is none.
+
+    Up to torch 2.11, a UserError counts as one there, too.
+    """
     for each in chain(error):
         kind = getattr(each, "gb_type", None)
-        if isinstance(kind, str) and kind:
+        if isinstance(kind, str) and kind and not is_a(each, "UserError"):
             return kind
     return ""
 

@@ -25,9 +25,9 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
     told = plain(explanation(said), names)
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"Strict mode cannot trace {called}: {plain(plain_break(kind), names)}.",
+        sentence=f"Strict mode cannot trace {called}: {plain(plain_break(kind, said), names)}.",
         why=(told if is_plain(told) else "")
-        or "Strict mode (TorchDynamo) interprets the bytecode of your Python, and does not "
+        or "Strict mode (TorchDynamo) interprets your Python instead of running it, and does not "
         "support all of it.",
         stack=place.stack,
         span=place.span,

@@ -14,7 +14,12 @@ from export_engine.diagnose.failing_line import (
     interpreted_place,
     is_torch,
 )
-from export_engine.diagnose.torch_messages import explanation, observed, plain
+from export_engine.diagnose.torch_messages import (
+    explanation,
+    not_subscriptable,
+    observed,
+    plain,
+)
 from export_engine.shapes import symbol_names
 from export_engine.source import is_shown
 from export_engine.torch_internals import raised_in
@@ -75,10 +80,14 @@ def _interpreted(error: BaseException) -> tuple[str, str] | None:
         if is_a(each, "FakeTensorObservedException"):
             return None  # an operator rejected its inputs
         if is_a(each, "ObservedException") and type(each).__name__ != "ObservedException":
-            return observed(type(each).__name__, message(each))
+            again = message(find(error, "Unsupported") or error)
+            return observed(type(each).__name__, message(each), again)
     name = _BREAKS.get(break_type(error))
     inner = cause(error)
     python = type(inner).__name__ == "TypeError"
+    no_items = not_subscriptable(message(find(error, "Unsupported") or error))
+    if no_items:
+        return "TypeError", no_items
     if name is None:
         refused = python and break_type(error) and raised_in(inner, ("run_node",))
         return ("TypeError", message(inner)) if refused else None

@@ -58,15 +58,20 @@ _INTERNAL = re.compile(
     r"(?i:subgraph|_ImperativeEngine|extra stack|No matches|freevars|_dynamo|mutation tracking)|"
     r"side[- ]effect replay|\bfx\.?[Gg]raph\b|\{\w|inlin|cell\b|__\w+__|<class"
 )
+_CLASS_BODY = "builtins.__build_class__"
+"""Up to torch 2.12, a class in a model breaks the graph as any function that is skipped."""
 _UNSUPPORTED = "strict mode does not support it"
 
 
-def plain_break(kind: str) -> str:
+def plain_break(kind: str, message: str = "") -> str:
     """What a graph break is about, as a clause; torch's own words only where they are plain.
 
     Args:
         kind: torch's name of it.
+        message: the whole of what torch says, where it is known.
     """
+    if _CLASS_BODY in message:
+        kind = _CLASS_BODY
     for pattern, said in _SAID:
         if re.search(pattern, kind):
             return said

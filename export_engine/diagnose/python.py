@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import torch
+
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
@@ -16,6 +18,7 @@ from export_engine.diagnose.torch_messages import (
     NO_MEMORY,
     NOT_SWAPPED,
     NUMPY_REFUSED,
+    WRAPPED,
     leaked_names,
 )
 from export_engine.source import Stack, parse_stack_trace
@@ -50,9 +53,12 @@ def data_write(attempt: Failed) -> Diagnosis | None:
     if break_type(attempt.error).startswith(_DATA_BREAKS):
         return _through_data(attempt, failing_place(attempt.error))
     said = message(cause(attempt.error))
-    if LEAKED not in said:
+    if LEAKED in said:
+        place = Place(_where_leaked(attempt, leaked_names(said)))
+    elif WRAPPED in said:
+        place = Place(_where_wrapped(attempt))
+    else:
         return None
-    place = Place(_where_leaked(attempt, leaked_names(said)))
     if _data_in(place) is not None:
         return _through_data(attempt, place)
     gradient = _called_in(place, _GRADIENTS)
@@ -170,6 +176,16 @@ def _where_leaked(attempt: Failed, names: set[str]) -> Stack:
             stack = parse_stack_trace(user.meta.get("stack_trace") or "")
             if stack:
                 return stack
+    return ()
+
+
+def _where_wrapped(attempt: Failed) -> Stack:
+    """The first line that computes with a tensor that is wrapped, and so not fake itself."""
+    graph = attempt.recording.graph
+    for node in graph.graph.nodes if graph is not None else ():
+        stack = parse_stack_trace(node.meta.get("stack_trace") or "")
+        if stack and node.op.startswith("call") and type(node.meta.get("val")) is torch.Tensor:
+            return stack
     return ()
 
 

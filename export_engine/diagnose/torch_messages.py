@@ -13,6 +13,8 @@ _LONGEST = 300
 NUMPY_REFUSED = (".numpy() is not supported", "Can't call numpy()")
 ITEM_IN_VMAP = "vmap over calling .item()"
 LEAKED = "fake tensor in the exported program constant"
+WRAPPED = "Expected FakeTensor, got <class 'torch.Tensor'>"
+"""Up to torch 2.12, of a tensor that `torch.func` wrapped."""
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 NOT_SWAPPED = "_apply(): Couldn't swap"
 COPIED = "elem.device.type must be 'meta'"
@@ -26,6 +28,14 @@ _SIZES = re.compile(r"torch\.Size\((\[[^\]]*\])\)")
 _SYMBOL = re.compile(r"\b(?:s|u|zf|zuf)\d+\b")
 _RAISED = re.compile(r"raised exception (?P<cls>\w+)\((?P<said>.*)\)", re.DOTALL)
 _CONSTANT = re.compile(r"ConstantVariable\(\w+: (?P<said>.*)\)", re.DOTALL)
+_LISTED = re.compile(r"\[(?:ConstantVariable\(\w+: (?P<said>.*)\))?\]", re.DOTALL)
+_LOOKED_UP = re.compile(
+    r"Dict key lookup failed for ConstantVariable\(\w+: (?P<said>.*?)\)\. Debug", re.DOTALL
+)
+_NO_ITEMS = re.compile(
+    r"call_method ConstantVariable\((?P<cls>NoneType|int|float|bool|complex): .*?\) __getitem__"
+    r"|mp_subscript_impl not defined for ConstantVariable"
+)
 _OBSERVED = re.compile(r"Observed(?P<cls>\w+?)(?:Error)?Error")
 _LEAKED_NAME = re.compile(r"\blifted_tensor_\d+\b")
 _DIFFER = re.compile(r"differ in '(?P<what>\w+): (?P<left>.*?) vs (?P<right>.*?)'", re.DOTALL)
@@ -81,24 +91,38 @@ def hints(message: str) -> list[str]:
     return [" ".join(each.split()) for each in body.split("\n  Hint: ")[1:]]
 
 
-def observed(cls: str, message: str) -> tuple[str, str]:
+def observed(cls: str, message: str, again: str = "") -> tuple[str, str]:
     """An exception of the model that Dynamo saw: the name of its class, and what it said.
 
     Args:
         cls: the name of Dynamo's own class for it: `ObservedKeyError`.
         message: `raised exception ValueError('no')`, or `ConstantVariable(str: 'no')`.
+        again: the message of the graph break that it ended in. Up to torch 2.11 only that has
+            what the exception said: `raised exception ValueError([ConstantVariable(str: 'no')])`.
     """
     raised = _RAISED.match(message)
+    if raised is not None and raised["cls"] == "ExceptionVariable":
+        raised = _RAISED.search(again.partition("Developer debug context: ")[2].partition("\n")[0])
     if raised is not None:
-        return raised["cls"], _said(raised["cls"], raised["said"])
+        listed = _LISTED.fullmatch(raised["said"])
+        said = listed["said"] if listed else raised["said"]
+        return raised["cls"], _said(raised["cls"], said)
     name = _OBSERVED.fullmatch(cls)
     kind = name["cls"] if name else "an exception"
     if name and not kind.endswith(("Error", "Exception", "Iteration", "Exit")):
         kind += "Error"
-    said = _CONSTANT.fullmatch(message)
+    said = _CONSTANT.fullmatch(message) or _LOOKED_UP.match(message)
     if said is None:
         return kind, ""
     return kind, _said(kind, said["said"])
+
+
+def not_subscriptable(message: str) -> str:
+    """What Python says of `None[0]`, where torch up to 2.12 has a graph break; empty for others."""
+    found = _NO_ITEMS.search(message)
+    if found is None:
+        return ""
+    return f"{repr(found['cls']) if found['cls'] else 'the'} object is not subscriptable"
 
 
 def _said(kind: str, text: str) -> str:

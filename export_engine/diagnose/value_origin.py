@@ -51,6 +51,8 @@ def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> t
         return ()
     told = deciding_node(message(find(attempt.error, "Unsupported") or attempt.error))
     stack = _asked_for(attempt, place) or _named(attempt, told or place.text_of(asked))
+    if not stack and isinstance(asked, ast.Attribute):
+        stack = _assigned(attempt, asked.attr)
     around = {(each.file, each.line) for each in place.stack}
     if not stack or (stack[-1].file, stack[-1].line) in around:
         return ()
@@ -90,6 +92,18 @@ def _named(attempt: Failed, name: str) -> Stack:
     found = [node for node in calls if node.name == name]
     found = found or [node for node in calls if numbered.fullmatch(node.name)]
     return parse_stack_trace(found[-1].meta.get("stack_trace") or "") if found else ()
+
+
+def _assigned(attempt: Failed, name: str) -> Stack:
+    """The last traced line that sets an attribute of a name: up to 2.11, torch names no node."""
+    for node in reversed(_calls(attempt)):
+        stack = parse_stack_trace(node.meta.get("stack_trace") or "")
+        code = code_of(stack[-1].file) if stack else None
+        statement = code.statement(stack[-1].line) if code else None
+        targets = statement.targets if isinstance(statement, ast.Assign) else ()
+        if any(isinstance(each, ast.Attribute) and each.attr == name for each in targets):
+            return stack
+    return ()
 
 
 def _calls(attempt: Failed) -> list[Any]:

@@ -28,7 +28,13 @@ from export_engine.fixes.pytree_containers import (
 from export_engine.progress import Progress
 from export_engine.record import join_path
 from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of, shapes_of
-from export_engine.torch_internals import is_container, is_input_type, key_text, pytree
+from export_engine.torch_internals import (
+    is_container,
+    is_input_type,
+    key_text,
+    missing_object_dicts,
+    pytree,
+)
 from export_engine.verify import run
 
 _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
@@ -41,6 +47,10 @@ def offered(
     """One fix that registers all classes that the call needs, for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    missing = missing_object_dicts()
+    if missing and request.strict and diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE:
+        yield NoFix(missing)
         return
     if progress:
         progress(Progress(0, 0, "inspecting the model's inputs and outputs", "fix"))

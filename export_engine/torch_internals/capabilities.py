@@ -98,6 +98,15 @@ EXTRACT_STACK = Capability(
     "strict",
     takes="",
 )
+INSTRUCTION = Capability(
+    "torch._dynamo.symbolic_convert.InstructionTranslatorBase.current_instruction", "", "strict"
+)
+OBJECT_DICTS = Capability(
+    "torch._dynamo.variables.dicts.DunderDictVariable",
+    "In strict mode, a program cannot return objects of a class that a fix registers.",
+    "strict",
+    until=(2, 11),
+)
 PRINTER = Capability(
     "torch.utils._sympy.printers.PythonPrinter",
     "Formulas of sizes are written as sympy writes them.",

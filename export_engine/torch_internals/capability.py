@@ -70,6 +70,8 @@ class Capability:
     """Its older name."""
     since: tuple[int, int] = (0, 0)
     """The first torch that has it, if earlier ones do not need it."""
+    until: tuple[int, int] = (0, 0)
+    """The last torch that is known to lack it: there it is left out, and no test fails for it."""
     spared_by: Capability | None = None
     """Where that is there, nothing goes without this one."""
     probe: Callable[[Any], object] | None = None
@@ -108,6 +110,11 @@ class Capability:
         if not reason or not self.without or self.spared_by:
             return ""
         return f"{self.without} That needs {self.path}, {reason}."
+
+    @property
+    def expected(self) -> bool:
+        """Whether this torch is known to lack it."""
+        return _version() <= self.until
 
     @property
     def value(self) -> Any:

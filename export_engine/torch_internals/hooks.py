@@ -17,6 +17,7 @@ from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import shape_hooks
 from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.columns import columns_kept
 from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.inputs import keywords_apart
 from export_engine.torch_internals.traced_lines import lines_behind
@@ -28,6 +29,7 @@ def recording(into: Recording) -> Iterator[None]:
     """Records into `into` while an export runs inside; all hooks are removed afterwards."""
     with ExitStack() as hooks:
         hooks.enter_context(_full_stacks(into))
+        hooks.enter_context(columns_kept(into))
         hooks.enter_context(shape_hooks.guards(into))
         hooks.enter_context(shape_hooks.births(into))
         hooks.enter_context(shape_hooks.consequences(into))

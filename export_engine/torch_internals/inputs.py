@@ -223,6 +223,11 @@ def register_container(
     _registered.add(cls)
 
 
+def missing_object_dicts() -> str:
+    """Why strict mode cannot take apart an object that the model makes; empty if it can."""
+    return "" if torch_has.OBJECT_DICTS else torch_has.OBJECT_DICTS.sentence
+
+
 def deregister_container(cls: type) -> None:
     """Unregisters a container's class from each of torch's registries."""
     if is_container(cls):

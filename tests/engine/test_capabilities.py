@@ -13,6 +13,7 @@ import explorer
 from explorer.exploration import Exploration
 from export_engine.torch_internals import (
     MissingCapabilityError,
+    all_capabilities,
     capability,
     left_out,
     shape_hooks,
@@ -37,8 +38,8 @@ def exported() -> Exploration:
     return found
 
 
-def test_this_torch_lacks_nothing_that_costs_anything() -> None:
-    assert left_out() == []
+def test_this_torch_lacks_nothing_that_costs_anything_but_what_is_known() -> None:
+    assert left_out() == [each.sentence for each in all_capabilities() if each.expected]
 
 
 # What a probe finds
@@ -101,6 +102,14 @@ def test_an_older_name_is_taken(made: Callable[..., Capability]) -> None:
 def test_a_torch_from_before_a_name_does_without_it(made: Callable[..., Capability]) -> None:
     assert made("torch.of_tomorrow", since=(99, 0))
     assert not made("torch.of_yesterday", since=(1, 0))
+
+
+def test_a_name_that_an_old_torch_is_known_to_lack_is_left_out_all_the_same(
+    made: Callable[..., Capability],
+) -> None:
+    known, news = made("torch.not_yet", until=(99, 0)), made("torch.not_any_more", until=(1, 0))
+    assert (known.expected, news.expected) == (True, False)
+    assert "does not have" in known.sentence
 
 
 def test_what_changed_in_a_trace_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

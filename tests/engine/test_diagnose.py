@@ -381,7 +381,9 @@ def forward(x):
 def test_an_error_keeps_its_line_when_it_is_raised_again(strict: bool) -> None:
     found = diagnosed(cell(FINALLY), torch.ones(2), strict=strict)
     assert found.kind is Kind.OWN_ERROR
-    assert "'NoneType' object is not subscriptable" in found.sentence
+    # In strict mode, torch 2.12 does not say of which class it is.
+    cls = "the" if strict and torch.__version__.startswith("2.12.") else "'NoneType'"
+    assert f"{cls} object is not subscriptable" in found.sentence
     assert found.stack[-1].function == "look_up"
 
 

@@ -95,7 +95,9 @@ def test_the_branch_that_ran_and_every_turn_of_a_loop_are_noted(
 
     assert "false_fn" not in by_title
     turns = by_title["combine_fn"]
-    assert turns.runs[node_of(record, "mul", turns.graph)] == 3
+    # Up to 2.11, torch runs a scan's function once before, to learn its sizes.
+    first = torch.__version__.startswith("2.11.")
+    assert turns.runs[node_of(record, "mul", turns.graph)] == 3 + first
 
 
 def test_a_record_with_values_is_sent_and_checked(
