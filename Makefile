@@ -10,7 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 FRONTEND := widgets/frontend
 BUNDLE := widgets/static/sources.sha256
-PIP := $(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt
+# Bytecode is made of what is imported, when it is: most of what is installed never is
+PIP := $(BIN)/pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
 # npm; $(VENV)/.node holds the PATH it needs
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
 NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
