@@ -144,12 +144,15 @@ class Resolved:
 
 
 def _target(target: Target | None) -> Any:
-    """What is called; a program does not hold the schema of a custom op."""
+    """What is called; a program does not hold the schema of a custom op.
+
+    Tags are left out: they are those of the torch that described it, and each torch has others.
+    """
     if target is None:
         return None
     if target.kind == "custom":
         return target.name, target.kind, target.label
-    return msgspec.json.encode(target)
+    return msgspec.json.encode(msgspec.structs.replace(target, tags=[], core=False))
 
 
 def _differing(one: dict[str, Any], other: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
 from export_engine.archive.parts import RECORD, RECORD_OF
 from export_engine.archive.zip_members import Members
-from export_engine.record import FindingRow, Probe, Record, Rule, check_record, from_json
+from export_engine.record import FindingRow, Probe, Record, Rule, Target, check_record, from_json
 
 PLAIN = (
     "The file holds only the program: guards have no lines, and there is no source text. "
@@ -82,12 +82,24 @@ def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[
         title=read.title,
         mode=read.mode,
         torch_version=read.torch_version,
+        targets=_targets(read, kept),
         probe=_probe(read, kept),
         findings=[*kept.findings, *_unsaid(findings, read, kept)],
     )
     record = msgspec.structs.replace(record, verdict=_verdict(read, record))
     claims = (kept.check, kept.verification, kept.profile, *kept.runs)
     return record, _CLAIMED if any(each is not None for each in claims) else ""
+
+
+def _targets(read: Record, kept: Record) -> list[Target]:
+    """The saved Record's, with the tags that are known here."""
+    known = {each.name: each for each in read.targets if each.kind != "custom"}
+    return [
+        msgspec.structs.replace(each, tags=known[each.name].tags, core=known[each.name].core)
+        if each.name in known
+        else each
+        for each in kept.targets
+    ]
 
 
 def _verdict(read: Record, kept: Record) -> str:

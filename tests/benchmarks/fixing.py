@@ -51,8 +51,8 @@ class Outcome(NamedTuple):
     """`Dims`, or `ShapesSpec`."""
 
 
-class _TooLong(Exception):
-    pass
+class _TooLong(BaseException):
+    """Out of time; not an Exception, so that nobody takes it for the model's own error."""
 
 
 def run_model(model: Model, form: str = "Dims") -> Outcome | None:

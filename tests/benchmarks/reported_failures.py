@@ -57,8 +57,8 @@ class Outcome(NamedTuple):
     """Seconds of the fix over those of the bare export."""
 
 
-class _TooLong(Exception):
-    pass
+class _TooLong(BaseException):
+    """Out of time; not an Exception, so that nobody takes it for the model's own error."""
 
 
 def outcome_of(case: Reported, strict: bool, form: str) -> Outcome:

@@ -445,3 +445,20 @@ def test_a_kept_record_does_not_hide_what_the_graph_shows(tmp_path: Path) -> Non
         (each.kind, each.node, each.stack if each.node >= 0 else -1) for each in record.findings
     ]
     assert found.verdict.endswith(", 1 finding") or "findings" in found.verdict
+
+
+def test_a_record_of_a_torch_with_other_tags_is_of_the_same_program(tmp_path: Path) -> None:
+    """torch 2.13 tags in-place ops, 2.12 does not; what a file says of tags is not believed."""
+    attempt = models.exported(CASES["stateful"]())
+    record = describe(attempt)
+    targets = [
+        msgspec.structs.replace(each, tags=["a tag of another torch"], core=not each.core)
+        for each in record.targets
+    ]
+    told = msgspec.structs.replace(record, targets=targets)
+    found = read(save(attempt, told, tmp_path / "told.pt2"))
+    assert found.kept
+    assert {each.name: each.tags for each in found.record.targets} == {
+        each.name: each.tags
+        for each in read(save(attempt, record, tmp_path / "own.pt2")).record.targets
+    }
