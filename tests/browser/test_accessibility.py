@@ -69,7 +69,7 @@ def test_every_tab_of_a_program(
     axe.check_both(page, "as it opens", "html")
     if width < 820:
         page.get_by_role("tab", name="Outline").click()
-    page.get_by_role("searchbox").first.fill("linear")
+    page.get_by_role("combobox", name="Search ops").first.fill("linear")
     axe.check_both(page, "found")
     page.get_by_role("treeitem").nth(2).click()
     for tab in TABS:
@@ -103,7 +103,7 @@ def test_what_there_is_nothing_to_show_of(
 ) -> None:
     ex = explorer.explore(torch.nn.Identity(), (torch.ones(3),))
     page = _opened(context, ex.to_html(tmp_path / "empty.html"))
-    page.get_by_role("searchbox").first.fill("nothing of that name")
+    page.get_by_role("combobox", name="Search ops").first.fill("nothing of that name")
     said = {
         "Source": "no op",
         "Shapes": "Every size is fixed",
@@ -132,7 +132,7 @@ def test_long_names_keep_to_their_places(
     page = _opened(context, ex.to_html(tmp_path / "long.html"), width)
     if width < 820:
         page.get_by_role("tab", name="Outline").click()
-    page.get_by_role("searchbox").first.fill("linear")
+    page.get_by_role("combobox", name="Search ops").first.fill("linear")
     page.get_by_role("treeitem").last.click()
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()

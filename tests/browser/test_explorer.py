@@ -64,7 +64,7 @@ def test_a_user_explores_bert(lab: Lab) -> None:
         row.click()
         tree.press("ArrowRight")
         expect(row).to_have_attribute("aria-expanded", "true")
-    root.get_by_role("searchbox").fill("scaled_dot_product layer.0")
+    root.get_by_role("combobox", name="Search ops").fill("scaled_dot_product layer.0")
     root.get_by_role("treeitem").first.click()
     inspector = root.get_by_test_id("inspector")
     expect(inspector).to_contain_text("scaled_dot_product_attention")
@@ -78,9 +78,9 @@ def test_a_user_explores_bert(lab: Lab) -> None:
     expect(root.get_by_role("status").last).to_contain_text("2 ops selected")
 
     # Search by type, and clear.
-    root.get_by_role("searchbox").fill("f32[*,*,64] linear")
+    root.get_by_role("combobox", name="Search ops").fill("f32[*,*,64] linear")
     expect(root.get_by_role("treeitem").nth(7)).to_be_attached()
-    root.get_by_role("searchbox").press("Escape")
+    root.get_by_role("combobox", name="Search ops").press("Escape")
     expect(root.get_by_role("treeitem").first).to_contain_text("input_ids")
     lab.screenshot("bert-light", root)
 
