@@ -20,7 +20,7 @@ export function Generated({ store, set, backends }: GeneratedProps) {
       <h3>Generated greedily, beside generate()</h3>
       {backends.length > 0 && <Form store={store} backends={backends} />}
       {set.trials.length > 0 && (
-        <table class="tx-table">
+        <table class="tx-table tx-strip-trials">
           <thead>
             <tr>
               {["Sizes", "Backend", "Tokens", "First token", "Then"].map((each) => (
@@ -86,7 +86,7 @@ interface TrialProps {
 function Trial({ store, set, trial }: TrialProps) {
   return (
     <tr>
-      <td>{capped(trial.sizes, 60)}</td>
+      <td>{capped(trial.sizes, 60).replaceAll(" = ", "\u00a0=\u00a0")}</td>
       <td class="tx-strip-word">{capped(trial.backend, 40)}</td>
       <td>
         {MARKS[trial.outcome]} <Prose text={trial.sentence} most={600} />
@@ -109,12 +109,13 @@ function Times({ trial }: { trial: GenerationTrial }) {
   if (trial.rate === 0) return <td colSpan={2} />;
   return (
     <>
-      <td class="tx-strip-word">
-        {trial.first_ms.toFixed(0)} ms{" "}
-        <span class="tx-faint">eager {trial.eager_first_ms.toFixed(0)}</span>
+      <td>
+        {trial.first_ms.toFixed(0)}&nbsp;ms{" "}
+        <span class="tx-faint">eager&nbsp;{trial.eager_first_ms.toFixed(0)}</span>
       </td>
-      <td class="tx-strip-word">
-        {trial.rate.toFixed(0)}/s <span class="tx-faint">eager {trial.eager_rate.toFixed(0)}</span>
+      <td>
+        {trial.rate.toFixed(0)}/s{" "}
+        <span class="tx-faint">eager&nbsp;{trial.eager_rate.toFixed(0)}</span>
       </td>
     </>
   );
