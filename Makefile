@@ -31,7 +31,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
-  test-newest test-matrix release-check bench frontend \
+  test-newest test-thorough test-matrix release-check bench frontend \
   setup clean
 
 help: ## what there is
@@ -68,6 +68,10 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 
 test-python: setup
 	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser"
+
+test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
+	@$(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
+	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py
 
 test-browser: setup $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest tests/browser $(SHOWN_AT_ITS_END)

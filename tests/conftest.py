@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import settings
@@ -15,6 +15,22 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 # The first example of a property often pays for an import of torch.
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make test-thorough` is called with it."""
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="tries every case also where a test tries one of several that are alike",
+    )
+
+
+@pytest.fixture(scope="session")
+def one_of(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """The step through cases that are alike: the one that is given, or 1 with `--thorough`."""
+    thorough = request.config.getoption("--thorough")
+    return lambda step: 1 if thorough else step
 
 
 @pytest.fixture(scope="session", autouse=True)
