@@ -113,8 +113,8 @@ def test_what_cannot_be_cut_is_a_sentence(model: Any, given: Any, said: str) -> 
 
 @pytest.mark.slow
 def test_another_backend_generates_the_same(kit: explorer.GenerationPrograms) -> None:
-    pytest.importorskip("onnxscript")
-    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript", reason="it is not installed: pip install '.[onnx]'")
+    pytest.importorskip("onnxruntime", reason="it is not installed: pip install '.[onnx]'")
     (found,) = kit.generate(4, backend="onnx", sizes=[(3, 7)])
 
     assert (found.backend, found.outcome, found.sentence) == (

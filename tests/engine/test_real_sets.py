@@ -42,7 +42,9 @@ class Decoder(torch.nn.Module):
 
 
 def test_a_diffusion_pipeline_is_a_set() -> None:
-    diffusers = pytest.importorskip("diffusers")
+    diffusers = pytest.importorskip(
+        "diffusers", reason="it is not installed: pip install '.[bench]'"
+    )
     from transformers import CLIPTextConfig, CLIPTextModel
 
     torch.manual_seed(0)
