@@ -118,9 +118,8 @@ def cut(
         undo = setup.install() if setup.classes else lambda: None
         try:
             components = _components(runs, setup, batch_of(given))
-        except BaseException:
+        finally:
             undo()
-            raise
     sliding = has_sliding_layers(values)
     return Cut(model, components, (patched,) if sliding else (), tuple(notes))
 
