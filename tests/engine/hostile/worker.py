@@ -9,6 +9,7 @@ out. Whatever Python's audit hooks tell of is noted, but for what is named below
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import sys
@@ -132,7 +133,7 @@ def main() -> None:
     from export_engine import source
 
     coloured = cache(source.python_lines)  # most archives print the same code
-    source.python_lines = lambda text, _seconds=0.0: coloured(text)  # type: ignore[assignment]
+    source.python_lines = lambda text, seconds=math.inf: coloured(text, seconds)
     widgets.front_end = lambda: b""  # type: ignore[assignment]  # packing it takes a second
     clean = explorer.load(harmless[0])
     made = folder / f"made-{os.getpid()}"
