@@ -106,6 +106,18 @@ class PadsToFour(nn.Module):
         return x
 
 
+class PadsAndCounts(PadsToFour):
+    """A forward that moves a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return super().forward(x)
+
+
 class DoublesMostly(nn.Module):
     """The branch makes a difference."""
 
@@ -129,6 +141,14 @@ def test_a_branch_that_changes_nothing_otherwise_is_always_taken(rows: int) -> N
     for size in (4, 5, 8, 11):
         x = torch.rand(size, 3)
         assert torch.equal(program(x), PadsToFour()(x))
+
+
+@pytest.mark.slow
+def test_trying_both_ways_of_a_branch_leaves_the_model_as_it_was() -> None:
+    model = PadsAndCounts()
+    request = Request(target=model, args=(torch.rand(6, 3),), shapes=Shapes.parse("x: rows, _"))
+    assert autofix(request).kept
+    assert model.calls == 0
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ loop claims is tried before it, on values and sizes at which the loop skips iter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -34,27 +34,49 @@ def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
             Each must be reached by an input on which both agree; else the agreement shows nothing.
     """
     with in_eval_mode(request.target, request.eval_mode):
-        inputs = list(enumerate(_inputs(request)))
-        theirs: dict[int, Any] = {}
-
-        def known(number: int, result: Any) -> bool:
-            if not isinstance(result, Exception):
-                theirs[number] = result
-            return False
-
-        def differs(number: int, result: Any) -> bool:
-            return isinstance(result, Exception) or not compare(result, theirs[number]).same
+        accepted = _accepted(request, edit, list(enumerate(_inputs(request))))
 
         def reached(_: int, result: Any) -> bool:
             return isinstance(result, Exception) and REACHED in str(result)
 
-        _run_each(request.edits, inputs, known)
-        accepted = [each for each in inputs if each[0] in theirs]
-        if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
-            return False
-        return all(
+        return bool(accepted) and all(
             _run_each(with_edit(request, probe).edits, accepted, reached) for probe in probes
         )
+
+
+def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
+    """Whether an edited model answers as it did, on the example and on other inputs.
+
+    Args:
+        request: with the edits in effect so far.
+        edit: to be tried.
+        others: requests of the same model. The model has to take at least one without the edit;
+            else the agreement shows nothing.
+    """
+    with in_eval_mode(request.target, request.eval_mode):
+        accepted = _accepted(request, edit, list(enumerate([request, *others])))
+    return any(number > 0 for number, _ in accepted)
+
+
+def _accepted(
+    request: Request, edit: Edit, inputs: list[tuple[int, Request]]
+) -> list[tuple[int, Request]]:
+    """The inputs that the model takes without an edit; none if it answers otherwise with it."""
+    theirs: dict[int, Any] = {}
+
+    def known(number: int, result: Any) -> bool:
+        if not isinstance(result, Exception):
+            theirs[number] = result
+        return False
+
+    def differs(number: int, result: Any) -> bool:
+        return isinstance(result, Exception) or not compare(result, theirs[number]).same
+
+    _run_each(request.edits, inputs, known)
+    accepted = [each for each in inputs if each[0] in theirs]
+    if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
+        return []
+    return accepted
 
 
 def _run_each(

@@ -18,20 +18,18 @@ from export_engine.attempt import (
     Failed,
     Fix,
     Request,
-    edited,
     text_in_effect,
     unedited,
 )
-from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.raise_to_check import only_raises
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Problem, with_size
-from export_engine.verify import compare, run
 
 _MOST_SIZES = 3
 
@@ -115,24 +113,7 @@ def _same_in_eager(request: Request, edit: Edit, asked: list[Problem]) -> bool:
         for problem in asked
         for size in problem.excluded[:_MOST_SIZES]
     ]
-    changed = with_edit(request, edit)
-    same = 0
-    for number, each in enumerate([request, *others]):
-        try:
-            as_written = run(request.target, each, 0)
-        except Exception as error:  # noqa: BLE001 - a size that the model does not take
-            passed_over(error, "running the model at another size")
-            continue
-        try:
-            with edited(changed.edits):
-                as_edited = run(request.target, each, 0)
-        except Exception as error:  # noqa: BLE001 - the branch was needed there
-            passed_over(error, "running the model without a branch")
-            return False
-        if not compare(as_edited, as_written).same:
-            return False
-        same += number > 0
-    return same > 0
+    return agrees_at(request, edit, others)
 
 
 def one_way(text: str, line: int, taken: bool) -> Rewritten:
