@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from export_engine.attempt import (
     Diagnosis,
@@ -43,131 +44,123 @@ from export_engine.progress import Progress
 __all__ = ["offered"]
 
 Rewrite = Callable[[str, int], Rewritten]
-_Rewrites = list[tuple[str, str, Rewrite]]
-
-_COND: _Rewrites = [
-    (
-        "Rewrite the branch in line {line} with torch.cond",
-        "torch.cond puts both branches into the program, and the predicate selects one at run "
-        "time.",
-        branch_to_cond,
-    )
-]
-_WHERE: _Rewrites = [
-    (
-        "Select with torch.where in line {line}",
-        "torch.where computes both values and selects one at run time.",
-        selected,
-    )
-]
-_NUMBER: _Rewrites = [
-    (
-        "Select the number with torch.sym_ite in line {line}",
-        "torch.sym_ite selects one of two numbers at run time.",
-        selected_number,
-    )
-]
-_FLAG: _Rewrites = [
-    (
-        "Keep the flag in line {line} a tensor",
-        "A flag that stays a tensor is evaluated at run time.",
-        without_bool,
-    )
-]
-_NOTE: _Rewrites = [
-    (
-        "Skip the message in line {line} while exporting",
-        "The branch only warns or prints, so no output depends on it.",
-        without_note,
-    )
-]
-_WRITE: _Rewrites = [
-    (
-        "Write through detach() in line {line}",
-        "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
-        "the write.",
-        write_in_the_open,
-    )
-]
-_COPY: _Rewrites = [
-    (
-        "Clone in line {line}",
-        "A branch of torch.cond returns new tensors and mutates none of its inputs.",
-        copied,
-    )
-]
-_TENSOR: _Rewrites = [
-    (
-        "Keep the number in line {line} a tensor",
-        "A number that stays a tensor is computed at run time.",
-        kept_as_tensor,
-    )
-]
-_BOOL: _Rewrites = [
-    (
-        "Make the flag in line {line} a plain bool",
-        "The op takes no symbolic bool. Python then decides it for all sizes of the range.",
-        decided,
-    )
-]
-_UNCHECKED: _Rewrites = [
-    (
-        "Set validate_args=False in `{function}`",
-        "torch.distributions then does not read the values of its arguments to check them.",
-        unvalidated,
-    )
-]
 
 
-def _check(tensor: bool, strict: bool) -> _Rewrites:
-    return [
-        (
-            "Make the check in line {line} a runtime assertion",
-            "The check becomes an op of the program, which raises where it does not hold.",
-            partial(checked, tensor=tensor, plain=strict),
-        )
-    ]
+class _Way(NamedTuple):
+    """A rewrite, and what is said of it."""
+
+    title: str
+    """With `{line}` and `{function}`."""
+    why: str
+    rewrite: Rewrite
+    gives_up: str = ""
+    selects: bool = False
+    """Whether it is a torch.where, whose values must be like its result."""
 
 
-def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> _Rewrites:
+_COND = _Way(
+    "Rewrite the branch in line {line} with torch.cond",
+    "torch.cond puts both branches into the program, and the predicate selects one at run time.",
+    branch_to_cond,
+)
+_WHERE = _Way(
+    "Select with torch.where in line {line}",
+    "torch.where computes both values and selects one at run time.",
+    selected,
+    selects=True,
+)
+_NUMBER = _Way(
+    "Select the number with torch.sym_ite in line {line}",
+    "torch.sym_ite selects one of two numbers at run time.",
+    selected_number,
+)
+_FLAG = _Way(
+    "Keep the flag in line {line} a tensor",
+    "A flag that stays a tensor is evaluated at run time.",
+    without_bool,
+)
+_NOTE = _Way(
+    "Skip the message in line {line} while exporting",
+    "The branch only warns or prints, so no output depends on it.",
+    without_note,
+    gives_up="The program does not warn.",
+)
+_WRITE = _Way(
+    "Write through detach() in line {line}",
+    "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
+    "the write.",
+    write_in_the_open,
+)
+_COPY = _Way(
+    "Clone in line {line}",
+    "A branch of torch.cond returns new tensors and mutates none of its inputs.",
+    copied,
+)
+_TENSOR = _Way(
+    "Keep the number in line {line} a tensor",
+    "A number that stays a tensor is computed at run time.",
+    kept_as_tensor,
+)
+_BOOL = _Way(
+    "Make the flag in line {line} a plain bool",
+    "The op takes no symbolic bool. Python then decides it for all sizes of the range.",
+    decided,
+)
+_UNCHECKED = _Way(
+    "Set validate_args=False in `{function}`",
+    "torch.distributions then does not read the values of its arguments to check them.",
+    unvalidated,
+    gives_up="The program does not reject arguments that the distribution rejects.",
+)
+
+
+def _check(tensor: bool, strict: bool) -> _Way:
+    return _Way(
+        "Make the check in line {line} a runtime assertion",
+        "The check becomes an op of the program, which raises where it does not hold.",
+        partial(checked, tensor=tensor, plain=strict),
+    )
+
+
+def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[_Way]:
     """What may help, the likeliest first; each refuses code that it does not fit."""
     facts = diagnosis.facts
     tensor = not (isinstance(facts, DataDependent) and facts.condition)
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
             ways = _ways(text, line)
-            ways = ways if tensor else _NUMBER + ways
+            ways = ways if tensor else [_NUMBER, *ways]
             asked = _of_tensors(_ways(text, line))
-            return [*_check(tensor, strict), *_NOTE, *ways, *_FLAG, *_UNCHECKED, *asked]
+            return [_check(tensor, strict), _NOTE, *ways, _FLAG, _UNCHECKED, *asked]
         case Kind.UNBACKED_SIZE:
-            return [*_check(False, strict), *_COND]
+            return [_check(False, strict), _COND]
         case Kind.ASSERT_ON_DATA:
-            return [*_check(tensor, strict), *_check(not tensor, strict)]
+            return [_check(tensor, strict), _check(not tensor, strict)]
         case Kind.DATA_WRITE:
-            return _WRITE
+            return [_WRITE]
         case Kind.COND_ALIASES | Kind.COND_MUTATES:
-            return _COPY
+            return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
-            asked = [*_check(True, strict), *_NOTE, *_ways(text, line)]
-            return [*_of_tensors(asked), *_UNCHECKED, *_TENSOR]
+            asked = [_check(True, strict), _NOTE, *_ways(text, line)]
+            return [*_of_tensors(asked), _UNCHECKED, _TENSOR]
         case Kind.GRAPH_BREAK:
-            return [*_UNCHECKED, *_BOOL]
+            return [_UNCHECKED, _BOOL]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
-            return _BOOL
+            return [_BOOL]
     return []
 
 
-def _ways(text: str, line: int) -> _Rewrites:
-    return _WHERE + _COND if chooses_numbers(text, line) else _COND + _WHERE
+def _ways(text: str, line: int) -> list[_Way]:
+    return [_WHERE, _COND] if chooses_numbers(text, line) else [_COND, _WHERE]
 
 
-def _of_tensors(rewrites: _Rewrites) -> _Rewrites:
+def _of_tensors(ways: list[_Way]) -> list[_Way]:
     """The rewrites of a line whose questions to tensors are tensors first."""
 
     def after(rewrite: Rewrite) -> Rewrite:
         return lambda text, line: rewrite(asked_as_tensors(text, line).text, line)
 
-    return [(title, why, after(rewrite)) for title, why, rewrite in rewrites]
+    return [each._replace(rewrite=after(each.rewrite)) for each in ways]
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
@@ -177,10 +170,10 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
-    for named, why, rewrite in _rewrites(diagnosis, text, line, request.strict):
-        title = named.format(line=place.line, function=place.function)
+    for way in _rewrites(diagnosis, text, line, request.strict):
+        title = way.title.format(line=place.line, function=place.function)
         try:
-            made = rewrite(text, line)
+            made = way.rewrite(text, line)
         except Unclear:
             continue
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
@@ -190,24 +183,16 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         if found is None or not leads_on(found, diagnosis, edit):
             continue
         file = with_edit(request, edit).edits[-1].edited_file
-        if "torch.where" in title and not (
-            isinstance(found, Exported) and selects_alike(found, file)
-        ):
+        if way.selects and not (isinstance(found, Exported) and selects_alike(found, file)):
             continue
         yield Fix(
             kind="code",
             title=title,
-            why=why,
-            gives_up=_GIVES_UP.get(named, ""),
+            why=way.why,
+            gives_up=way.gives_up,
             change=partial(with_edit, edit=edit),
             edits=with_edit(request, edit).edits,
             stack=diagnosis.stack,
             leads_to=found if isinstance(found, Exported) else None,
         )
         return
-
-
-_GIVES_UP = {
-    _NOTE[0][0]: "The program does not warn.",
-    _UNCHECKED[0][0]: "The program does not reject arguments that the distribution rejects.",
-}
