@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.example_inputs import repeated as repeated
     from export_engine.shapes.example_inputs import with_leaves as with_leaves
     from export_engine.shapes.example_inputs import with_size as with_size
+    from export_engine.shapes.expressions import OPPOSITE as OPPOSITE
     from export_engine.shapes.expressions import Expression as Expression
     from export_engine.shapes.expressions import Operation as Operation
     from export_engine.shapes.expressions import Relation as Relation

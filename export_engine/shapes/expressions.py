@@ -71,6 +71,10 @@ Expression = int | Size | Operation
 """A whole number, a size, or an operation on them."""
 
 
+OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
+"""Of each comparison, the one that holds where it does not."""
+
+
 @dataclass(frozen=True)
 class Relation:
     """A relation of sizes that holds on every call: `seq % 16 == 0`, `a + b <= 512`."""

@@ -16,7 +16,14 @@ from export_engine.attempt import Attempt, signature_of
 from export_engine.shapes.dims import Bounds, Int, Named, Spec
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.example_inputs import leaf_values
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size, linear
+from export_engine.shapes.expressions import (
+    OPPOSITE,
+    Expression,
+    Operation,
+    Relation,
+    Size,
+    linear,
+)
 from export_engine.shapes.leaves import leaves_of
 from export_engine.shapes.one_size import bounds_said
 from export_engine.shapes.spec import Shapes
@@ -24,8 +31,6 @@ from export_engine.shapes.symbol_sources import InputPlace, birth_dims
 from export_engine.shapes.sympy_sizes import relations_of
 from export_engine.shapes.trace_facts import shapes_of
 from export_engine.torch_internals import is_unbacked, taken_apart
-
-_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 
 
 def unbacked_places(attempt: Attempt) -> dict[str, InputPlace]:
@@ -93,7 +98,7 @@ def _expression(shapes: Shapes, place: InputPlace) -> Expression | None:
 
 
 def _opposite(relation: Relation) -> Relation:
-    return replace(relation, operator=_OPPOSITE[relation.operator])
+    return replace(relation, operator=OPPOSITE[relation.operator])
 
 
 def example_sizes(shapes: Shapes, values: dict[str, Any]) -> dict[str, int]:

@@ -86,7 +86,7 @@ def without_test(source: Source, branch: ast.If, seeds: set[str]) -> Rewritten:
     indent = source.indent(branch)
     flag = source.of(branch.test)
     if asks_empty(branch.test):
-        skipped = _behind(source.function, branch)
+        skipped = source.following(branch)
         loop = _around(source.function, branch)
         if not _only_continues(branch.body) or loop is None:
             raise Unclear("the branch does more than go on with the loop")
@@ -141,16 +141,6 @@ def _only_continues(body: list[ast.stmt]) -> bool:
     return isinstance(body[-1], ast.Continue) and all(
         isinstance(each, ast.Continue | ast.Pass) for each in body
     )
-
-
-def _behind(function: ast.AST, branch: ast.If) -> list[ast.stmt]:
-    """The statements that follow a branch in its block."""
-    for node in ast.walk(function):
-        for part in ("body", "orelse"):
-            block = getattr(node, part, None)
-            if isinstance(block, list) and branch in block:
-                return block[block.index(branch) + 1 :]
-    return []
 
 
 def _around(function: ast.AST, branch: ast.If) -> ast.For | ast.While | None:

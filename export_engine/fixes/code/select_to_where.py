@@ -9,6 +9,7 @@ the program: torch.where broadcasts, where Python's choice does not.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
@@ -38,7 +39,7 @@ def selected(text: str, line: int) -> Rewritten:
     Raises:
         Unclear: there is none at that line, or it does more than choose a value.
     """
-    return _selected(Source(text, line), line)
+    return _selected(Source(text, line), line, _where)
 
 
 def selected_number(text: str, line: int) -> Rewritten:
@@ -48,19 +49,19 @@ def selected_number(text: str, line: int) -> Rewritten:
         Unclear: there is none at that line, it does more than choose, or its test is more than one
             comparison.
     """
-    return _selected(_Numbers(text, line), line)
+    return _selected(Source(text, line), line, _sym_ite)
 
 
-class _Numbers(Source):
-    """A text whose choice is between numbers."""
+Choice = Callable[[Source, ast.expr, str, str], str]
+"""The text of a choice, given its test and the texts of both values."""
 
 
-def _selected(source: Source, line: int) -> Rewritten:
+def _selected(source: Source, line: int, choice: Choice) -> Rewritten:
     for node in ast.walk(source.function):
         if isinstance(node, ast.If) and _at(node.test, line):
-            return _chosen(source, node)
+            return _chosen(source, node, choice)
         if isinstance(node, ast.IfExp) and _at(node.test, line):
-            made = _where(source, node.test, source.of(node.body), source.of(node.orelse))
+            made = choice(source, node.test, source.of(node.body), source.of(node.orelse))
             _refuse_values(node.body, node.orelse)
             return source.changed([Piece(source.start(node), source.end(node), made)])
     raise Unclear("there is no choice at that line")
@@ -106,39 +107,29 @@ def _at(test: ast.expr, line: int) -> bool:
     return test.lineno <= line <= (test.end_lineno or test.lineno)
 
 
-def _chosen(source: Source, branch: ast.If) -> Rewritten:
+def _chosen(source: Source, branch: ast.If, choice: Choice) -> Rewritten:
     if source.text[source.start(branch) :].startswith("elif"):
         raise Unclear("an `elif` is reached only where the tests before it fail")
     indent = source.indent(branch)
     start, end = source.start(branch), source.end(branch)
     if len(branch.body) == 1 and isinstance(branch.body[0], ast.Return):
         then = branch.body[0].value
-        after = branch.orelse or _following(source.function, branch)
+        after = branch.orelse or source.following(branch)
         last = after[0] if after else None
         if not isinstance(last, ast.Return) or last.value is None or then is None:
             raise Unclear("only one way returns a value at once")
         _refuse_values(then, last.value)
-        made = _where(source, branch.test, source.of(then), source.of(last.value))
+        made = choice(source, branch.test, source.of(then), source.of(last.value))
         return source.changed([Piece(start, max(end, source.end(last)), f"return {made}")])
     ways = [_bound(source, branch.body), _bound(source, branch.orelse)]
     names = list(dict.fromkeys([*ways[0], *ways[1]]))
     lines = []
     for name in names:
         values = [way.get(name, name) for way in ways]
-        lines.append(f"{name} = {_where(source, branch.test, *values)}")
+        lines.append(f"{name} = {choice(source, branch.test, *values)}")
     if len(lines) > 1 and any(name in _names(branch.test) for name in names):
         raise Unclear("the branches bind what the test reads")
     return source.changed([Piece(start, end, f"\n{indent}".join(lines))])
-
-
-def _following(function: ast.AST, branch: ast.If) -> list[ast.stmt]:
-    """The statements behind a branch in its block."""
-    for node in ast.walk(function):
-        for part in ("body", "orelse"):
-            block = getattr(node, part, None)
-            if isinstance(block, list) and branch in block:
-                return block[block.index(branch) + 1 :]
-    return []
 
 
 def _bound(source: Source, block: list[ast.stmt]) -> dict[str, str]:
@@ -197,16 +188,14 @@ def _number(value: ast.expr) -> type | None:
 
 
 def _where(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
-    if isinstance(source, _Numbers):
-        return _chosen_number(source, test, then, otherwise)
     made = predicate(cst.parse_expression(f"({source.of(test)})"))
     asked = cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
     return f"{source.torch}.where({asked}, {then}, {otherwise})"
 
 
-def _chosen_number(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
+def _sym_ite(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _chosen_number(source, test.operand, otherwise, then)
+        return _sym_ite(source, test.operand, otherwise, then)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         raise Unclear("the test is more than one comparison")
     return f"{source.torch}.sym_ite({source.of(test)}, {then}, {otherwise})"

@@ -29,10 +29,10 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import tried, with_edit
 from export_engine.progress import Progress, Report
+from export_engine.shapes import OPPOSITE
 from export_engine.verify import runs_in_eager
 
 _MOST_ROUNDS = 4
-_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def required(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Iterator[Fix]:
@@ -112,9 +112,9 @@ def _both_ways(asked: str) -> list[str]:
         raise Unclear("the op asks more than one comparison")
     left, right = ast.unparse(test.left), ast.unparse(test.comparators[0])
     between = asked[len(left) : len(asked) - len(right)].strip()
-    if between not in _OPPOSITE:
+    if between not in OPPOSITE:
         raise Unclear("the op does not compare numbers")
-    return [f"{left} {_OPPOSITE[between]} {right}", asked]
+    return [f"{left} {OPPOSITE[between]} {right}", asked]
 
 
 def _excludes_nothing_but_empty(condition: str) -> bool:

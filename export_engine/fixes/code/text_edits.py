@@ -99,6 +99,15 @@ class Source:
             for each in block.split("\n")
         ]
 
+    def following(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements that follow one in its block."""
+        for node in ast.walk(self.function):
+            for part in ("body", "orelse"):
+                block = getattr(node, part, None)
+                if isinstance(block, list) and statement in block:
+                    return block[block.index(statement) + 1 :]
+        return []
+
     def names_of(self, module: str) -> set[str]:
         """What a module is called in this text."""
         return {
