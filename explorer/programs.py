@@ -13,7 +13,7 @@ from explorer.rendering.escape import harmless
 from explorer.session import FixError
 
 if TYPE_CHECKING:
-    from explorer.rendering.set_release import SetRelease
+    from explorer.rendering.release import Release
     from export_engine.archive import HeldWeight
     from export_engine.attempt import Exported
     from export_engine.programs import Component, Link
@@ -176,7 +176,7 @@ class Programs(Mapping[str, Exploration]):
             name: each.verify(sizes, progress) for name, each in self._programs.items() if each.ok
         }
 
-    def ready(self) -> SetRelease:
+    def ready(self) -> Release:
         """Whether the set can be shipped, as far as was checked. `print` the result.
 
         It sums up each program, what is between them and what they generated, and runs nothing.

@@ -22,14 +22,15 @@ State = Literal["good", "open", "bad"]
 class ReleaseItem(Struct, frozen=True):
     """One question before a release, and its answer."""
 
-    name: Literal["export", "findings", "verification", "sizes", "runs"]
+    name: str
+    """`export`, `findings`, `verification`, `sizes`, `runs`; of a set, a program's name too."""
     state: State
     sentence: str
     """`1 guarantee is broken.`; of an open one, with the way on."""
 
 
 class Release(Struct, frozen=True):
-    """Whether a program can be shipped. `print` it, or use `ok` in a test."""
+    """Whether a program, or a set of them, can be shipped. `print` it, or use `ok` in a test."""
 
     verdict: Literal["ready", "open", "not ready"]
     """`not ready` if an item is bad, else `open` if one is, else `ready`."""
@@ -43,8 +44,9 @@ class Release(Struct, frozen=True):
         return self.verdict == "ready"
 
     def __str__(self) -> str:
+        wide = max(_WIDE, *(len(each.name) for each in self.items))
         rows = [
-            f"  {MARKS[each.state]} {each.name:<13} {harmless(each.sentence)}"
+            f"  {_MARKS[each.state]} {harmless(each.name):<{wide}}  {harmless(each.sentence)}"
             for each in self.items
         ]
         return "\n".join([harmless(self.sentence), *rows])
@@ -52,7 +54,8 @@ class Release(Struct, frozen=True):
     __repr__ = __str__
 
 
-MARKS = {"good": "✓", "open": "?", "bad": "✗"}
+_WIDE = len("verification")
+_MARKS = {"good": "✓", "open": "?", "bad": "✗"}
 
 
 def release_of(record: Record) -> Release:
@@ -72,6 +75,11 @@ def release_of(record: Record) -> Release:
     if bad:
         told = " ".join(each.sentence for each in bad)
         return Release("not ready", f"Not ready to ship. {told}", items)
+    return good_so_far(items)
+
+
+def good_so_far(items: list[ReleaseItem]) -> Release:
+    """The verdict where no item is bad."""
     still = [each.name for each in items if each.state == "open"]
     if still:
         return Release("open", f"Nothing wrong so far; still open: {', '.join(still)}.", items)
