@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from explorer.session import FixError, Session
@@ -115,7 +116,7 @@ class JoinedSession(Session):
         import msgspec
 
         state = {"set": msgspec.to_builtins(self.record), "attempts": self.numbers()}
-        return {**state, "backends": _backends() if self.generates else []}
+        return {**state, "backends": self._backends if self.generates else []}
 
     @property
     def record(self) -> ProgramSet:
@@ -197,13 +198,13 @@ class JoinedSession(Session):
         member, local = self._at(number)
         member.keep(local, **found)
 
+    @cached_property
+    def _backends(self) -> list[dict[str, Any]]:
+        """What a set can generate by, as plain data: it is told with each change of the set."""
+        from export_engine.run import RepeatedBackend, backends
 
-def _backends() -> list[dict[str, Any]]:
-    """What a set can generate by, as plain data."""
-    from export_engine.run import RepeatedBackend, backends
-
-    return [
-        {"name": each.name, "title": each.title, "missing": each.missing("cpu")}
-        for each in backends().values()
-        if isinstance(each, RepeatedBackend)
-    ]
+        return [
+            {"name": each.name, "title": each.title, "missing": each.missing("cpu")}
+            for each in backends().values()
+            if isinstance(each, RepeatedBackend)
+        ]
