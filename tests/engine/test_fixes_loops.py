@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.shapes import Shapes
 
@@ -160,7 +161,54 @@ FORMS = {
             y = h * 2
         return y
     """,
+    "new_dims": """
+        h = x.new_zeros(x.size(0), 3, 1)
+        for t in range(x.size(1)):
+            h = h + x[:, None, t, :, None].sum(1) * x[:, t : t + 1, 0, None]
+        return h
+    """,
+    "own_output": """
+        out = torch.zeros_like(x)
+        for t in range(x.size(1)):
+            h = out[:, t - 1] * 0.5
+            out[:, t] = h + x[:, t]
+        return out
+    """,
+    "two_back": """
+        out = torch.ones_like(x)
+        for t in range(1, x.size(1)):
+            out[:, t] = out[:, t - 1] + 0.5 * out[:, t - 2] * x[:, t]
+            total = out[:, t] * 1
+        return out, total
+    """,
+    "own_output_backwards": """
+        out, n = torch.zeros_like(x), x.size(1)
+        for t in reversed(range(n - 1)):
+            out[:, t] = out[:, t + 1] * 0.5 + x[:, t]
+        return out
+    """,
+    "own_list": """
+        outs = [x[:, 0] * 2, x[:, 0]]
+        for t in range(1, x.size(1)):
+            outs.append(torch.tanh(outs[-1] + x[:, t]))
+        return torch.stack(outs, 1), torch.cat(outs, dim=-1), outs[-1], torch.stack(outs[2:])
+    """,
+    "comprehension": """
+        return torch.cat([self.up(x) + x for x in x.unbind(1)], dim=-1) * x[0, 0, 0]
+    """,
+    "named_comprehension": """
+        rows = [
+            self.up(x[:, n])
+            for n in range(x.size(1))
+        ]
+        return torch.stack(rows, dim=1)
+    """,
+    "generators": """
+        return torch.stack(tuple(2 * each for each in x), 1), sum(each for each in x.unbind(1))
+    """,
 }
+FROM_TWO = ("looks_back", "two_back", "own_output_backwards", "own_list")
+"""Forms that have at least two elements."""
 
 
 @pytest.fixture
@@ -192,19 +240,21 @@ def plain_scan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def line_of_loop(text: str) -> int:
-    return next(n for n, each in enumerate(text.splitlines(), 1) if each.strip()[:4] == "for ")
+    lines = list(enumerate(text.splitlines(), 1))
+    loops = [n for n, each in lines if each.strip()[:4] == "for " and each.strip()[-1] == ":"]
+    return (loops or [n for n, each in lines if "for " in each])[0]
 
 
 @pytest.mark.usefixtures("plain_scan")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_scan_computes_what_the_loop_does_at_every_length(form: str) -> None:
     model, text = defined(FORMS[form], f"loops_{form}")
-    made = as_scan(text, line_of_loop(text)).text
+    made = as_scan(*scannable(text, line_of_loop(text))).text
     names: dict[str, Any] = {}
     exec(compile(made, "scan.py", "exec"), names)
     other = names["Model"]()
     other.load_state_dict(model.state_dict())
-    for length in (1, 2, 5) if form != "looks_back" else (2, 3, 5):
+    for length in (2, 3, 5) if form in FROM_TWO else (1, 2, 5):
         x = torch.rand(2, length, 3)
         theirs = x.clone()
         torch.testing.assert_close(other(x), model(theirs), rtol=0, atol=0)
@@ -243,6 +293,40 @@ KEPT = {
 }
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.stack([row for row in x if row.sum() > 0])",
+        "torch.stack([row for part in x for row in part])",
+        "torch.stack([self.up(row) for row in x]) if n else x",
+        "max(row.sum() for row in x)",
+        "torch.stack([(y := row) for row in x])",
+    ],
+)
+def test_a_comprehension_that_is_not_one_plain_loop_is_kept(expression: str) -> None:
+    text = f"import torch\ndef f(self, x, n):\n    return {expression}\n"
+    with pytest.raises(Unclear):
+        as_scan(*scannable(text, 3))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[:, t] = y[:, : t].sum(1) + x[:, t]",
+        "y[:, t] = y[:, t + 1] + x[:, t]",
+        "y[:, t] = x[:, t]\nh = y[:, t - 1]",
+        "y[:, t] = y.sum(1)",
+        "y[t, 0] = y[t - 1, 1]",
+        "h = y[:, t]\ny[:, t] = h",
+    ],
+)
+def test_a_loop_that_reads_more_than_its_last_outputs_is_kept(body: str) -> None:
+    text = "import torch\ndef f(self, x, n):\n    y = x * 2\n    for t in range(n):\n"
+    text += textwrap.indent(body, " " * 8) + "\n    return y\n"
+    with pytest.raises(Unclear):
+        as_scan(*scannable(text, 4))
+
+
 @pytest.mark.parametrize("case", KEPT)
 def test_a_loop_whose_iterations_cannot_be_told_apart_is_kept(case: str) -> None:
     body, reason = KEPT[case]
@@ -278,7 +362,7 @@ def test_a_loop_of_a_length_from_data_is_kept_and_says_why() -> None:
 
 @pytest.mark.slow
 def test_a_loop_that_is_kept_says_why() -> None:
-    body = "y = x * 1\nfor t in range(1, x.size(0)):\n    y[t] = y[t - 1] + x[t]\nreturn y"
+    body = "y = x * 1\nfor t in range(1, x.size(0)):\n    y[t] = y[:t].sum(0) + x[t]\nreturn y"
     model, _ = defined(body, "kept_loop")
     report = autofix(
         Request(target=model, args=(torch.rand(4, 3),), shapes=Shapes.parse("x: t, _"))

@@ -45,13 +45,11 @@ def indexed(source: Source, node: ast.Subscript, index: str) -> Indexed | None:
         raise Unclear(f"`{source.of(node)}` depends on the loop's number in another way")
     offset, wide = found
     before, after = entries[:place], entries[place + 1 :]
-    if any(_is_none(each) for each in entries):
-        raise Unclear(f"`{source.of(node)}` adds a dim")
     ellipsis = any(_is_ellipsis(each) for each in before)
     whole = all(_is_whole(each) or _is_ellipsis(each) for each in [*before, *after])
     texts = [source.of(each) for each in before], [source.of(each) for each in after]
     return Indexed(
-        -1 - len(after) if ellipsis else len(before),
+        -1 - _indexed(after) if ellipsis else _indexed(before),
         -1 - _kept(after) if ellipsis else _kept(before),
         offset,
         wide,
@@ -127,9 +125,16 @@ def _offset(entry: ast.expr, index: str) -> tuple[int, bool] | None:
     return None
 
 
+def _indexed(entries: list[ast.expr]) -> int:
+    """How many dims of the tensor entries index; `None` indexes none."""
+    return sum(not _is_none(each) for each in entries)
+
+
 def _kept(entries: list[ast.expr]) -> int:
     """How many dims of the result entries give."""
-    return sum(isinstance(each, ast.Slice) or _is_ellipsis(each) for each in entries)
+    return sum(
+        isinstance(each, ast.Slice) or _is_ellipsis(each) or _is_none(each) for each in entries
+    )
 
 
 def _is_none(entry: ast.expr) -> bool:

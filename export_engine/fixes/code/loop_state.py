@@ -84,6 +84,10 @@ class LoopState:
                 if self.count is not None and len(each.targets) == 1:
                     place = indexed(self.source, target, self.count.name)
                 if place is not None:
+                    if any(
+                        isinstance(n, ast.Constant) and n.value is None for n in ast.walk(target)
+                    ):
+                        raise Unclear(f"`{self.source.of(target)}` adds a dim")
                     into, value = target.value, each.value
             if into is None or value is None:
                 continue

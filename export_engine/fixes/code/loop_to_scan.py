@@ -93,8 +93,8 @@ class _Scan(LoopState):
             xs = elements(tensor, found, self.count, full)
             name = made.setdefault((tensor, xs), self.free(f"_{_word(tensor)}_{index}"))
             self.taken.add(name)
-            text = f"{name}.unsqueeze({found.kept})" if found.wide else name
-            text = f"{text}[{found.rest}]" if found.rest else text
+            text = f"{name}[{found.rest}]" if found.rest else name
+            text = f"{text}.unsqueeze({found.kept})" if found.wide else text
             self.inside.append(Piece(self.source.start(node), self.source.end(node), text))
             covered |= set(ast.walk(node))
         self.elements = [*self.elements, *(Element(name, xs) for (_, xs), name in made.items())]

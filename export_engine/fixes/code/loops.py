@@ -25,6 +25,7 @@ from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
@@ -61,7 +62,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         title = f"Rewrite the loop in line {place.line} as a scan"
         for unrolled in (False, True):
             try:
-                made = as_scan(text, line, unrolled=unrolled)
+                form = scannable(text, line)
+                made = as_scan(form.text, form.line, unrolled=unrolled)
             except Unclear as reason:
                 if _is_loop(place):
                     yield NoFix(f"The loop in line {place.line} is not rewritten: {reason}.")

@@ -58,7 +58,11 @@ class OneLstm(nn.Module):
         return out
 
 
-@reported("https://github.com/pytorch/pytorch/issues/115092", _frames, "x: batch, _, _")
+@reported(
+    "https://github.com/pytorch/pytorch/issues/115092",
+    lambda n: (torch.randn(2 + n, 6, 4),),
+    "x: batch, _, _",
+)
 class LstmOfBatch(nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -1,0 +1,253 @@
+"""Loops in the form that a scan takes: a list comprehension as a loop, its own output as a state.
+
+`[f(row) for row in x]` appends to a list; `out[t] = f(out[t - 1])` and `outs.append(f(outs[-1]))`
+keep the last results in names, which the loop then carries.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.comprehensions import Form, comprehension_as_loop, free_name
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_indexing import Indexed, indexed
+from export_engine.fixes.code.loop_parts import Range, iterated, loop_at
+from export_engine.fixes.code.loop_state import assigned_before
+from export_engine.fixes.code.text_edits import Piece, Source
+
+_FURTHEST = 4
+"""How many results back a loop may read."""
+
+
+def scannable(text: str, line: int) -> Form:
+    """The text with the loop, or the list comprehension, at a line in the form that a scan takes.
+
+    Raises:
+        Unclear: it reads its own output in a way that has no such form.
+    """
+    form = comprehension_as_loop(text, line) or Form(text, line)
+    source = Source(form.text, form.line)
+    try:
+        loop = loop_at(source, form.line)
+        count, _ = iterated(source, loop)
+    except Unclear:
+        return form  # said better by what makes the scan
+    found = _list_so_far(source, loop) or (count and _tensor_so_far(source, loop, count))
+    if not found:
+        return form
+    grown = [
+        piece.text.count("\n") - source.text[piece.start : piece.end].count("\n")
+        for piece in found
+        if piece.start <= source.start(loop)
+    ]
+    return Form(source.changed(found).text, loop.lineno + sum(grown))
+
+
+def _list_so_far(source: Source, loop: ast.For) -> list[Piece] | None:
+    """`outs.append(f(outs[-1]))`, with the last element in a name; None if it is not that."""
+    appended = [
+        (each, each.value)
+        for each in loop.body
+        if isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Call)
+        and isinstance(each.value.func, ast.Attribute)
+        and each.value.func.attr == "append"
+        and isinstance(each.value.func.value, ast.Name)
+        and len(each.value.args) == 1
+    ]
+    for statement, call in appended:
+        assert isinstance(call.func, ast.Attribute)
+        assert isinstance(call.func.value, ast.Name)
+        name, value = call.func.value.id, call.args[0]
+        start = assigned_before(source, loop, name)
+        reads = _reads_in(loop, name, call.func.value)
+        if not isinstance(start, ast.List) or not start.elts:
+            if reads:
+                raise Unclear(f"`{name}` is read while it is collected")
+            continue
+        if not all(_is_last(source, each, name) for each in reads):
+            raise Unclear(f"`{name}` is read in another way than its last element")
+        return _carried_last(source, loop, name, start, statement, value, reads)
+    return None
+
+
+def _carried_last(
+    source: Source,
+    loop: ast.For,
+    name: str,
+    start: ast.List,
+    statement: ast.stmt,
+    value: ast.expr,
+    reads: list[ast.expr],
+) -> list[Piece]:
+    taken = {node.id for node in ast.walk(source.function) if isinstance(node, ast.Name)}
+    last = free_name(f"_{name}_last", taken)
+    firsts = [free_name(f"_{name}_first{number}", taken) for number in range(len(start.elts))]
+    if any(each.lineno > statement.lineno for each in reads):
+        raise Unclear(f"`{name}` is read after it is collected")
+    kept = [f"{each} = {source.of(elt)}" for each, elt in zip(firsts, start.elts, strict=True)]
+    made = next(
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Assign) and node.value is start
+    )
+    if len(made.targets) > 1 or not isinstance(made.targets[0], ast.Name):
+        raise Unclear(f"`{name}` does not begin in a line of its own")
+    indent = source.indent(made)
+    lines = [*kept, f"{last} = {firsts[-1]}", f"{name} = []"]
+    pieces = [Piece(source.start(made), source.end(made), f"\n{indent}".join(lines))]
+    within = {id(each) for each in ast.walk(value)}
+    inside = [each for each in reads if id(each) in within]
+    text = _with(source, value, {id(each): last for each in inside})
+    at = source.indent(statement)
+    collected = f"{last} = {text}\n{at}{name}.append({last})"
+    pieces.append(Piece(source.start(statement), source.end(statement), collected))
+    pieces += [
+        Piece(source.start(each), source.end(each), last) for each in reads if each not in inside
+    ]
+    return pieces + _behind(source, loop, name, firsts, last)
+
+
+def _behind(source: Source, loop: ast.For, name: str, firsts: list[str], last: str) -> list[Piece]:
+    """Uses of a list behind the loop, which has its first elements apart."""
+    pieces, end = [], loop.body[-1].end_lineno or 0
+    for node in ast.walk(source.function):
+        if getattr(node, "lineno", 0) <= end:
+            continue
+        if isinstance(node, ast.Subscript) and source.of(node.value) == name:
+            entry = node.slice
+            if _is_last(source, node, name):
+                pieces.append(Piece(source.start(node), source.end(node), last))
+            elif isinstance(entry, ast.Slice) and source.of(node) == f"{name}[{len(firsts)}:]":
+                pieces.append(Piece(source.start(node), source.end(node), name))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            given = node.args[0]
+            if not isinstance(given, ast.Name) or given.id != name:
+                continue
+            rest = "".join(f", {source.of(each)}" for each in [*node.args[1:], *node.keywords])
+            listed, torch = f"[{', '.join(firsts)}]", source.torch
+            call = source.of(node.func)
+            if call == f"{torch}.stack":
+                before = f"{call}({listed}{rest})"
+            elif call in (f"{torch}.cat", f"{torch}.concat"):
+                before = f"{torch}.cat({listed}{rest})"
+            else:
+                raise Unclear(f"the list `{name}` is used in another way than to be stacked")
+            joined = f"{torch}.cat([{before}, {source.of(node)}]{rest})"
+            pieces.append(Piece(source.start(node), source.end(node), joined))
+    return pieces
+
+
+def _tensor_so_far(source: Source, loop: ast.For, count: Range) -> list[Piece] | None:
+    """`out[t] = f(out[t - 1])`, with what is read in names; None if it is not that."""
+    for statement in loop.body:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        target = statement.targets[0]
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            continue
+        place = indexed(source, target, count.name)
+        name = target.value.id
+        reads = _reads_in(loop, name, target.value)
+        if place is None or not reads:
+            continue
+        return _carried_back(source, loop, count, statement, target, place, reads)
+    return None
+
+
+def _carried_back(
+    source: Source,
+    loop: ast.For,
+    count: Range,
+    statement: ast.Assign,
+    target: ast.Subscript,
+    place: Indexed,
+    reads: list[ast.expr],
+) -> list[Piece]:
+    name = source.of(target.value)
+    taken = {node.id for node in ast.walk(source.function) if isinstance(node, ast.Name)}
+    sign = -1 if count.reverse else 1
+    back: dict[int, int] = {}
+    for each in reads:
+        found = indexed(source, each, count.name) if isinstance(each, ast.Subscript) else None
+        if found is None or (found.before, found.after) != (place.before, place.after):
+            raise Unclear(f"`{name}` is read while it is written")
+        back[id(each)] = sign * (place.offset - found.offset)
+        late = (each.lineno, each.col_offset) > (target.lineno, target.col_offset)
+        after = late and each.lineno > (statement.end_lineno or 0)
+        if found.wide or place.wide or (back[id(each)] > 0) == after:
+            raise Unclear(f"`{source.of(each)}` is read while `{name}` is written")
+    furthest = max(back.values())
+    if min(back.values()) < 0 or furthest > _FURTHEST or count.first is None:
+        raise Unclear(f"`{name}` is read before it is written")
+    names = {n: free_name(f"_{name}_back{n or ''}", taken) for n in range(furthest + 1)}
+    begin = source.indent(loop)
+    lines = [
+        f"{names[n]} = {name}[{place.before}{_first(count, place.offset - sign * n)}{place.after}]"
+        for n in range(1, furthest + 1)
+    ]
+    pieces = [
+        Piece(source.start(loop), source.start(loop), "".join(f"{each}\n{begin}" for each in lines))
+    ]
+    within = {id(node) for node in ast.walk(statement.value)}
+    texts = {id(each): names[back[id(each)]] for each in reads}
+    value = _with(source, statement.value, {k: v for k, v in texts.items() if k in within})
+    at = source.indent(statement)
+    shifts = [f"{names[n]} = {names[n - 1]}" for n in range(furthest, 0, -1)]
+    now = [f"{names[0]} = {value}", f"{source.of(target)} = {names[0]}"]
+    pieces.append(Piece(source.start(statement), source.end(statement), f"\n{at}".join(now)))
+    if shifts:
+        end = source.line_end(loop.body[-1])
+        pieces.append(Piece(end, end, "".join(f"\n{at}{each}" for each in shifts)))
+    pieces += [
+        Piece(source.start(each), source.end(each), texts[id(each)])
+        for each in reads
+        if id(each) not in within
+    ]
+    if loop.body[-1] is statement and shifts:
+        joined = "".join(f"\n{at}{each}" for each in [*now[1:], *shifts])
+        pieces = [each for each in pieces if each.start < source.start(statement)]
+        whole = f"{now[0]}{joined}"
+        pieces.append(Piece(source.start(statement), source.end(statement), whole))
+    return pieces
+
+
+def _first(count: Range, offset: int) -> str:
+    """The index of the first iteration, moved by an offset."""
+    if count.reverse:
+        moved = offset - 1
+        return f"{count.stop} {'+' if moved > 0 else '-'} {abs(moved)}" if moved else count.stop
+    assert count.first is not None
+    return str(count.first + offset)
+
+
+def _reads_in(loop: ast.For, name: str, written: ast.Name) -> list[ast.expr]:
+    """What reads a name in a loop: a subscript of it, or itself; the write left out."""
+    found: list[ast.expr] = []
+    covered = {id(written)}
+    for node in (node for each in loop.body for node in ast.walk(each)):
+        loaded = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+        if loaded and isinstance(node.value, ast.Name) and node.value.id == name:
+            covered.add(id(node.value))
+            found.append(node)
+    return found + [
+        node
+        for each in loop.body
+        for node in ast.walk(each)
+        if isinstance(node, ast.Name) and node.id == name and id(node) not in covered
+    ]
+
+
+def _is_last(source: Source, node: ast.expr, name: str) -> bool:
+    return source.of(node).replace(" ", "") == f"{name}[-1]"
+
+
+def _with(source: Source, node: ast.expr, texts: dict[int, str]) -> str:
+    """An expression's text with parts of it replaced."""
+    start, end, made = source.start(node), source.end(node), source.text
+    parts = [each for each in ast.walk(node) if id(each) in texts and isinstance(each, ast.expr)]
+    for each in sorted(parts, key=source.start, reverse=True):
+        at, stop = source.start(each), source.end(each)
+        made = made[:at] + texts[id(each)] + made[stop:]
+        end += len(texts[id(each)]) - (stop - at)
+    return made[start:end]
