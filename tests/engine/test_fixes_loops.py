@@ -353,7 +353,7 @@ def test_a_recurrent_loop_exports_with_its_length_dynamic() -> None:
 
 
 def test_a_loop_of_a_length_from_data_is_kept_and_says_why() -> None:
-    body = "n = x.sum().int().item()\nfor _ in range(n):\n    x = x * 0.5\nreturn x"
+    body = "n, ys = x.sum().int().item(), []\nfor _ in range(n):\n    ys.append(x)\nreturn ys"
     model, _ = defined(body, "data_loop")
     report = autofix(Request(target=model, args=(torch.ones(2, 2),)))
     assert isinstance(report.attempt, Failed)

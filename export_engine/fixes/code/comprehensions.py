@@ -41,7 +41,7 @@ def comprehension_as_loop(text: str, line: int) -> Form | None:
     if len(made.generators) > 1 or generator.ifs or generator.is_async:
         raise Unclear("the comprehension has several loops, or a condition")
     if any(
-        isinstance(node, ast.Lambda | ast.IfExp | ast.BoolOp | ast.NamedExpr) and node is not made
+        isinstance(node, ast.Lambda | ast.IfExp | ast.BoolOp | ast.NamedExpr)
         for node in _ancestors(statement, made)
     ) or any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(made)):
         raise Unclear("the comprehension is not evaluated in each call, or binds names")

@@ -24,6 +24,8 @@ from export_engine.diagnose import DataDependent
 from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
+from export_engine.fixes.code.loop_breaks import run_to_end
+from export_engine.fixes.code.loop_to_while import as_while_loop
 from export_engine.fixes.code.raise_to_check import checked, without_note
 from export_engine.fixes.code.rewrite import (
     Rewritten,
@@ -113,6 +115,20 @@ _UNCHECKED = _Way(
     gives_up="The program does not reject arguments that the distribution rejects.",
 )
 
+_TO_END = _Way(
+    "Run the loop to its end, and keep what it has where line {line} breaks",
+    "torch.where then drops what the iterations after it compute.",
+    run_to_end,
+    gives_up="Every iteration runs, also those that eager skips.",
+)
+_WHILE = _Way(
+    "Rewrite the loop in line {line} with while_loop",
+    "while_loop keeps the test and one iteration as subgraphs, and runs them as long as the test "
+    "holds.",
+    as_while_loop,
+    gives_up="The program runs only in a backend that has the operator while_loop.",
+)
+
 
 def _check(tensor: bool, strict: bool) -> _Way:
     return _Way(
@@ -131,7 +147,10 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             ways = _ways(text, line)
             ways = ways if tensor else [_NUMBER, *ways]
             asked = _of_tensors(_ways(text, line))
-            return [_check(tensor, strict), _NOTE, *ways, _FLAG, _UNCHECKED, *asked]
+            checks = [_check(tensor, strict), _NOTE, _TO_END, _WHILE]
+            return [*checks, *ways, _FLAG, _UNCHECKED, *asked]
+        case Kind.LOOP_ON_DATA:
+            return [_WHILE]
         case Kind.UNBACKED_SIZE:
             return [_check(False, strict), _COND]
         case Kind.ASSERT_ON_DATA:

@@ -86,12 +86,13 @@ def _carried_last(
     if any(each.lineno > statement.lineno for each in reads):
         raise Unclear(f"`{name}` is read after it is collected")
     kept = [f"{each} = {source.of(elt)}" for each, elt in zip(firsts, start.elts, strict=True)]
-    made = next(
+    found = [
         node
         for node in ast.walk(source.function)
         if isinstance(node, ast.Assign) and node.value is start
-    )
-    if len(made.targets) > 1 or not isinstance(made.targets[0], ast.Name):
+    ]
+    made = found[0] if found else None
+    if made is None or len(made.targets) > 1 or not isinstance(made.targets[0], ast.Name):
         raise Unclear(f"`{name}` does not begin in a line of its own")
     indent = source.indent(made)
     lines = [*kept, f"{last} = {firsts[-1]}", f"{name} = []"]
@@ -112,7 +113,7 @@ def _behind(source: Source, loop: ast.For, name: str, firsts: list[str], last: s
     """Uses of a list behind the loop, which has its first elements apart."""
     pieces, end = [], loop.body[-1].end_lineno or 0
     for node in ast.walk(source.function):
-        if getattr(node, "lineno", 0) <= end:
+        if not isinstance(node, ast.expr) or node.lineno <= end:
             continue
         if isinstance(node, ast.Subscript) and source.of(node.value) == name:
             entry = node.slice
@@ -124,7 +125,8 @@ def _behind(source: Source, loop: ast.For, name: str, firsts: list[str], last: s
             given = node.args[0]
             if not isinstance(given, ast.Name) or given.id != name:
                 continue
-            rest = "".join(f", {source.of(each)}" for each in [*node.args[1:], *node.keywords])
+            texts = [*map(source.of, node.args[1:]), *map(source.of, node.keywords)]
+            rest = "".join(f", {text}" for text in texts)
             listed, torch = f"[{', '.join(firsts)}]", source.torch
             call = source.of(node.func)
             if call == f"{torch}.stack":
@@ -226,8 +228,9 @@ def _reads_in(loop: ast.For, name: str, written: ast.Name) -> list[ast.expr]:
     found: list[ast.expr] = []
     covered = {id(written)}
     for node in (node for each in loop.body for node in ast.walk(each)):
-        loaded = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
-        if loaded and isinstance(node.value, ast.Name) and node.value.id == name:
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+            continue
+        if isinstance(node.value, ast.Name) and node.value.id == name:
             covered.add(id(node.value))
             found.append(node)
     return found + [

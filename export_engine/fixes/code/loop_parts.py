@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.text_edits import Source
+from export_engine.fixes.code.text_edits import Piece, Source
 
 _LEAVES = (
     *(ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Try),
     *(ast.Raise, ast.Global, ast.Nonlocal, ast.Delete, ast.Import, ast.ImportFrom, ast.With),
 )
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 
 class Element(NamedTuple):
@@ -65,14 +66,43 @@ def loop_at(source: Source, line: int) -> ast.For:
     loop = max(found, key=lambda node: node.lineno)
     if loop.orelse or loop.body[0].lineno == loop.lineno:
         raise Unclear("the loop has an `else`, or is on one line")
+    refuse_leaving(loop)
+    return loop
+
+
+def refuse_leaving(loop: ast.For | ast.While, allowed: Iterable[ast.stmt] = ()) -> None:
+    """Raises Unclear for a loop that another function's body cannot hold.
+
+    Args:
+        loop: that is looked through.
+        allowed: statements that may leave it.
+    """
+    known = list(allowed)
     for node in ast.walk(loop):
-        if isinstance(node, _LEAVES):
+        if isinstance(node, _LEAVES) and node not in known:
             raise Unclear(f"the loop has `{ast.unparse(node).split()[0]}`")
         if isinstance(node, ast.Name) and node.id == "super":
             raise Unclear("the loop calls super()")
         if isinstance(node, ast.NamedExpr | ast.FunctionDef | ast.ClassDef):
             raise Unclear("the loop binds names inside of an expression")
-    return loop
+
+
+def out_of_place(source: Source, node: ast.AST) -> list[Piece]:
+    """`h += y` as `h = h + (y)`: an iteration must not change what it got.
+
+    Raises:
+        Unclear: there is no operator that computes the same out of place.
+    """
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name):
+        return []
+    operator = _OPERATORS.get(type(node.op))
+    if operator is None:
+        raise Unclear(f"`{source.of(node)}` changes a value in place")
+    name = node.target.id
+    return [
+        Piece(source.start(node), source.start(node.value), f"{name} = {name} {operator} ("),
+        Piece(source.end(node.value), source.end(node.value), ")"),
+    ]
 
 
 def assigned(function: ast.AST, name: str) -> ast.Assign | None:

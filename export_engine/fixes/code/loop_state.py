@@ -6,6 +6,7 @@ import ast
 from typing import NamedTuple
 
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.if_to_cond import may_be_view
 from export_engine.fixes.code.loop_indexing import Indexed, indexed
 from export_engine.fixes.code.loop_parts import (
     Names,
@@ -172,16 +173,22 @@ class LoopState:
         return float("inf")
 
 
-def assigned_before(source: Source, loop: ast.For, name: str) -> ast.expr | None:
+def assigned_before(source: Source, loop: ast.For | ast.While, name: str) -> ast.expr | None:
     """The last value that a name is given before a loop; None where it is not a plain one."""
-    found = [
-        node
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.Assign)
-        and node.lineno < loop.lineno
-        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
-    return max(found, key=lambda node: node.lineno).value if found else None
+    found: list[tuple[int, ast.expr]] = []
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Assign) or node.lineno >= loop.lineno:
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == name:
+                found.append((node.lineno, node.value))
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                found += [
+                    (node.lineno, value)
+                    for each, value in zip(target.elts, node.value.elts, strict=False)
+                    if isinstance(each, ast.Name) and each.id == name
+                ]
+    return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def _is_empty(source: Source, name: str, loop: ast.For) -> bool:
@@ -189,24 +196,27 @@ def _is_empty(source: Source, name: str, loop: ast.For) -> bool:
     made = assigned_before(source, loop, name)
     listed = isinstance(made, ast.List) and not made.elts
     called = isinstance(made, ast.Call) and ast.unparse(made) == "list()"
-    both = assigned(source.function, name)
-    paired = any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Tuple)
-        and isinstance(node.value, ast.Tuple)
-        and any(
-            isinstance(target, ast.Name) and target.id == name and ast.unparse(value) == "[]"
-            for target, value in zip(node.targets[0].elts, node.value.elts, strict=False)
-        )
-        for node in ast.walk(source.function)
-    )
     uses = [
         n
         for n in ast.walk(source.function)
         if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
         if n.lineno < loop.lineno
     ]
-    return (listed or called or (both is None and paired)) and not uses
+    return (listed or called) and not uses
+
+
+def may_be_given(loop: ast.For | ast.While, name: str) -> bool:
+    """Whether a loop may bind a name to what it was given, or to a view of that."""
+    return any(
+        any(binds(target, name) for target in node.targets)
+        and any(
+            may_be_view(value)
+            for value in (node.value.elts if isinstance(node.value, ast.Tuple) else [node.value])
+        )
+        for each in loop.body
+        for node in ast.walk(each)
+        if isinstance(node, ast.Assign)
+    )
 
 
 def binds(target: ast.expr, name: str) -> bool:

@@ -11,13 +11,12 @@ import ast
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
 from export_engine.fixes.code.loop_indexing import elements, indexed, is_full
-from export_engine.fixes.code.loop_parts import Element, loop_at
-from export_engine.fixes.code.loop_state import LoopState, assigned_before, binds
+from export_engine.fixes.code.loop_parts import Element, loop_at, out_of_place
+from export_engine.fixes.code.loop_state import LoopState, assigned_before, may_be_given
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _IMPORT = "from torch._higher_order_ops.scan import scan as _scan"
-_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 
 def as_scan(text: str, line: int, *, unrolled: bool = False) -> Rewritten:
@@ -138,13 +137,8 @@ class _Scan(LoopState):
         """A carried value as an iteration gives it: never what it got, nor a view of it."""
         if name in self.names.written:
             return name
-        views = any(
-            may_be_view(node.value) and any(binds(target, name) for target in node.targets)
-            for each in self.loop.body
-            for node in ast.walk(each)
-            if isinstance(node, ast.Assign)
-        )
-        return f"{name}.clone()" if views or name not in self.names.certain else name
+        given = name not in self.names.certain or may_be_given(self.loop, name)
+        return f"{name}.clone()" if given else name
 
     def _results(self) -> list[str]:
         return [each.name for each in self.outputs] + [
@@ -167,7 +161,8 @@ class _Scan(LoopState):
             ]
         for each in loop.body:
             for node in ast.walk(each):
-                pieces += self._out_of_place(node)
+                if not any(out.statement is node for out in self.outputs):
+                    pieces += out_of_place(source, node)
         for test in self.firsts():
             asked = "_first" if isinstance(test.ops[0], ast.Eq) else "not _first"
             pieces.append(Piece(source.start(test), source.end(test), asked))
@@ -187,21 +182,6 @@ class _Scan(LoopState):
         return "\n".join(
             inner + each.removeprefix(deeper) if each.strip() else each for each in lines
         )
-
-    def _out_of_place(self, node: ast.AST) -> list[Piece]:
-        """`h += y` as `h = h + (y)`, for what an iteration got."""
-        if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name):
-            return []
-        if any(out.statement is node for out in self.outputs):
-            return []
-        operator = _OPERATORS.get(type(node.op))
-        if operator is None:
-            raise Unclear(f"`{self.source.of(node)}` changes a value in place")
-        name, source = node.target.id, self.source
-        return [
-            Piece(source.start(node), source.start(node.value), f"{name} = {name} {operator} ("),
-            Piece(source.end(node.value), source.end(node.value), ")"),
-        ]
 
     def _call(
         self, step: str, carried: list[str], state: str, xs: list[Element], results: list[str]

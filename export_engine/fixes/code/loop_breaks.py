@@ -1,0 +1,242 @@
+"""A loop that breaks where data say so, run to its end: what it computes after that is dropped.
+
+Each iteration still computes; torch.where keeps the values from where the loop breaks.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from export_engine.fixes.code.comprehensions import free_name
+from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.loop_parts import (
+    out_of_place,
+    read_again,
+    read_later,
+    refuse_leaving,
+)
+from export_engine.fixes.code.loop_state import assigned_before
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+
+_Loop = ast.For | ast.While
+
+
+def run_to_end(text: str, line: int) -> Rewritten:
+    """The text with the loop whose `break` depends on the test at a line run to its end.
+
+    Raises:
+        Unclear: there is none, or the loop does more than to bind names and to write elements.
+    """
+    source = Source(text, line)
+    loop, branch = _found(source, line)
+    return source.changed(_Masked(source, loop, branch).pieces())
+
+
+def _found(source: Source, line: int) -> tuple[_Loop, ast.If]:
+    for loop in ast.walk(source.function):
+        if not isinstance(loop, _Loop):
+            continue
+        for each in loop.body:
+            spans = isinstance(each, ast.If) and (
+                each.test.lineno <= line <= (each.test.end_lineno or 0)
+            )
+            if spans and isinstance(each, ast.If):
+                if each.orelse or not _leaves(source, loop, each.body[-1]):
+                    raise Unclear("the branch goes on with the loop")
+                return loop, each
+    raise Unclear("no loop breaks at that line")
+
+
+def _leaves(source: Source, loop: _Loop, last: ast.stmt) -> bool:
+    """Whether a statement breaks the loop, or returns what is returned behind it."""
+    if isinstance(last, ast.Break):
+        return True
+    following = source.following(loop)[:1]
+    return isinstance(last, ast.Return) and [ast.dump(last)] == [
+        ast.dump(each) for each in following
+    ]
+
+
+class _Masked:
+    """One loop, and what replaces parts of it."""
+
+    def __init__(self, source: Source, loop: _Loop, branch: ast.If) -> None:
+        self.source, self.loop, self.branch = source, loop, branch
+        place = loop.body.index(branch)
+        self.before, self.after = loop.body[:place], loop.body[place + 1 :]
+        self.inside = branch.body[:-1]
+        every = [*self.before, *self.inside, *self.after]
+        refuse_leaving(loop, [branch.body[-1]])
+        for each in every:
+            self._refuse(each)
+        self.taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+        later = read_later(source.function, loop)
+        counters = _counters(loop, later) if not self._endless() else set()
+        live = (later | read_again(loop)) - counters
+        self.kept = [name for name in _bound(every) if name in live]
+        target = set(_bound([loop])) - set(_bound(loop.body))
+        if target & later:
+            raise Unclear("the loop's own variable is used behind it")
+        unknown = [name for name in self.kept if name not in self._known()]
+        if unknown:
+            raise Unclear(f"`{unknown[0]}` has no value before the loop")
+        self.done = free_name("_done", self.taken)
+        self.torch = source.torch
+
+    def pieces(self) -> list[Piece]:
+        """The pieces that replace parts of the text."""
+        source, loop, branch = self.source, self.loop, self.branch
+        outer, at = source.indent(loop), source.indent(branch)
+        start = f"{self.done} = {self.torch}.zeros((), dtype={self.torch}.bool{self._device()})"
+        found = [Piece(source.start(loop), source.start(loop), f"{start}\n{outer}")]
+        masked = [] if self._endless() else self.before
+        found += self._block(masked)
+        lines = []
+        test = f"{_predicate(source.of(branch.test))}.reshape(())"
+        if self.inside:
+            stops = free_name("_stops", self.taken)
+            lines.append(
+                f"{stops} = {self.torch}.logical_and({test}, {self.torch}.logical_not({self.done}))"
+            )
+            names = [name for name in self.kept if name in _bound(self.inside)]
+            lines += [f"{self._before(name)} = {name}" for name in names]
+            for each in self.inside:
+                if each.lineno == branch.lineno:
+                    raise Unclear("the branch is on one line")
+                text = source.of(each)
+                if isinstance(each, ast.AugAssign):
+                    text = self._out_of_place(each)
+                if "\n" in text:
+                    raise Unclear("a statement before the `break` spans lines")
+                lines.append(text)
+            lines += [
+                f"{name} = {self.torch}.where({stops}, {name}, {self._before(name)})"
+                for name in names
+            ]
+            test = stops  # what the test reads may have changed
+        lines.append(f"{self.done} = {self.torch}.logical_or({self.done}, {test})")
+        end = source.end(branch.body[-1])
+        found.append(Piece(source.start(branch), end, f"\n{at}".join(lines)))
+        found += self._block(self.after)
+        if self._endless() and isinstance(loop, ast.While):
+            going = f"{self.torch}.logical_not({self.done})"
+            found.append(Piece(source.start(loop.test), source.end(loop.test), going))
+        return found
+
+    def _block(self, body: list[ast.stmt]) -> list[Piece]:
+        """A part of the loop's body, whose results count only until the loop breaks."""
+        if not body:
+            return []
+        source = self.source
+        at = source.indent(body[0])
+        names = [name for name in self.kept if name in _bound(body)]
+        found = []
+        for each in body:
+            for node in ast.walk(each):
+                if isinstance(node, ast.AugAssign):
+                    start, end = source.start(node), source.end(node)
+                    found.append(Piece(start, end, self._out_of_place(node)))
+            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Subscript):
+                value, target = each.value, source.of(each.targets[0])
+                text = f"{self.torch}.where({self.done}, {target}, {source.of(value)})"
+                found.append(Piece(source.start(value), source.end(value), text))
+        head = "".join(f"{self._before(name)} = {name}\n{at}" for name in names)
+        tail = "".join(
+            f"\n{at}{name} = {self.torch}.where({self.done}, {self._before(name)}, {name})"
+            for name in names
+        )
+        start, end = source.start(body[0]), source.line_end(body[-1])
+        return [*found, Piece(start, start, head), Piece(end, end, tail)]
+
+    def _out_of_place(self, node: ast.AugAssign) -> str:
+        """`h += y` as `h = h + (y)`, so that the value before it is kept."""
+        first, last = out_of_place(self.source, node)
+        return f"{first.text}{self.source.of(node.value)}{last.text}"
+
+    def _before(self, name: str) -> str:
+        return free_name(f"_{name.strip('_')}_before", self.taken)
+
+    def _endless(self) -> bool:
+        """Whether the loop is `while True`."""
+        loop = self.loop
+        return (
+            isinstance(loop, ast.While)
+            and isinstance(loop.test, ast.Constant)
+            and bool(loop.test.value)
+        )
+
+    def _device(self) -> str:
+        """The device of a tensor that the loop carries."""
+        for name in self.kept:
+            if not _is_number(assigned_before(self.source, self.loop, name)):
+                return f", device={name}.device"
+        return ""
+
+    def _known(self) -> set[str]:
+        given = self.source.function.args
+        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        return names | {
+            node.id
+            for node in ast.walk(self.source.function)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            if node.lineno < self.loop.lineno
+        }
+
+    def _refuse(self, statement: ast.stmt) -> None:
+        """Raises Unclear for a statement whose effect is not on names or elements."""
+        plain = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+                whole = plain and isinstance(statement, ast.Assign) and statement.targets[0] is node
+                if isinstance(node, ast.Attribute) or not whole:
+                    raise Unclear(f"the loop writes to `{ast.unparse(node)}`")
+            if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+                raise Unclear(f"the loop runs `{ast.unparse(node)}` for its effect")
+
+
+def _bound(body: list[ast.stmt] | list[_Loop]) -> list[str]:
+    """The names that statements bind, those of comprehensions left out."""
+    inner = {
+        id(node)
+        for each in body
+        for made in ast.walk(each)
+        if isinstance(made, ast.comprehension)
+        for node in ast.walk(made.target)
+    }
+    names = [
+        node.id
+        for each in body
+        for node in ast.walk(each)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inner
+    ]
+    return list(dict.fromkeys(names))
+
+
+def _counters(loop: _Loop, later: set[str]) -> set[str]:
+    """Names that count the iterations of a `while` loop by plain numbers, for its own test."""
+    if not isinstance(loop, ast.While):
+        return set()
+    asked = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+    counted = {
+        each.target.id
+        for each in loop.body
+        if isinstance(each, ast.AugAssign)
+        and isinstance(each.target, ast.Name)
+        and _is_number(each.value)
+    }
+    if asked & counted & later:
+        raise Unclear("what the loop counts is used behind it")
+    return asked & counted
+
+
+def _is_number(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+
+
+def _predicate(test: str) -> str:
+    """A test's text as a tensor in brackets."""
+    made = predicate(cst.parse_expression(test))
+    return f"({cst.Module(body=[]).code_for_node(made)})"
