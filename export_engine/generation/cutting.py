@@ -6,8 +6,8 @@ more. Outermost calls of a module that take the same tensors are one component.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from export_engine.generation.transformers_export import (
     cache_classes,
     has_sliding_layers,
     patched,
+    prepared_call,
 )
 from export_engine.generation.varying_sizes import Line, lines, shapes_text
 from export_engine.process import sandbox
@@ -112,7 +113,7 @@ def cut(
             f"generate() fails with these inputs ({type(error).__name__}: {str(error)[:200]}). "
             "Give what model.generate(**inputs) takes."
         ) from error
-    values = [each for run in runs for call in run for each in (*call.args, *call.kwargs.values())]
+    values = _given(call for run in runs for call in run)
     setup = CachesRegistered(cache_classes(values))
     with sandbox():
         undo = setup.install() if setup.classes else lambda: None
@@ -142,17 +143,24 @@ def _runs(
 ) -> list[list[ObservedCall]]:
     """The calls of three generations: as given, with one more row, with one more token.
 
-    What is warned of meanwhile goes to `notes`.
+    What is warned of meanwhile goes to `notes`. A cache that cuts off what is older than its window
+    is as long in each call once it is full; it is observed as the programs keep it, whole.
     """
     wanted = [("generate()", given), ("one more row", with_batch(given, batch_of(given) + 1))]
     if prompt_of(given):
         wanted.append(("one more token", with_prompt(given, prompt_of(given) + 1)))
-    runs = []
+    runs: list[list[ObservedCall]] = []
+    keeping: Callable[[], AbstractContextManager[object]] = nullcontext
     for number, (what, each) in enumerate(wanted):
         if progress:
             progress(Progress(number, len(wanted), f"observing {what}"))
         try:
-            calls, said = calls_of(model, each, _TOKENS)
+            with keeping():
+                calls, said = calls_of(model, each, _TOKENS)
+            if not runs and has_sliding_layers(_given(calls)):
+                keeping = patched
+                with keeping():
+                    calls, _ = calls_of(model, each, _TOKENS)
             runs.append(calls)
             notes.update(dict.fromkeys(said[:_NOTES]))
         except KeyboardInterrupt:
@@ -167,11 +175,15 @@ def _runs(
     return runs + [[] for _ in range(3 - len(runs))]
 
 
+def _given(calls: Iterable[ObservedCall]) -> list[Any]:
+    return [each for call in calls for each in (*call.args, *call.kwargs.values())]
+
+
 def _components(
     runs: Sequence[Sequence[ObservedCall]], setup: CachesRegistered, batch: int
 ) -> tuple[CutComponent, ...]:
     lists = lists_to_join(runs[0], runs[1])
-    runs = [[joined_call(call, lists) for call in run] for run in runs]
+    runs = [[prepared_call(joined_call(call, lists)) for call in run] for run in runs]
     base, more_rows, longer = (_grouped(run) for run in runs)
     names = _names(list(base))
     found = []
@@ -183,7 +195,7 @@ def _components(
         request = _request(names[key], calls[example], setup)
         text = shapes_text(shapes[example], known, batch)
         automatic = shapes_text(shapes[example], known, batch, automatic=True)
-        sliding = has_sliding_layers([*calls[example].args, *calls[example].kwargs.values()])
+        sliding = has_sliding_layers(_given([calls[example]]))
         found.append(
             CutComponent(
                 name=names[key],

@@ -19,6 +19,7 @@ from export_engine.capture import quiet
 from export_engine.generation.cutting import Cut, CutComponent
 from export_engine.generation.joined_lists import joined
 from export_engine.generation.observed_calls import generated
+from export_engine.generation.transformers_export import prepared
 from export_engine.process import undone
 from export_engine.torch_internals import call_leaves, map_call_leaves
 
@@ -154,7 +155,10 @@ class _Dispatching:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         paths = frozenset[str]().union(*(each.joined for each in self._components))
         names = list(self.__signature__.parameters)
-        leaves = dict(call_leaves(self.__signature__, *joined(args, kwargs, names, paths)))
+        prepared_args, prepared_kwargs = prepared(
+            self._components[0].module, *joined(args, kwargs, names, paths)
+        )
+        leaves = dict(call_leaves(self.__signature__, prepared_args, prepared_kwargs))
         given = {path: each for path, each in leaves.items() if isinstance(each, torch.Tensor)}
         component = self._chosen(given)
         self._trial.steps.append(component.name)

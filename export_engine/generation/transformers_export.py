@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import torch
+
+from export_engine.attempt import signature_of
+from export_engine.defects import passed_over
+from export_engine.generation.observed_calls import ObservedCall
 from export_engine.process import undone
 from export_engine.torch_internals import deregister_container, is_container, scans_exported
 
@@ -75,6 +80,37 @@ def has_sliding_layers(values: Iterable[Any]) -> bool:
 
 
 _INNER = ("self_attention_cache", "cross_attention_cache")
+
+
+def prepared_call(call: ObservedCall) -> ObservedCall:
+    """A call with what its module would read from values, computed before and given to it.
+
+    An encoder of images makes its positions and the bounds of each image in loops over their sizes,
+    which a trace fixes. transformers' modules take them as arguments, too.
+    """
+    return ObservedCall(call.path, call.module, *prepared(call.module, call.args, call.kwargs))
+
+
+def prepared(
+    module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of such a call; those that are given where nothing is to be computed."""
+    names = list(signature_of(module).parameters)
+    if len(args) > len(names) or hasattr(module, "get_rope_index"):  # its positions are given
+        return args, dict(kwargs)
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    made = dict(given)
+    try:
+        with torch.no_grad():
+            import_module(_UTILS).precompute_export_inputs(module, made)
+    except ImportError:
+        return args, dict(kwargs)
+    except Exception as error:  # noqa: BLE001 - a module that only names an argument as those do
+        passed_over(error, "computing what a module reads from values")
+        return args, dict(kwargs)
+    if all(value is given.get(name) for name, value in made.items()):
+        return args, dict(kwargs)
+    return (), {name: value for name, value in made.items() if value is not None}
 
 
 @undone

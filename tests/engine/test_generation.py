@@ -11,6 +11,7 @@ import explorer
 from export_engine.generation import CutError, cut
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
+from export_engine.generation.transformers_export import prepared_call
 from export_engine.torch_internals import scans_exported
 from tests.untouched import of_call
 
@@ -191,6 +192,49 @@ def test_lists_as_long_as_the_batch_are_joined_where_that_is_the_same(each: bool
     assert lists == ({} if each else {"m": {"features.image"}})
     images = joined_call(runs[0][0], lists).kwargs["features"]["image"]
     assert [tuple(image.shape) for image in images] == ([(4, 3)] * 2 if each else [(8, 3)])
+
+
+def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> None:
+    from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLVisionConfig
+    from transformers.models.qwen2_vl.modeling_qwen2_vl import (
+        Qwen2VisionTransformerPretrainedModel,
+    )
+
+    config = Qwen2VLVisionConfig(
+        depth=1, embed_dim=16, hidden_size=16, num_heads=2, patch_size=2, mlp_ratio=2
+    )
+    module = Qwen2VisionTransformerPretrainedModel(config).eval()
+    sizes = torch.tensor([[1, 4, 4], [1, 2, 4]])
+    call = ObservedCall("visual", module, (torch.randn(24, 24),), {"grid_thw": sizes})
+
+    given = prepared_call(call)
+
+    assert {"cu_seqlens", "position_ids"} <= given.kwargs.keys()
+    assert given.kwargs["cu_seqlens"].tolist() == [0, 16, 24]
+    with torch.no_grad():
+        ours, theirs = (each.module(*each.args, **each.kwargs) for each in (given, call))
+    assert torch.equal(ours.pooler_output, theirs.pooler_output)
+    plain = ObservedCall("", torch.nn.Linear(2, 2), (torch.randn(2, 2),), {})
+    assert prepared_call(plain).args is plain.args
+
+
+def test_a_full_window_of_a_cache_is_still_one_that_grows() -> None:
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(
+        num_hidden_layers=1,
+        hidden_size=16,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        intermediate_size=32,
+        vocab_size=60,
+        sliding_window=4,
+    )
+    tokens = torch.randint(3, 60, (2, 7))
+    made = cut(MistralForCausalLM(config).eval(), {"input_ids": tokens})
+
+    rows, past = 0, 2
+    assert made.components[1].varying["past_key_values.0"] == (rows, past)
 
 
 def test_a_scan_is_exported_with_any_number_of_steps() -> None:
