@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from explorer.comparing_values import ComparedRuns
     from explorer.contracts import ContractComparison
+    from explorer.quantized import Quantized
     from explorer.querying import Matches
     from explorer.rendering.release import Release
     from explorer.running import OpCosts, Runs
@@ -302,6 +303,20 @@ class Exploration:
 
         self._need("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
+
+    @property
+    def quantization(self) -> Quantized:
+        """How the program is quantized: layers, scales, bytes, what stayed in float and why.
+
+        `print` it. `.accuracy(float_result)` says what that costs, layer by layer.
+
+        Raises:
+            ExportFailed: the export failed.
+        """
+        from explorer.quantized import Quantized
+
+        self._need("program")
+        return Quantized(self.session, self.session.current)
 
     def query(self, text: str) -> Matches:
         """The ops that match a query, by name; the search box of the view takes the same.

@@ -40,6 +40,7 @@ from export_engine.archive.unknown_fields import unknown_fields
 from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
 from export_engine.describe import FileNames, Scopes, Stacks, Strings, with_findings
+from export_engine.quantization import with_quantization
 from export_engine.record import Record, Symbol, count_ops, with_groups
 
 _SHOWN = 5
@@ -138,7 +139,7 @@ def _read_program(members: Members, parts: Parts, title: str, name: str) -> Read
     notes = [*parts.notes(name), *notes]
     warnings = dict.fromkeys([*record.warnings, *notes, *([note] if note else [])])
     record = msgspec.structs.replace(
-        with_groups(record), warnings=list(warnings), sources_inside=True
+        with_quantization(with_groups(record)), warnings=list(warnings), sources_inside=True
     )
     return ReadArchive(record, name, tuple(parts.programs), tuple(notes), both is not None, {})
 

@@ -18,12 +18,14 @@ from export_engine.describe.failure import describe_failure
 from export_engine.describe.file_names import FileNames
 from export_engine.describe.findings import with_findings
 from export_engine.describe.graph import Graphs
+from export_engine.describe.held_tensors import ends_of_held
 from export_engine.describe.partial_graph import add_partial, module_paths
 from export_engine.describe.scopes import Scopes
 from export_engine.describe.shape_contract import describe_contract
 from export_engine.describe.signature import describe_signature, input_paths
 from export_engine.describe.symbol_names import Leaf, Symbols, birth_places, user_names
 from export_engine.describe.tables import Stacks, Strings
+from export_engine.quantization import with_quantization
 from export_engine.record import (
     Check,
     Failure,
@@ -100,7 +102,7 @@ def describe(attempt: Attempt) -> Record:
         check=_check(attempt),
         level=_level(attempt, graphs, strings, stacks),
     )
-    record = with_groups(record)
+    record = with_quantization(with_groups(record), ends_of_held(program))
     return (
         with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
     )
@@ -109,7 +111,7 @@ def describe(attempt: Attempt) -> Record:
 def _loaded(attempt: Exported, kept: Record) -> Record:
     """The Record saved in a file, with the loaded program's origin."""
     return msgspec.structs.replace(
-        with_groups(kept),
+        with_quantization(with_groups(kept), ends_of_held(attempt.program)),
         title=attempt.title,
         mode=attempt.mode,
         verdict=kept.verdict.replace(f"exported, {kept.mode}", "loaded", 1),

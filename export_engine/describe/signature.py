@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ConstantArgument,
@@ -17,6 +16,7 @@ from torch.export.graph_signature import (
 
 from export_engine.attempt import Request, signature_of
 from export_engine.defects import passed_over
+from export_engine.describe.held_tensors import held_bytes
 from export_engine.describe.values import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Signature, join_path
 from export_engine.torch_internals import key_text, pytree
@@ -132,9 +132,7 @@ def _held_bytes(program: ExportedProgram, spec: InputSpec) -> int:
     held = program.state_dict.get(spec.target)
     if held is None:
         held = program.constants.get(spec.target)
-    if not isinstance(held, torch.Tensor):
-        return 0
-    return held.numel() * held.element_size()
+    return held_bytes(held)
 
 
 def _output(

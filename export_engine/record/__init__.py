@@ -84,6 +84,10 @@ if TYPE_CHECKING:
     from export_engine.record.program_set import SharedSymbol as SharedSymbol
     from export_engine.record.program_set import SymbolMember as SymbolMember
     from export_engine.record.program_set import WeightRow as WeightRow
+    from export_engine.record.quantization import FloatOp as FloatOp
+    from export_engine.record.quantization import Quantization as Quantization
+    from export_engine.record.quantization import QuantizedLayer as QuantizedLayer
+    from export_engine.record.quantization import QuantizedTensor as QuantizedTensor
     from export_engine.record.record import Record as Record
     from export_engine.record.record import Timing as Timing
     from export_engine.record.record import codes_in as codes_in

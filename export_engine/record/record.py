@@ -30,6 +30,7 @@ from export_engine.record.graph import (
     ValueType,
 )
 from export_engine.record.overlays import Overlay
+from export_engine.record.quantization import Quantization
 from export_engine.record.runs import Profile, RunRow
 from export_engine.record.signature import Signature
 from export_engine.record.values import ValuePairs, Values
@@ -111,6 +112,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""
     pairs: ValuePairs | None = None
     """Two runs held against each other, if any were; kept as `values` are."""
+    quantization: Quantization | None = None
+    """What of the main graph is quantized; None where nothing is."""
     overlays: list[Overlay] = []
     """What the user laid over nodes; files keep it."""
 

@@ -49,6 +49,7 @@ def check_record(record: Record) -> None:
     _runs(record)
     _values(record)
     _overlays(record)
+    _quantization(record)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -158,6 +159,16 @@ def _values(record: Record) -> None:
         floats = (pairs.absolute, pairs.relative, pairs.cosine, pairs.sqnr, pairs.own)
         _same(nodes, *map(len, (pairs.partner, *floats, pairs.overflow, pairs.underflow)))
         _inside([*pairs.faults, pairs.worst], nodes)
+
+
+def _quantization(record: Record) -> None:
+    if record.quantization is None:
+        return
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    for layer in record.quantization.layers:
+        _inside([layer.node, layer.result, *layer.folded], nodes, least=0)
+        _inside((each.node for each in layer.tensors), nodes)
+    _inside((each.node for each in record.quantization.in_float), nodes, least=0)
 
 
 def _overlays(record: Record) -> None:

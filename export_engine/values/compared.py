@@ -13,9 +13,9 @@ from export_engine.source import innermost
 from export_engine.values.comparing import PairError, RunOf, compare_runs
 from export_engine.values.error import OTHER_KERNEL, QUANTIZED, ROUNDED, Noise
 from export_engine.values.running import running
+from export_engine.values.steps import is_plain
 from export_engine.values.within import inside_decomposition
 
-_QUANTIZERS = ("quantized_decomposed.", "torchao.", "quantized.")
 _CLIP = 3.0e38
 
 
@@ -99,17 +99,15 @@ def compare_values(
 def _noise(one: RunOf, other: RunOf) -> Noise:
     if one.kind is not other.kind:
         return ROUNDED
-    quantized = [
-        any(each.name.startswith(_QUANTIZERS) for each in run.record.targets)
-        for run in (one, other)
-    ]
-    return QUANTIZED if quantized[0] != quantized[1] else OTHER_KERNEL
+    found = [run.record.quantization for run in (one, other)]
+    schemes = [[layer.scheme for layer in each.layers] if each else [] for each in found]
+    return OTHER_KERNEL if schemes[0] == schemes[1] else QUANTIZED
 
 
 def _fetched(run: RunOf, node: int) -> torch.Tensor:
     with running(run.exported, run.record, run.request, run.device, None, run.kind) as again:
         for number, _, value in again.walk():
-            if number == node and isinstance(value, torch.Tensor):
+            if number == node and is_plain(value):
                 return value.detach().clone().cpu()
     raise LookupError(f"Node {node} gives no tensor.")
 

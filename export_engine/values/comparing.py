@@ -28,7 +28,7 @@ from export_engine.values.error import (
 )
 from export_engine.values.pairing import constants_of, is_same_op, pairs_of
 from export_engine.values.running import running
-from export_engine.values.steps import Steps
+from export_engine.values.steps import Steps, is_plain
 
 
 class RunOf(NamedTuple):
@@ -184,7 +184,7 @@ class _Judge:
     ) -> PairError | None:
         partner = self._pairs[number]
         right = known.value
-        if not all(isinstance(each, torch.Tensor) for each in (value, forced, right)):
+        if not all(is_plain(each) for each in (value, forced, right)):
             return None
         if not value.shape == forced.shape == right.shape:
             return None

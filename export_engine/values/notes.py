@@ -9,6 +9,7 @@ import torch
 
 from export_engine.record import Graph, OpValues, Record, bits
 from export_engine.values.statistics import EMPTY, Statistics, merged, statistics_of
+from export_engine.values.steps import is_plain
 
 _REARRANGE = frozenset(
     f"aten.{each}"
@@ -47,7 +48,7 @@ class Notes:
 
     def observe(self, graph: int, node: int, value: Any) -> None:
         """Notes what a node gave."""
-        if not isinstance(value, torch.Tensor):
+        if not is_plain(value):
             return
         found = self._known(graph, node, value)
         if found is None:

@@ -1,7 +1,7 @@
 """Which op of a program gives the same value as which op of another.
 
 By what torch made from what, and else by structure, as `diff` matches them. Where an op was
-decomposed, the last op that it became has its value.
+decomposed, the last op that it became has its value; where it was quantized, its layer's result.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from export_engine.diff import diff_records
+from export_engine.quantization import layer_pairs
 from export_engine.record import OPS, Record
 
 _CALL = OPS.index("call_function")
@@ -35,7 +36,19 @@ def pairs_of(record: Record, other: Record) -> dict[int, int]:
         same = [(a, b) for a in reversed(new) for b in reversed(old) if _alike(record, a, other, b)]
         if same:
             pairs[same[0][0]] = same[0][1]
-    return pairs
+    return _with_layers(pairs, record, other)
+
+
+def _with_layers(pairs: dict[int, int], record: Record, other: Record) -> dict[int, int]:
+    """The pairs, and those of quantized layers, which structure does not tell."""
+    layers = {
+        node: partner
+        for node, partner in layer_pairs(record, other).items()
+        if _alike(record, node, other, partner)
+    }
+    theirs = set(layers.values())
+    others = {node: partner for node, partner in pairs.items() if partner not in theirs}
+    return {**others, **layers}
 
 
 def _alike(record: Record, node: int, other: Record, partner: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch.export import ExportedProgram
@@ -40,6 +40,14 @@ _TORCHS_OWN = frozenset({"aten", "prim", "prims", "higher_order", "quantized_dec
 
 class StepFailed(RuntimeError):
     """A node of the program raised an error. The message can be shown as it is."""
+
+
+def is_plain(value: Any) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor with elements of its own, and not one made of other tensors.
+
+    Those of a quantized weight are read by ops that give its parts, which are plain.
+    """
+    return isinstance(value, torch.Tensor) and not hasattr(type(value), "__tensor_flatten__")
 
 
 def program_inputs(
@@ -182,7 +190,7 @@ class Steps(torch.fx.Interpreter):
     def _count(self, value: Any, by: int) -> None:
         """Notes that a value is held (1), or let go (-1)."""
         for each in (value,) if isinstance(value, torch.Tensor) else pytree.tree_leaves(value):
-            if not isinstance(each, torch.Tensor) or each.layout is not torch.strided:
+            if not is_plain(each) or each.layout is not torch.strided:
                 continue
             storage = each.untyped_storage()
             entry = self._storages.setdefault(storage.data_ptr(), [0, storage.nbytes()])

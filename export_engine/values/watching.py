@@ -20,7 +20,7 @@ from export_engine.record import Record, Values
 from export_engine.run import Inputs, Sizes, calls_of, present_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
-from export_engine.values.steps import Observer
+from export_engine.values.steps import Observer, is_plain
 from export_engine.verify import Subject
 
 KEPT = 64 * 2**20
@@ -71,7 +71,7 @@ class Watched:
         seen: list[torch.Tensor] = []
 
         def observe(of: int, number: int, value: Any) -> None:
-            if (of, number) == (graph, node) and isinstance(value, torch.Tensor):
+            if (of, number) == (graph, node) and is_plain(value):
                 seen[:] = [value.detach().clone().cpu()]
 
         with self.running(exported, observe) as run:

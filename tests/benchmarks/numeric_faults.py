@@ -115,8 +115,12 @@ def _judged(
     name: str, pair: str, planted: Planted | None, sides: Sides, attempt: Exported
 ) -> Outcome:
     kind = planted.kind if planted else ""
+    # Kernels of oneDNN are wrong in bfloat16 on some CPUs, and no pair with them is clean: the
+    # grouped conv1d of wav2vec2 is off by 1.1 of its norm, and by 0.003 without oneDNN.
+    own_kernels = torch.backends.mkldnn.flags(enabled=pair != "bfloat16")
     try:
-        found = compare_values(sides.run(attempt), sides.other)
+        with own_kernels:
+            found = compare_values(sides.run(attempt), sides.other)
     except StepFailed as error:
         return Outcome(name, pair, kind, False, str(error))
     if planted is None:

@@ -406,6 +406,47 @@ export interface ValuePairs {
   worst: number;
 }
 
+export interface QuantizedTensor {
+  role: "input" | "output" | "weight";
+  node: number;
+  name: string;
+  dtype: string;
+  bits: number;
+  low: number;
+  high: number;
+  granularity: "" | "channel" | "group" | "tensor" | "token";
+  axis: number;
+  group: number;
+  scales: number;
+  scale: number[];
+  zero_point: number[];
+  dynamic: boolean;
+  bytes: number;
+  float_bytes: number;
+}
+
+export interface QuantizedLayer {
+  node: number;
+  folded: number[];
+  result: number;
+  scheme: string;
+  tensors: QuantizedTensor[];
+}
+
+export interface FloatOp {
+  node: number;
+  why: string;
+  bytes: number;
+}
+
+export interface Quantization {
+  layers: QuantizedLayer[];
+  in_float: FloatOp[];
+  bytes: number;
+  float_bytes: number;
+  unread_bytes: number;
+}
+
 export interface Overlay {
   name: string;
   kind: "colour" | "number" | "text";
@@ -455,6 +496,7 @@ export interface Record {
   profile: Profile | null;
   values: Values | null;
   pairs: ValuePairs | null;
+  quantization: Quantization | null;
   overlays: Overlay[];
 }
 

@@ -1,0 +1,44 @@
+"""What is told of tensors that a program holds: their bytes, and the ends of scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+
+from export_engine.quantization import HeldTensor
+from export_engine.torch_internals import is_fake
+
+
+def held_bytes(value: Any) -> int:
+    """Bytes of a tensor; of a tensor subclass made of others, theirs. 0 for anything else."""
+    if not isinstance(value, torch.Tensor):
+        return 0
+    inner = getattr(value, "__tensor_flatten__", None)
+    if inner is not None and not is_fake(value):
+        return sum(held_bytes(getattr(value, name, None)) for name in inner()[0])
+    return value.numel() * value.element_size()
+
+
+def ends_of_held(program: ExportedProgram | None) -> HeldTensor:
+    """The least and the greatest element of tensors that a program holds.
+
+    Args:
+        program: without one, nothing is at hand.
+    """
+
+    def found(place: str, inner: str) -> tuple[float, float] | None:
+        if program is None:
+            return None
+        value = program.state_dict.get(place)
+        value = program.constants.get(place) if value is None else value
+        value = getattr(value, inner, None) if inner else value
+        if not isinstance(value, torch.Tensor) or is_fake(value) or value.is_meta:
+            return None
+        if not value.numel() or value.is_complex():
+            return None
+        low, high = torch.aminmax(value.detach().to(torch.float64))
+        return float(low), float(high)
+
+    return found

@@ -1,0 +1,16 @@
+"""Quantization: which ops of a Record run on fewer bits, and what is folded into them.
+
+Ops are told by their names' families and arguments, weights by dtypes, so a file that is only read
+needs neither torchao nor torch. `values` says what quantizing costs in accuracy.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.quantization.describe import with_quantization as with_quantization
+    from export_engine.quantization.pairing import layer_pairs as layer_pairs
+    from export_engine.quantization.tensors import HeldTensor as HeldTensor
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,96 @@
+"""A Record → the same with what is quantized in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from export_engine.quantization.folding import Fold, folds_of
+from export_engine.quantization.in_float import ops_in_float
+from export_engine.quantization.ops import Ops, dequantizes, is_narrow, label_of, quantizes
+from export_engine.quantization.tensors import HeldTensor, Tensors, tensor_bytes
+from export_engine.record import (
+    Quantization,
+    QuantizedLayer,
+    QuantizedTensor,
+    Record,
+)
+
+
+def with_quantization(record: Record, held: HeldTensor = lambda place, inner: None) -> Record:
+    """The Record with what is quantized in its main graph, or with None where nothing is.
+
+    Args:
+        record: what to look at.
+        held: what is at hand of tensors that the program holds.
+    """
+    found = _quantization(record, held) if record.graphs and _may_be(record) else None
+    return msgspec.structs.replace(record, quantization=found)
+
+
+def _may_be(record: Record) -> bool:
+    """Whether an op or a tensor of the program may be of a quantized one: quickly told."""
+    labels = [label_of(each) for each in record.targets]
+    if any(quantizes(each) or dequantizes(each) for each in labels):
+        return True
+    return any(is_narrow(each) for each in record.types)
+
+
+def _quantization(record: Record, held: HeldTensor) -> Quantization | None:
+    ops = Ops(record)
+    folds = folds_of(ops)
+    if not folds:
+        return None
+    tensors = Tensors(ops, held)
+    layers = [_layer(tensors, fold) for fold in folds]
+    read, unread = _held_bytes(ops)
+    every = [each for layer in layers for each in layer.tensors if each.role == "weight"]
+    once = {each.node: each.float_bytes - each.bytes for each in every}
+    return Quantization(
+        layers=layers,
+        in_float=ops_in_float(ops, layers),
+        bytes=read,
+        float_bytes=read + sum(once.values()),
+        unread_bytes=unread,
+    )
+
+
+def _layer(tensors: Tensors, fold: Fold) -> QuantizedLayer:
+    found = tensors.of(fold)
+    return QuantizedLayer(
+        node=fold.node,
+        folded=sorted(fold.nodes - {fold.node}),
+        result=fold.result,
+        scheme=_scheme(found),
+        tensors=found,
+    )
+
+
+def _scheme(tensors: Sequence[QuantizedTensor]) -> str:
+    """`int8 weights, dynamic int8 inputs`."""
+    said = Counter(
+        f"{'dynamic ' * each.dynamic}{_short(each)} {each.role}s"
+        for each in tensors
+        if each.role != "output" or len(tensors) == 1
+    )
+    return ", ".join(said)
+
+
+def _short(each: QuantizedTensor) -> str:
+    """`int8`; `int4` where int8 holds fewer bits; `float8_e4m3fn`."""
+    if "float" in each.dtype or not each.bits:
+        return each.dtype
+    return f"{'u' * each.dtype.startswith('u')}int{each.bits}"
+
+
+def _held_bytes(ops: Ops) -> tuple[int, int]:
+    """Bytes of held tensors that ops read, and of the others."""
+    read = unread = 0
+    for node, entry in ops.held.items():
+        users = ops.users(node)
+        inner = [each for each in users if ops.is_inner(each)]
+        size = sum(tensor_bytes(ops.type(each)) for each in inner) if inner else entry.bytes
+        read, unread = (read + size, unread) if users else (read, unread + size)
+    return read, unread

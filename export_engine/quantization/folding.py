@@ -1,0 +1,202 @@
+"""Which nodes only quantize, dequantize or scale for one op.
+
+What is folded into an op is read by nothing else, so that a drawing of both as one has no cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from export_engine.quantization.ops import (
+    COMPUTE,
+    LOWERED,
+    VIEWS,
+    Ops,
+    chooses,
+    dequantizes,
+    is_narrow,
+    quantizes,
+)
+
+
+class Fold:
+    """One op, and what is folded into it."""
+
+    def __init__(self, ops: Ops, node: int, taken: set[int]) -> None:
+        """Make one.
+
+        Args:
+            ops: the graph.
+            node: the op.
+            taken: nodes that are folded into others.
+        """
+        self._ops = ops
+        self.node = node
+        self.nodes = {node}
+        self._taken = taken
+        self.result = node
+        """Where the op's floating-point value is."""
+        self.inputs: list[int] = []
+        """What quantizes an input."""
+        self.weights: list[int] = []
+        """Constants of few bits that the op reads, or what they are made into."""
+        self.outputs: list[int] = []
+        """What quantizes the result."""
+        for each in dict.fromkeys(ops.inputs(node)):
+            self._look_behind(each)
+        if self.is_quantized and ops.label(node) in LOWERED:
+            self._look_ahead()
+        if self.is_quantized:
+            self._close()
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether the op reads something of few bits."""
+        return bool(self.inputs or self.weights)
+
+    def fold_output(self, quantizing: int) -> None:
+        """Folds what quantizes the op's result, which several others read."""
+        self.nodes.add(quantizing)
+        self.outputs.append(quantizing)
+        self._close()
+
+    def _look_behind(self, node: int) -> None:
+        """Goes up from an argument of the op to what quantizes it."""
+        ops = self._ops
+        if node in ops.constant:
+            if any(is_narrow(ops.type(each)) for each in ops.leaves(node)):
+                self.weights.append(node)
+            return
+        while ops.label(node) in VIEWS and ops.inputs(node):
+            node = ops.inputs(node)[0]
+        label = ops.label(node)
+        if dequantizes(label) or quantizes(label):
+            self.inputs.append(node)
+
+    def _look_ahead(self) -> None:
+        """Goes down from a product to where it is scaled, and has its bias."""
+        ops, waiting = self._ops, list[int]()
+        while True:
+            at = waiting[-1] if waiting else self.result
+            users = ops.users(at)
+            if len(users) != 1:
+                break
+            user, others = users[0], [each for each in ops.inputs(users[0]) if each != at]
+            if ops.label(user) in VIEWS and not others:
+                waiting.append(user)
+            elif len(others) == 1 and self._finishes(user, others[0]):
+                self.nodes.update((*waiting, user))
+                self.result, waiting = user, []
+            else:
+                break
+        own = [each for each in waiting if ops.scope(each) == ops.scope(self.node)]
+        if own and own == waiting and self._is_own_scope():
+            self.nodes.update(own)
+            self.result = own[-1]
+
+    def _finishes(self, user: int, other: int) -> bool:
+        """Whether what reads a product scales it, or adds its bias."""
+        label = self._ops.label(user).rstrip("_")
+        return (label == "mul" and self._is_scale(other)) or (
+            label == "add" and self._is_bias(other, user)
+        )
+
+    def _is_own_scope(self) -> bool:
+        """Whether the op's module has one such op alone: a Linear, not a model."""
+        ops = self._ops
+        scope = ops.scope(self.node)
+        return (
+            scope >= 0
+            and sum(ops.scope(at) == scope and ops.label(at) in COMPUTE for at in ops.calls()) == 1
+        )
+
+    def _is_scale(self, node: int) -> bool:
+        ops = self._ops
+        if node in ops.constant:
+            weights = {ops.holder(leaf) for each in self.weights for leaf in ops.leaves(each)}
+            leaves = ops.leaves(node)
+            return all(ops.holder(leaf) in weights or not ops.is_inner(leaf) for leaf in leaves)
+        while ops.inputs(node) and (ops.label(node) in VIEWS or ops.label(node) == "getitem"):
+            node = ops.inputs(node)[0]
+        return chooses(ops.label(node))
+
+    def _is_bias(self, node: int, user: int) -> bool:
+        kind = self._ops.type(node)
+        same = self._ops.scope(user) == self._ops.scope(self.node)
+        return node in self._ops.constant and kind is not None and len(kind.shape) <= 1 and same
+
+    def _close(self) -> None:
+        """Adds what only this reads: casts of weights, scales, what quantizes and chooses."""
+        waiting = [each for node in self.nodes for each in self._ops.inputs(node)]
+        while waiting:
+            node = waiting.pop()
+            if node not in self.nodes and node not in self._taken and self._belongs(node):
+                self.nodes.add(node)
+                waiting += self._ops.inputs(node)
+                waiting += [each for at in self.inputs for each in self._ops.inputs(at)]
+
+    def _belongs(self, node: int) -> bool:
+        ops = self._ops
+        if not ops.is_call(node) or not all(each in self.nodes for each in ops.users(node)):
+            return False
+        label = ops.label(node)
+        if node in ops.constant or dequantizes(label) or quantizes(label) or chooses(label):
+            return True
+        if label == "getitem":
+            return chooses(ops.label(ops.inputs(node)[0]))
+        return label in VIEWS and self._is_between(node)
+
+    def _is_between(self, node: int) -> bool:
+        """Whether a view stands between what quantizes and the op, or in the op's own module."""
+        ops = self._ops
+        at = node
+        while ops.label(at) in VIEWS and ops.inputs(at):
+            at = ops.inputs(at)[0]
+        label = ops.label(at)
+        if dequantizes(label) or quantizes(label) or chooses(label):
+            return True
+        if label == "getitem" and chooses(ops.label(ops.inputs(at)[0])):
+            return True
+        lowered = ops.label(self.node) in LOWERED and ops.scope(node) == ops.scope(self.node)
+        return lowered and self._is_own_scope()
+
+
+def folds_of(ops: Ops) -> list[Fold]:
+    """The quantized ops of a graph, each with what is folded into it, in order."""
+    taken: set[int] = set()
+    found: dict[int, Fold] = {}
+
+    def look(nodes: Iterable[int]) -> None:
+        for node in nodes:
+            if node in taken or _is_plumbing(ops, node):
+                continue
+            fold = Fold(ops, node, taken)
+            if fold.is_quantized:
+                found[node] = fold
+                taken.update(fold.nodes)
+
+    calls = list(ops.calls())
+    look(node for node in calls if ops.label(node) in COMPUTE)
+    look(node for node in calls if _reads_dequantized(ops, node))
+    by_result = {fold.result: fold for fold in found.values()}
+    for node in calls:
+        if quantizes(ops.label(node)) and node not in taken and ops.inputs(node):
+            source = ops.inputs(node)[0]
+            fold_at = by_result.get(source)
+            if fold_at is not None:
+                fold_at.fold_output(node)
+                taken.update(fold_at.nodes)
+    return [found[node] for node in sorted(found)]
+
+
+def _is_plumbing(ops: Ops, node: int) -> bool:
+    label = ops.label(node)
+    is_own = dequantizes(label) or quantizes(label) or chooses(label)
+    return is_own or label == "getitem" or node in ops.constant
+
+
+def _reads_dequantized(ops: Ops, node: int) -> bool:
+    """Whether an op without a weight is given what was just dequantized."""
+    return any(
+        dequantizes(ops.label(each)) and each not in ops.constant for each in ops.inputs(node)
+    )
