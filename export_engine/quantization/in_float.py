@@ -81,12 +81,12 @@ def _why(ops: Ops, node: int, kinds: dict[str, list[QuantizedLayer]]) -> str:
         return f"no {named.get(kind, kind)} of the program is quantized: the config leaves them out"
     group = _odd_group(ops, weight, alike)
     if group:
-        return f"its rows have {group[1]} elements, which is no multiple of the group of {group[0]}"
+        return f"its rows have {group[1]} elements, not a multiple of the group of {group[0]}"
     return f"its {shown} weight was left out, while {len(alike)} like it are quantized"
 
 
 def _odd_group(ops: Ops, weight: int, alike: Sequence[QuantizedLayer]) -> tuple[int, int] | None:
-    """The group that others of its kind have, and the length of a row that is no multiple of it."""
+    """The group that others of its kind have, and the length of a row that it does not divide."""
     groups = {each.group for layer in alike for each in layer.tensors if each.group}
     kind = ops.type(weight)
     if len(groups) != 1 or kind is None or not kind.shape or not isinstance(kind.shape[-1], int):

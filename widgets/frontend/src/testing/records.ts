@@ -310,6 +310,7 @@ export class RecordBuilder {
       profile: null,
       values: null,
       pairs: null,
+      quantization: null,
       overlays: [],
     };
   }
