@@ -8,6 +8,7 @@ import { differences } from "./differences";
 import { findings } from "./findings";
 import { overlays } from "./overlays";
 import { memory, time } from "./profile";
+import { quantization } from "./quantization";
 import { unused } from "./unused";
 import { magnitude, nonFinite, offByValue, ownError, spread, zeros } from "./values";
 
@@ -18,6 +19,7 @@ const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
   runs,
   nonFinite,
   offByValue,
+  quantization,
   unused,
   time,
   memory,

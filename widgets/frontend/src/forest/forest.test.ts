@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { Program } from "../program";
-import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import {
+  branchingProgram,
+  layeredProgram,
+  quantizedProgram,
+  smallProgram,
+} from "../testing/models";
 import { RecordBuilder } from "../testing/records";
 import { buildForest } from "./forest";
 import { type Item, nodesBelow, openAbove } from "./items";
@@ -87,6 +92,19 @@ describe("the tree of items", () => {
     const forest = buildForest(new Program(build.record()), PLAIN);
     expect(outline(forest.root)).toBe("model(x)[x split output]");
     expect(forest.itemOf.get(part)).toBe(forest.itemOf.get(split));
+  });
+
+  test("folds what only quantizes for an op into it, with the weight, unless all is shown", () => {
+    const program = quantizedProgram();
+    const hidden = buildForest(program, PLAIN);
+    expect(outline(hidden.root)).toBe("model(x)[x linear output]");
+    const linear = hidden.root.children[1];
+    expect(linear?.held.map(({ name }) => name)).toEqual(["weight"]);
+    expect(hidden.hidden).toBe(3);
+    const shown = buildForest(program, { housekeeping: true, parameters: false });
+    expect(outline(shown.root)).toBe(
+      "model(x)[x dequantize_per_channel quantize_per_tensor dequantize_per_tensor linear output]",
+    );
   });
 
   test("keeps two calls of one module apart", () => {

@@ -3,6 +3,7 @@
 import { ensure } from "../maps";
 import type { Program } from "../program";
 import { graphOf, type NodeId, nodeId } from "../program";
+import { foldedInto } from "../quantization";
 import { Forest, type Held, type Item, type ItemKind } from "./items";
 
 export interface Options {
@@ -31,6 +32,10 @@ class Builder {
   private readonly functions = new Map<number, Item>();
   /** Per graph, the function that calls each scope. */
   private readonly callers: Map<number, number>[];
+  /** Per node that is folded into a quantized op, that op. */
+  private readonly foldedInto: ReadonlyMap<NodeId, NodeId>;
+  /** The inverse. */
+  private readonly foldedBy = new Map<NodeId, NodeId[]>();
 
   constructor(
     private readonly program: Program,
@@ -39,6 +44,11 @@ class Builder {
     const root = item("scope", "root", program.record.title, "", null);
     root.scope = program.record.scopes.findIndex((scope) => scope.parent < 0);
     this.forest = new Forest(root);
+    const whole = options.housekeeping || options.only;
+    this.foldedInto = whole ? new Map() : foldedInto(program);
+    for (const [node, op] of this.foldedInto) {
+      ensure(this.foldedBy, op, (): NodeId[] => []).push(node);
+    }
     this.callers = program.record.graphs.map(
       ({ groups }) =>
         new Map(groups.flatMap((group, at) => group.scopes.map((scope) => [scope, at]))),
@@ -119,6 +129,10 @@ class Builder {
       this.forest.hidden += 1;
       return;
     }
+    if (this.foldedInto.has(id)) {
+      this.forest.hidden += 1;
+      return;
+    }
     const target = this.program.target(id);
     const source = this.program.inputsOf(id)[0];
     if (target?.label === "getitem" && source !== undefined) {
@@ -132,7 +146,10 @@ class Builder {
     box.subtitle = this.program.name(id);
     if (box.subtitle === box.title) box.subtitle = "";
     box.accent = target?.kind ?? "python";
-    if (nested.length === 0) box.held = this.heldBy(id); // else shown at the ops inside
+    const folded = this.foldedBy.get(id);
+    if (folded) box.folded = folded;
+    for (const each of folded ?? []) this.forest.itemOf.set(each, box);
+    if (nested.length === 0) box.held = this.heldBy(id, folded); // else shown at the ops inside
     for (const each of nested) {
       const branch = item("branch", `g${each.graph}`, each.argument, "", box);
       box.children.push(branch);
@@ -227,10 +244,11 @@ class Builder {
     return this.program.op(id) === "placeholder";
   }
 
-  private heldBy(id: NodeId): Held[] {
+  private heldBy(id: NodeId, folded: readonly NodeId[] = []): Held[] {
     if (this.options.parameters) return [];
     const held: Held[] = [];
-    const inputs = this.program.inputsOf(id).filter((each) => this.isPlaceholder(each));
+    const read = [id, ...folded].flatMap((each) => this.program.inputsOf(each));
+    const inputs = read.filter((each) => this.isPlaceholder(each));
     for (const input of new Set(inputs)) {
       const placeholder = graphOf(input) === 0 ? input : this.origin(input);
       const entry = placeholder === undefined ? undefined : this.program.input(placeholder);

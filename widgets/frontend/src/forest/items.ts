@@ -42,6 +42,8 @@ export interface Item {
   /** Index into the record's scopes; -1 if it is not a scope. */
   scope: number;
   held: Held[];
+  /** Of a quantized op, the nodes that only quantize, dequantize or scale for it. */
+  folded?: NodeId[];
   /** How the op is drawn: `aten`, `custom`, `higher_order`, `python`, ... */
   accent: string;
   parent: Item | null;

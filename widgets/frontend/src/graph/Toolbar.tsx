@@ -60,7 +60,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
       )}
       {(hidden > 0 || housekeeping) && (
         <Toggle
-          name={`Sizes${more}: show ops that only compute or check sizes`}
+          name={`Sizes${more}: show ops that compute or check sizes, or quantize`}
           text={
             <>
               Sizes<span class="tx-toolbar-more">{more}</span>

@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { buildForest } from "../forest/forest";
 import type { Forest } from "../forest/items";
 import { Program } from "../program";
-import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
+import {
+  branchingProgram,
+  layeredProgram,
+  quantizedProgram,
+  smallProgram,
+} from "../testing/models";
 import { RecordBuilder } from "../testing/records";
 import { Links } from "./links";
 
@@ -26,6 +31,10 @@ describe("edges", () => {
       "linear>relu",
       "relu>output",
     ]);
+  });
+
+  test("go past what is folded into a quantized op", () => {
+    expect(edges(linked(quantizedProgram()), "model(x)")).toEqual(["x>linear", "linear>output"]);
   });
 
   test("are lifted to the container that holds both ends", () => {

@@ -112,13 +112,15 @@ export class Links {
     return { ...tapped([...found.values()]), ports, exits };
   }
 
-  /** Calls back with each value that an item's node reads, and the item that it is in. */
+  /** Calls back with each value that an item's nodes read, and the item that it is in. */
   private read(to: Item, take: (from: Item, value: NodeId) => void): void {
     const { forest, program } = this;
     if (program.op(to.node) === "placeholder") return;
-    for (const input of program.inputsOf(to.node)) {
-      const from = forest.itemOf.get(input);
-      if (from && from !== to && !isHeld(program, to, input)) take(from, input);
+    for (const node of [to.node, ...(to.folded ?? [])]) {
+      for (const input of program.inputsOf(node)) {
+        const from = forest.itemOf.get(input);
+        if (from && from !== to && !isHeld(program, to, input)) take(from, input);
+      }
     }
   }
 

@@ -16,6 +16,49 @@ export function smallProgram(): Program {
   return new Program(build.record());
 }
 
+/** A linear as PT2E leaves it: its weight dequantized, its input quantized and dequantized. */
+export function quantizedProgram(): Program {
+  const build = new RecordBuilder();
+  const weight = build.parameter("weight", [6, 4]);
+  const x = build.input("x", [2, 4]);
+  const floats = build.call("dequantize_per_channel", [weight]);
+  const fewer = build.call("quantize_per_tensor", [x]);
+  const input = build.call("dequantize_per_tensor", [fewer]);
+  const linear = build.call("linear", [input, floats], { shape: [2, 6] });
+  build.output([linear]);
+  const record = build.record();
+  const plain = { dtype: "int8", bits: 8, low: -128, high: 127, axis: -1, group: 0 };
+  return new Program({
+    ...record,
+    quantization: {
+      layers: [
+        {
+          node: linear,
+          folded: [floats, fewer, input],
+          result: linear,
+          scheme: "int8 weights, int8 inputs",
+          tensors: [
+            {
+              ...{ ...plain, role: "weight", node: weight, name: "weight", dynamic: false },
+              ...{ granularity: "channel", axis: 0, scales: 6, scale: [0.001, 0.002] },
+              ...{ zero_point: [], bytes: 48, float_bytes: 96 },
+            },
+            {
+              ...{ ...plain, role: "input", node: fewer, name: "x", dynamic: false },
+              ...{ granularity: "tensor", scales: 1, scale: [0.02, 0.02] },
+              ...{ zero_point: [3, 3], bytes: 0, float_bytes: 0 },
+            },
+          ],
+        },
+      ],
+      in_float: [],
+      bytes: 48,
+      float_bytes: 96,
+      unread_bytes: 0,
+    },
+  });
+}
+
 /**
  * Layers in a chain, all fed by one `mask`, each with its own attention and its own weight; `odd`
  * names a layer with one op more.

@@ -8,6 +8,7 @@ import type { Store } from "../../store";
 import { Empty } from "../parts/parts";
 import { NonFinite } from "./NonFinite";
 import { Pairs } from "./Pairs";
+import { Quantization } from "./Quantization";
 import { StatisticsTable } from "./StatisticsTable";
 import { TensorView } from "./TensorView";
 
@@ -25,7 +26,7 @@ interface Props {
 }
 
 export function Values({ store, program }: Props) {
-  const { values, pairs } = program.record;
+  const { values, pairs, quantization } = program.record;
   const selection = store.selection.value;
   const [node = -1, more] = selection.kind === "nodes" ? selection.nodes : [];
   const one = node >= 0 && more === undefined && store.host.live;
@@ -45,6 +46,9 @@ export function Values({ store, program }: Props) {
         )}
         {one && (ran > 0 || paired) && (
           <TensorView key={node} store={store} program={program} node={node} paired={paired} />
+        )}
+        {quantization && (
+          <Quantization store={store} program={program} quantization={quantization} />
         )}
         {pairs && <Pairs store={store} program={program} pairs={pairs} />}
         {values && (

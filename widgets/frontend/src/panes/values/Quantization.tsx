@@ -1,0 +1,99 @@
+/** Which ops are quantized and how, what that saves, what it costs, and what stayed in float. */
+
+import { bytesText, capped, counted, numberText } from "../../format";
+import { type NodeId, nodeId, type Program } from "../../program";
+import { tensorText, weightText } from "../../quantization";
+import type { Quantization as Quantized, QuantizedTensor } from "../../record.gen";
+import type { Store } from "../../store";
+import { floatsOf } from "../../values";
+import { More, NodeLink, Prose } from "../parts/parts";
+
+const FEW = 20;
+
+interface Props {
+  store: Store;
+  program: Program;
+  quantization: Quantized;
+}
+
+export function Quantization({ store, program, quantization }: Props) {
+  const { layers, in_float, bytes, float_bytes, unread_bytes } = quantization;
+  const { pairs } = program.record;
+  const own = pairs && floatsOf(pairs.own);
+  const sqnr = pairs && floatsOf(pairs.sqnr);
+  const cost = (node: number): string =>
+    pairs && (pairs.partner[node] ?? -1) >= 0
+      ? `${numberText(own?.[node] ?? 0)}, ${numberText(Math.round(sqnr?.[node] ?? 0))} dB`
+      : "";
+  return (
+    <section aria-label="Quantization" data-testid="quantization">
+      <h3 class="tx-pane-title">Quantization</h3>
+      <p class="tx-lead">
+        {counted(layers.length, "quantized op")}. Weights and buffers take {bytesText(bytes)}; in
+        float {bytesText(float_bytes)}.
+        {unread_bytes > 0 && ` ${bytesText(unread_bytes)} more are held and read by no op.`}
+      </p>
+      <table class="tx-table tx-values-table">
+        <thead>
+          <tr>
+            <th>layer</th>
+            <th>weight</th>
+            <th>inputs</th>
+            <th>bytes</th>
+            {pairs && <th title={`Against ${capped(pairs.other, 60)}`}>adds, SQNR</th>}
+          </tr>
+        </thead>
+        <tbody>
+          <More items={layers} few={FEW}>
+            {({ node, result, tensors }) => (
+              <tr key={node}>
+                <td>
+                  <Place store={store} program={program} node={nodeId(0, node)} />
+                </td>
+                <td>{said(tensors, "weight")}</td>
+                <td>{said(tensors, "input")}</td>
+                <td class="tx-number">{weightText(tensors)}</td>
+                {pairs && <td class="tx-number">{cost(result)}</td>}
+              </tr>
+            )}
+          </More>
+        </tbody>
+      </table>
+      {in_float.length > 0 && (
+        <>
+          <h4>In float</h4>
+          <ul class="tx-values-odd" data-testid="in-float">
+            <More items={in_float} few={FEW}>
+              {({ node, why }) => (
+                <li key={node}>
+                  <Place store={store} program={program} node={nodeId(0, node)} />:{" "}
+                  <Prose text={why} />
+                </li>
+              )}
+            </More>
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** An op by its module, where it has one. */
+function Place({ store, program, node }: { store: Store; program: Program; node: NodeId }) {
+  const path = program.record.scopes[program.scope(node)]?.path;
+  return (
+    <>
+      <NodeLink store={store} program={program} node={node} origin="values" />
+      {path && <span class="tx-muted"> {capped(path, 80)}</span>}
+    </>
+  );
+}
+
+const said = (tensors: readonly QuantizedTensor[], role: QuantizedTensor["role"]): string =>
+  capped(
+    tensors
+      .filter((each) => each.role === role)
+      .map(tensorText)
+      .join("; "),
+    160,
+  );
