@@ -3,58 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from explorer.quantized_layers import Layer, LayerError, LeftInFloat
 from explorer.rendering.quantization_text import accuracy_lines, quantization_lines
 from explorer.session import Session
 
 if TYPE_CHECKING:
     from export_engine.progress import Progress
-    from export_engine.record import Quantization, QuantizedTensor, Record
-
-
-class Layer(NamedTuple):
-    """One quantized op."""
-
-    name: str
-    """Of its node."""
-    op: str
-    """`linear`; of a lowered one what it became, `_int_mm`."""
-    module: str
-    """The module that it is in; empty where tracing recorded none."""
-    scheme: str
-    """`int8 weights, dynamic int8 inputs`."""
-    tensors: tuple[QuantizedTensor, ...]
-    result: str
-    """The node that has its floating-point value."""
-
-    @property
-    def weight(self) -> QuantizedTensor | None:
-        """Its weight, if that is quantized."""
-        return next((each for each in self.tensors if each.role == "weight"), None)
-
-
-class LeftInFloat(NamedTuple):
-    """An op that is usually quantized, and is not."""
-
-    name: str
-    op: str
-    module: str
-    why: str
-    bytes: int
-    """Of its weight."""
-
-
-class LayerError(NamedTuple):
-    """What quantizing one layer costs against the float program."""
-
-    layer: Layer
-    own: float
-    """Norm of the error that the layer adds by itself, over the norm of the float value."""
-    relative: float
-    """The same of the error that its value has in the quantized program."""
-    sqnr: float
-    """Signal to quantization noise of that value, in dB."""
+    from export_engine.record import Quantization, Record
 
 
 class Accuracy(tuple[LayerError, ...]):
@@ -68,7 +25,7 @@ class Accuracy(tuple[LayerError, ...]):
         return max(self, key=lambda each: each.own, default=None)
 
     def __str__(self) -> str:
-        return "\n".join(accuracy_lines(self))
+        return "\n".join(accuracy_lines(self, self.worst))
 
 
 class Quantized:
@@ -175,4 +132,6 @@ class Quantized:
         return self._name(node), op, record.scopes[scope].path if scope >= 0 else ""
 
     def __repr__(self) -> str:
-        return "\n".join(quantization_lines(self))
+        if self._found is None:
+            return "Nothing in this program is quantized."
+        return "\n".join(quantization_lines(self._found, self.layers, self.in_float))

@@ -9,17 +9,17 @@ from explorer.rendering.escape import harmless
 from explorer.rendering.run_text import amount
 
 if TYPE_CHECKING:
-    from explorer.quantized import Accuracy, Layer, Quantized
-    from export_engine.record import QuantizedTensor
+    from explorer.quantized_layers import Layer, LayerError, LeftInFloat
+    from export_engine.record import Quantization, QuantizedTensor
 
 _MOST = 40
 
 
-def quantization_lines(found: Quantized) -> list[str]:
+def quantization_lines(
+    found: Quantization, layers: Sequence[Layer], in_float: Sequence[LeftInFloat]
+) -> list[str]:
     """A head with bytes, a line per layer, then what stayed in float and why."""
-    if not found:
-        return ["Nothing in this program is quantized."]
-    count = len(found.layers)
+    count = len(layers)
     head = (
         f"{count} quantized op{'s' * (count != 1)}; weights and buffers take "
         f"{amount(found.bytes)}, in float {amount(found.float_bytes)}"
@@ -27,23 +27,22 @@ def quantization_lines(found: Quantized) -> list[str]:
     if found.unread_bytes:
         head += f"; {amount(found.unread_bytes)} more are held and read by no op"
     lines = [head, f"  {'layer':<24}{'op':<14}{'weight':<44}{'inputs':<30}{'bytes':>16}"]
-    lines += _most([_layer(each) for each in found.layers], "layers")
-    if found.in_float:
+    lines += _most([_layer(each) for each in layers], "layers")
+    if in_float:
         lines.append("In float:")
         left = [
             f"  {harmless(each.module or each.name)[:23]:<24}{each.op[:13]:<14}{each.why}"
-            for each in found.in_float
+            for each in in_float
         ]
         lines += _most(left, "ops")
     return lines
 
 
-def accuracy_lines(found: Accuracy) -> list[str]:
+def accuracy_lines(found: Sequence[LayerError], worst: LayerError | None) -> list[str]:
     """A line per layer; the worst is marked."""
     if not found:
         return ["No layer has a partner in the float program."]
     lines = [f"  {'layer':<32}{'adds':>10}{'error':>10}{'SQNR':>9}  scheme"]
-    worst = found.worst
     rows = [
         f"{'✗' if each is worst else ' '} {harmless(each.layer.module or each.layer.name)[:31]:<32}"
         f"{each.own:>10.2g}{each.relative:>10.2g}{each.sqnr:>6.0f} dB  {each.layer.scheme}"

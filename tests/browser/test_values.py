@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from .lab import Lab
@@ -67,3 +68,40 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
         lab.screenshot(f"values-pairs-{theme}", root)
     lab.page.set_viewport_size({"width": 700, "height": 900})
     lab.screenshot("values-narrow-dark", root)
+
+
+QUANTIZED = """
+import torchao.quantization as ao
+class Two(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3)
+        self.fc, self.out = torch.nn.Linear(8, 32), torch.nn.Linear(32, 32)
+    def forward(self, x):
+        x = torch.relu(self.conv(x)).mean((2, 3))
+        return self.out(torch.relu(self.fc(x))).softmax(-1)
+
+two, image = Two().eval(), torch.randn(2, 3, 8, 8)
+%export --no-display --as plain two(image)
+ao.quantize_(two, ao.Int8DynamicActivationInt8WeightConfig())
+"""
+
+
+def test_a_quantized_program_is_drawn_as_its_layers(lab: Lab) -> None:
+    pytest.importorskip("torchao", reason="torchao quantizes the model")
+    lab.open([LOAD, QUANTIZED, "%export --as ex two(image)"])
+    lab.run_all(120)
+    root = explorer(lab)
+    root.get_by_role("tab", name="Values").click()
+    table = root.get_by_test_id("quantization")
+    expect(table).to_contain_text("2 quantized ops")
+    expect(table).to_contain_text("dynamic int8 per token")
+    expect(root.get_by_test_id("in-float")).to_contain_text("no convolution of the program")
+    lab.value("ex.quantization.accuracy(plain) and 1")
+    expect(table).to_contain_text("dB", timeout=60_000)
+    table.get_by_role("button", name="_int_mm", exact=True).click()
+    for theme in ("light", "dark"):
+        lab.set_theme(theme)
+        lab.screenshot(f"quantized-{theme}", root)
+    lab.page.set_viewport_size({"width": 700, "height": 900})
+    lab.screenshot("quantized-narrow-dark", root)
