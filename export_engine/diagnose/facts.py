@@ -70,6 +70,13 @@ class ZeroOrOne(Facts):
 
 
 @dataclass(frozen=True)
+class SizeLookedUp(Facts):
+    """A size whose number a dict or a set needs."""
+
+    dims: tuple[InputDim, ...]
+
+
+@dataclass(frozen=True)
 class SizesViolated(Facts):
     """The requested shapes that do not hold."""
 

@@ -29,7 +29,7 @@ from export_engine.diagnose.python import (
     numpy,
     plain_value,
 )
-from export_engine.diagnose.sizes import sizes
+from export_engine.diagnose.sizes import looked_up, sizes
 from export_engine.diagnose.specs import mismatched_specs
 from export_engine.diagnose.unknown import unknown
 
@@ -52,6 +52,7 @@ FAMILIES: tuple[Family, ...] = (
     data_write,
     converted_module,
     copied,
+    looked_up,
     plain_value,
     own_error,
     refused,

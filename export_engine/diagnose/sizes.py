@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
+from export_engine.diagnose.errors import cause
 from export_engine.diagnose.explanations import exportdb
-from export_engine.diagnose.facts import ExampleOutside, SizesViolated, ZeroOrOne
-from export_engine.diagnose.failing_line import chain, failing_stack
+from export_engine.diagnose.facts import ExampleOutside, SizeLookedUp, SizesViolated, ZeroOrOne
+from export_engine.diagnose.failing_line import chain, failing_place, failing_stack
 from export_engine.shapes import (
     Auto,
     Bounds,
@@ -27,7 +28,12 @@ from export_engine.shapes import (
     solve,
 )
 from export_engine.source import Span, Stack, code_of, in_the_model
-from export_engine.torch_internals import is_constraint_violation
+from export_engine.torch_internals import (
+    expression_of,
+    hashed_size,
+    is_constraint_violation,
+    is_unbacked,
+)
 
 
 def sizes(attempt: Failed) -> Diagnosis | None:
@@ -48,6 +54,32 @@ def sizes(attempt: Failed) -> Diagnosis | None:
         return _unproved(attempt, facts)
     zero_one = [each for each in problems if each.kind == "zero-one"]
     return _zero_one(zero_one) if zero_one else _violated(attempt, problems)
+
+
+def looked_up(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a dynamic size as the key of a dict or a set, which needs its number."""
+    size = hashed_size(cause(attempt.error))
+    facts = size_facts(attempt) if size is not None else None
+    if facts is None:
+        return None
+    symbols = expression_of(size).free_symbols
+    dims = [each for each in facts.dims if getattr(each.value, "free_symbols", set()) & symbols]
+    if not dims or any(is_unbacked(symbol) for symbol in symbols):
+        return None
+    place = failing_place(attempt.error)
+    names = list(dict.fromkeys(map(name_of, dims)))
+    said = f"`{place.text}`" if place.text else "this line"
+    return Diagnosis(
+        kind=Kind.SHAPES_VIOLATED,
+        sentence=f"{_listed(names)} cannot be dynamic: {said} needs the number of a size as a key.",
+        why="A dict or a set finds a key by its hash, and a symbolic size has none: it stands for "
+        "many numbers. What is looked up for each of them has to be computed from the size, or be "
+        "a tensor that the size indexes.",
+        stack=place.stack,
+        span=place.span,
+        links=exportdb(Kind.SHAPES_VIOLATED, "fixed"),
+        facts=SizeLookedUp(tuple(dims)),
+    )
 
 
 def _outside(facts: SizeFacts) -> tuple[InputDim, Bounds] | None:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
-from export_engine.diagnose import ExampleOutside, chain
+from export_engine.diagnose import ExampleOutside, SizeLookedUp, chain
 from export_engine.fixes.shapes_spec_fix import shapes_spec_fix
 from export_engine.fixes.tested_conditions import as_traced, taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
@@ -51,6 +51,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         return
     if attempt.diagnosis.kind is Kind.EXAMPLE_OUT_OF_RANGE:
         yield from _widened(attempt)
+    elif isinstance(attempt.diagnosis.facts, SizeLookedUp):
+        yield from _at_the_example(attempt, attempt.diagnosis.facts.dims)
     elif attempt.diagnosis.kind in (Kind.SHAPES_VIOLATED, Kind.ZERO_ONE):
         yield from _solved(attempt, progress)
 
@@ -116,6 +118,26 @@ def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
         change=lambda request: request.with_changes(shapes=shapes),
         before=str(before),
         after=str(shapes),
+    )
+
+
+def _at_the_example(attempt: Failed, dims: tuple[InputDim, ...]) -> Iterator[Fix]:
+    """The sizes made static of which the code needs the number."""
+    before = shapes_of(attempt.request) if attempt.request else None
+    if before is None or attempt.diagnosis is None:
+        return
+    shapes = before.static({(each.place.path, max(each.place.position, 0)) for each in dims})
+    names = ", ".join(dict.fromkeys(map(name_of, dims)))
+    yield Fix(
+        kind="shapes",
+        title=f"Keep {names} at the size of the example",
+        why="The program then has what the code looks up for this size.",
+        lossy=True,
+        gives_up=f"{names} can only be {', '.join(dict.fromkeys(str(d.example) for d in dims))}",
+        change=lambda request: request.with_changes(shapes=shapes),
+        before=str(before),
+        after=str(shapes),
+        stack=attempt.diagnosis.stack,
     )
 
 

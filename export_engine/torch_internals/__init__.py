@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from export_engine.torch_internals.errors import branch_mismatch as branch_mismatch
     from export_engine.torch_internals.errors import control_flow_operator as control_flow_operator
+    from export_engine.torch_internals.errors import hashed_size as hashed_size
     from export_engine.torch_internals.errors import (
         is_constraint_violation as is_constraint_violation,
     )

@@ -93,6 +93,15 @@ def raised_in(error: BaseException, functions: Iterable[str]) -> bool:
     return bool(frames) and frames[-1].f_code.co_name in set(functions)
 
 
+def hashed_size(error: BaseException) -> Any:
+    """The symbolic number that Python asked for a hash, as a dict does; None for another error."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not raised_in(error, ("__hash__",)):
+        return None
+    asked = frames[-1].f_locals.get("self")
+    return asked if isinstance(asked, torch.SymInt) else None
+
+
 def control_flow_operator(errors: Iterable[BaseException]) -> str:
     """The control-flow operator that errors came through: `torch.cond`, `map`; empty for none.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Exported, Failed, Kind, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.size_idioms import symbolic
@@ -97,3 +97,31 @@ def test_torchs_own_recurrent_module_becomes_a_scan() -> None:
     for length in (1, 7):
         x = torch.rand(2, length, 3)
         torch.testing.assert_close(program(x), wrapped(x))
+
+
+@pytest.mark.slow
+def test_a_size_that_is_looked_up_is_said_to_be_one() -> None:
+    model, _ = defined("return x * {4: 0.5, 6: 2.0}[x.size(1)]", "looked_up_size")
+    request = Request(target=model, args=(torch.rand(3, 4),), shapes=Shapes.parse("x: b, t"))
+    failed = autofix(request).attempt
+    assert isinstance(failed, Failed)
+    assert failed.diagnosis is not None
+    assert failed.diagnosis.kind is Kind.SHAPES_VIOLATED
+    assert failed.diagnosis.sentence == (
+        "t cannot be dynamic: `{4: 0.5, 6: 2.0}[x.size(1)]` needs the number of a size as a key."
+    )
+    (fix,) = failed.fixes
+    assert fix.lossy
+    assert fix.after == "x: b, _"
+    assert isinstance(autofix(fix.apply(request)).attempt, Exported)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_tensor_that_python_copies_is_copied_by_torch(strict: bool) -> None:
+    body = "import copy\ny = copy.copy(x)\ny = y + copy.deepcopy(x)\nreturn y"
+    model, _ = defined(body, f"python_copy_{strict}")
+    report = autofix(Request(target=model, args=(torch.rand(3, 4),), strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    x = torch.rand(3, 4)
+    torch.testing.assert_close(report.attempt.program.module()(x), 2 * x)

@@ -39,7 +39,12 @@ from export_engine.fixes.code.select_to_where import (
     selected_number,
     selects_alike,
 )
-from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided, kept_as_tensor
+from export_engine.fixes.code.tensor_questions import (
+    asked_as_tensors,
+    copied_by_torch,
+    decided,
+    kept_as_tensor,
+)
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress
 
@@ -115,6 +120,11 @@ _UNCHECKED = _Way(
     gives_up="The program does not reject arguments that the distribution rejects.",
 )
 
+_COPIED = _Way(
+    "Let torch make the tensor copies of `{function}`",
+    "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
+    copied_by_torch,
+)
 _TO_END = _Way(
     "Run the loop to its end, and keep what it has where line {line} breaks",
     "torch.where then drops what the iterations after it compute.",
@@ -161,9 +171,11 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), _NOTE, *_ways(text, line)]
-            return [*_of_tensors(asked), _UNCHECKED, _TENSOR]
+            return [_COPIED, *_of_tensors(asked), _UNCHECKED, _TENSOR]
         case Kind.GRAPH_BREAK:
-            return [_UNCHECKED, _BOOL]
+            return [_UNCHECKED, _BOOL, _COPIED]
+        case Kind.TENSOR_LEAK:
+            return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
             return [_BOOL]
     return []

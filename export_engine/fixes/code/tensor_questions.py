@@ -124,3 +124,32 @@ def _membership(source: Source, node: ast.Compare) -> str | None:
     if isinstance(node.ops[0], ast.In):
         return f"({tensor} == {value}).any()"
     return f"({tensor} != {value}).all()"
+
+
+def copied_by_torch(text: str, line: int) -> Rewritten:
+    """The text with `copy.copy(x)` and `copy.deepcopy(x)` as a view, and as a clone.
+
+    Those at a line; where it copies nothing, those of its function, whose copies it may use.
+
+    Raises:
+        Unclear: nothing is copied there, or not a name.
+    """
+    source = Source(text, line)
+    modules = source.names_of("copy")
+    pieces: dict[bool, list[Piece]] = {True: [], False: []}
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            continue
+        called, value = node.func, node.args[0]
+        if not isinstance(called, ast.Attribute) or source.of(called.value) not in modules:
+            continue
+        if not isinstance(value, ast.Name | ast.Attribute):
+            continue
+        name = source.of(value)
+        made = {"copy": f"{name}.view_as({name})", "deepcopy": f"{name}.clone()"}.get(called.attr)
+        if made is not None:
+            here = node.lineno <= line <= (node.end_lineno or 0)
+            pieces[here].append(Piece(source.start(node), source.end(node), made))
+    if not pieces[True] and not pieces[False]:
+        raise Unclear("nothing is copied by Python there")
+    return source.changed(pieces[True] or pieces[False])
