@@ -51,8 +51,8 @@ class Fold:
 
     @property
     def is_quantized(self) -> bool:
-        """Whether the op reads something of few bits."""
-        return bool(self.inputs or self.weights)
+        """Whether the op reads or gives something of few bits."""
+        return bool(self.inputs or self.weights or self.outputs)
 
     def fold_output(self, quantizing: int) -> None:
         """Folds what quantizes the op's result, which several others read."""
@@ -182,10 +182,14 @@ def folds_of(ops: Ops) -> list[Fold]:
     for node in calls:
         if quantizes(ops.label(node)) and node not in taken and ops.inputs(node):
             source = ops.inputs(node)[0]
-            fold_at = by_result.get(source)
-            if fold_at is not None:
-                fold_at.fold_output(node)
-                taken.update(fold_at.nodes)
+            given_by = by_result.get(source)
+            if given_by is None and ops.is_call(source) and source not in taken:
+                if _is_plumbing(ops, source):
+                    continue
+                given_by = found[source] = by_result[source] = Fold(ops, source, taken)
+            if given_by is not None:
+                given_by.fold_output(node)
+                taken.update(given_by.nodes)
     return [found[node] for node in sorted(found)]
 
 

@@ -30,6 +30,7 @@ BENCHMARKS = (
     "running",
     "watching",
     "numeric_faults",
+    "quantizing",
     "querying",
     "generating",
     "house",

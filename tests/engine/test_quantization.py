@@ -203,6 +203,33 @@ def test_what_stayed_in_float_says_why(results: dict[str, Exploration]) -> None:
     assert results["pt2e"].quantization.in_float == ()
 
 
+def test_what_several_read_is_quantized_by_the_op_that_gives_it() -> None:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+
+    class Two(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.LayerNorm(8)
+            self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = self.norm(x)
+            return torch.cat([self.one(x), self.two(x)]).softmax(-1)
+
+    quantizer = x86.X86InductorQuantizer()
+    quantizer.set_global(x86.get_default_x86_inductor_quantization_config())
+    given = (torch.randn(4, 8),)
+    prepared = prepare_pt2e(torch.export.export(Two().eval(), given).module(), quantizer)
+    prepared(*given)
+    found = explorer.explore(convert_pt2e(prepared), given).quantization
+    assert [(each.op, each.scheme) for each in found.layers[:3]] == [
+        ("layer_norm", "uint8 outputs"),
+        ("linear", "int8 weights, uint8 inputs"),
+        ("linear", "int8 weights, uint8 inputs"),
+    ]
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_accuracy_by_layer_is_that_of_the_quantized_weights(
     results: dict[str, Exploration], in_float: Exploration, name: str

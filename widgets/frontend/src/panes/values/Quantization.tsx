@@ -3,7 +3,7 @@
 import { bytesText, capped, counted, numberText } from "../../format";
 import { type NodeId, nodeId, type Program } from "../../program";
 import { tensorText, weightText } from "../../quantization";
-import type { Quantization as Quantized, QuantizedTensor } from "../../record.gen";
+import type { Quantization as Quantized } from "../../record.gen";
 import type { Store } from "../../store";
 import { floatsOf } from "../../values";
 import { More, NodeLink, Prose } from "../parts/parts";
@@ -37,8 +37,7 @@ export function Quantization({ store, program, quantization }: Props) {
         <thead>
           <tr>
             <th>layer</th>
-            <th>weight</th>
-            <th>inputs</th>
+            <th>quantized</th>
             <th>bytes</th>
             {pairs && <th title={`Against ${capped(pairs.other, 60)}`}>adds, SQNR</th>}
           </tr>
@@ -50,8 +49,13 @@ export function Quantization({ store, program, quantization }: Props) {
                 <td>
                   <Place store={store} program={program} node={nodeId(0, node)} />
                 </td>
-                <td>{said(tensors, "weight")}</td>
-                <td>{said(tensors, "input")}</td>
+                <td>
+                  {tensors.map((each, at) => (
+                    <div key={at}>
+                      {each.role} {capped(tensorText(each), 160)}
+                    </div>
+                  ))}
+                </td>
                 <td class="tx-number">{weightText(tensors)}</td>
                 {pairs && <td class="tx-number">{cost(result)}</td>}
               </tr>
@@ -88,12 +92,3 @@ function Place({ store, program, node }: { store: Store; program: Program; node:
     </>
   );
 }
-
-const said = (tensors: readonly QuantizedTensor[], role: QuantizedTensor["role"]): string =>
-  capped(
-    tensors
-      .filter((each) => each.role === role)
-      .map(tensorText)
-      .join("; "),
-    160,
-  );
