@@ -36,6 +36,8 @@ examples:
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
 
+A failing export as a short script, for an issue: export-explorer reproduce --help.
+
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
 programs differ, a guarantee is broken, programs of a set do not fit each other, a run failed or
 gave other values, or --ready found something wrong; 2 the command could not be carried out;
@@ -57,6 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from explorer import checking
 
         return _guarded(given, lambda: checking.main(given[1:]))
+    if given[:1] == ["reproduce"]:
+        from explorer import reproducing
+
+        return _guarded(given, lambda: reproducing.main(given[1:]))
     parser = _parser()
     asked = parser.parse_args(given)
     if asked.schema:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from explorer.quantized import Quantized
     from explorer.querying import Matches
     from explorer.rendering.release import Release
+    from explorer.reproducing import Reproduced
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
     from explorer.watching import WatchedRun
@@ -317,6 +318,27 @@ class Exploration:
 
         self._need("program")
         return Quantized(self.session, self.session.current)
+
+    def reproduce(
+        self, seconds: float = 60, progress: Callable[[Progress], None] | None = None
+    ) -> Reproduced:
+        """A short script that shows what is wrong, for an issue of PyTorch's. `print` it.
+
+        It fails with the same kind of error, proved in a fresh process; of a program that answers
+        otherwise than its model, it shows that. It has no weights, and needs none of your files.
+        Parts of your code run in other processes to find it; an interrupt keeps the shortest.
+        `.issue` is the text of an issue, with versions; `.save(path)` writes the script.
+
+        Args:
+            seconds: how long it is made shorter.
+            progress: called before each script that is tried.
+
+        Raises:
+            FixError: no script shows the same, or the program is from a file.
+        """
+        from explorer.reproducing import reproduce
+
+        return reproduce(self.session, self.session.current, seconds, progress)
 
     def query(self, text: str) -> Matches:
         """The ops that match a query, by name; the search box of the view takes the same.

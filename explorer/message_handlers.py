@@ -126,6 +126,15 @@ class MessageHandlers:
         last = len(self._session.entries) - 1 if added else asked.attempt
         return m.Autofixed(last, report.sentence)
 
+    def _reproduce(self, asked: m.OfAttempt) -> m.ReproducedScript:
+        from explorer.reproducing import reproduce
+        from export_engine.source import python_lines
+
+        found = reproduce(self._session, asked.attempt, progress=self._report)
+        return m.ReproducedScript(
+            python_lines(found.script), found.sentence, found.script, found.issue
+        )
+
     def _verify(self, asked: m.SizeCount) -> m.Sentence:
         if not 1 <= asked.sizes <= 1000:
             raise Refusal("Choose between 1 and 1000 sizes to compare at.")

@@ -23,6 +23,7 @@ _DOING = {
     "guarantee": "Verifying",
     "op": "Decomposing",
     "case": "Checking",
+    "script": "Shortening",
     "compile": "Calling",
     "run": "Running",
     "profile": "Profiling",

@@ -172,6 +172,15 @@ class Sentence(Struct):
     sentence: str
 
 
+class ReproducedScript(Lines):
+    """A script that fails as the attempt does, highlighted."""
+
+    sentence: str
+    script: str
+    issue: str
+    """The text of an issue, with versions."""
+
+
 class BackendHere(Struct):
     """A backend on the kernel's machine."""
 
@@ -328,6 +337,9 @@ ASKS = {
     ),
     "autofix": Message(
         OfAttempt, Autofixed, "Applies lossless fixes until one exports or none is left.", acts=True
+    ),
+    "reproduce": Message(
+        OfAttempt, ReproducedScript, "Makes a short script that fails the same.", acts=True
     ),
     "verify": Message(
         SizeCount, Sentence, "Checks the guarantees; the Record has them then.", acts=True

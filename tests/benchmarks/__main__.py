@@ -33,6 +33,7 @@ BENCHMARKS = (
     "quantizing",
     "querying",
     "generating",
+    "reproducing",
     "house",
 )
 

@@ -186,6 +186,13 @@ export interface Autofixed {
   report: string;
 }
 
+export interface ReproducedScript {
+  lines: Token[][];
+  sentence: string;
+  script: string;
+  issue: string;
+}
+
 export interface Sentence {
   sentence: string;
 }
@@ -236,6 +243,8 @@ export interface Asks {
   apply: { request: FixChoice; reply: NewAttempt };
   /** Applies lossless fixes until one exports or none is left. */
   autofix: { request: OfAttempt; reply: Autofixed };
+  /** Makes a short script that fails the same. */
+  reproduce: { request: OfAttempt; reply: ReproducedScript };
   /** Checks the guarantees; the Record has them then. */
   verify: { request: SizeCount; reply: Sentence };
   /** Runs the program and eager; the Record gets the rows. Says why it ended early. */

@@ -18,7 +18,7 @@ import type {
   Setups,
   TokenLine,
 } from "./host";
-import type { TensorRequest } from "./messages.gen";
+import type { ReproducedScript, TensorRequest } from "./messages.gen";
 import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy } from "./selection";
@@ -146,6 +146,16 @@ export class Store extends ViewState {
       // Where it exports now, the view says by which fixes and whether it is right.
       if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
     });
+  }
+
+  /** Makes a short script that fails as the attempt on screen does; null where none was made. */
+  async reproduce(): Promise<ReproducedScript | null> {
+    const attempt = this.current.peek();
+    let found: ReproducedScript | null = null;
+    await this.act("Reproducing", async () => {
+      found = await this.host.ask("reproduce", { attempt });
+    });
+    return found;
   }
 
   /** The program of the set on screen, by its number; -1 where there is no set. */

@@ -25,7 +25,8 @@ export interface Answers {
       | "decompose"
       | "contracts"
       | "run"
-      | "profile",
+      | "profile"
+      | "reproduce",
     request: object,
   ) => object | null | string;
   live?: boolean;
@@ -107,7 +108,8 @@ export class FakeHost implements Host {
       kind === "decompose" ||
       kind === "contracts" ||
       kind === "run" ||
-      kind === "profile"
+      kind === "profile" ||
+      kind === "reproduce"
     ) {
       if (!this.answers.action) return new Promise(() => {});
       const answer = this.answers.action(kind, request);

@@ -13,6 +13,7 @@ import { Empty, LongText, More, Prose, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
 import { Fixes } from "./Fixes";
 import { LinkedPage } from "./LinkedPage";
+import { ReportIt } from "./ReportIt";
 
 const AROUND = 4;
 const LONGEST_MESSAGE = 200_000;
@@ -55,6 +56,7 @@ export function Failure({ store, program, failure }: FailureProps) {
           <Frames store={store} program={program} frames={stack} />
         </details>
       )}
+      <ReportIt key={store.current.value} store={store} />
       <CodePage store={store} code={failure.code} />
       <Links store={store} failure={failure} />
       <Folded

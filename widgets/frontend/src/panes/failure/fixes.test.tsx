@@ -145,6 +145,26 @@ test("without a fix it says what to do, and a frozen page has no buttons", async
   expect([...page.querySelectorAll("button")]).toEqual([]);
 });
 
+test("a script that fails the same is asked for, shown as text and copied as an issue", async () => {
+  const { store } = await fail(
+    {},
+    {
+      action: (kind) =>
+        kind === "reproduce"
+          ? { lines: [[["", MARKUP]]], script: MARKUP, sentence: "9 lines", issue: MARKUP }
+          : null,
+    },
+  );
+  expect(buttons("Copy the issue")).toHaveLength(0);
+  await act(() => buttons("Report it")[0]?.click());
+  await settle();
+  expect(page.querySelector("[data-testid=reproduced]")?.textContent).toContain(MARKUP);
+  expect(page.querySelector("[data-testid=report-it]")?.textContent).toContain("9 lines");
+  expect(buttons("Copy the issue")).toHaveLength(1);
+  expect(page.querySelector("img")).toBeNull();
+  expect(store.ended.value).toBe("");
+});
+
 test("code in a sentence stands out, and stays text", async () => {
   await fail({ sentence: "Depends on `x.sum() > 0`, and `<b>y</b>`" });
   const codes = [...page.querySelectorAll(".tx-failure-sentence code")];

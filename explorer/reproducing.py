@@ -1,0 +1,143 @@
+"""`ex.reproduce()` and `export-explorer reproduce`: a short script for an issue of PyTorch's."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from explorer.environment_report import doctor
+from explorer.exit_codes import BAD, OK
+from explorer.named_call import called
+from explorer.session import FixError, Session
+
+if TYPE_CHECKING:
+    from export_engine.progress import Progress
+    from export_engine.reproduce import Reproduction
+
+SECONDS = 60.0
+"""How long a script is made shorter, if nothing is said."""
+
+
+class Reproduced:
+    """A script that shows what went wrong, without the model's weights; `print` it."""
+
+    def __init__(self, found: Reproduction) -> None:
+        """Make one.
+
+        Args:
+            found: the script and its proof.
+        """
+        self.script: str = found.script
+        """Python to run or to send."""
+        self.lines: int = found.lines
+        self.code: str = found.code
+        """The code of the diagnosis: `EX111`; `wrong answer` of a program that differs."""
+        self.heading: str = found.heading
+        self.raised: str = found.raised
+        """The class of the exception that it raised in a fresh process."""
+        self.minimal: bool = found.minimal
+        """Whether nothing more can go; else the time was up, or it was interrupted."""
+        self.trials: int = found.trials
+        self.seconds: float = found.seconds
+        self.needs: tuple[str, ...] = found.needs
+        """Packages that it imports, but for torch and Python's own."""
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        needs = f" It needs {', '.join(self.needs)}." if self.needs else ""
+        more = "" if self.minimal else " With more time it may get shorter."
+        return (
+            f"{self.lines} lines raise {self.raised} in a fresh process: {self.heading}, as in the "
+            f"model.{needs}{more}"
+        )
+
+    @property
+    def issue(self) -> str:
+        """The text of an issue, in the parts that PyTorch's template asks for."""
+        return (
+            "### 🐛 Describe the bug\n\n"
+            f"{self.heading}: `torch.export.export` ends in `{self.raised}`.\n\n"
+            f"```python\n{self.script}```\n\n"
+            f"### Versions\n\n```\n{doctor()!r}\n```\n"
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the script into a file. Raises OSError."""
+        file = Path(path)
+        file.write_text(self.script, encoding="utf-8")
+        return file
+
+    def __repr__(self) -> str:
+        """The script."""
+        return self.script
+
+
+def reproduce(
+    session: Session,
+    number: int,
+    seconds: float = SECONDS,
+    progress: Callable[[Progress], None] | None = None,
+) -> Reproduced:
+    """A short script that shows what is wrong with an attempt; see `Exploration.reproduce`.
+
+    Raises:
+        FixError: no script shows the same, or a file was opened, which keeps no call.
+    """
+    from export_engine.reproduce import NotReproduced
+    from export_engine.reproduce import reproduce as search
+
+    if session.entries[number].request is None:
+        raise FixError("A program from a file does not keep its call: export the model here.")
+    try:
+        return Reproduced(search(session.attempt(number, "reproduce"), seconds, progress))
+    except NotReproduced as reason:
+        raise FixError(str(reason)) from reason
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command `export-explorer reproduce`; returns its exit code.
+
+    Raises:
+        ImportError, TypeError, FixError, ...: it cannot be carried out.
+    """
+    from explorer.exporting import explore
+
+    asked = _parser().parse_args(arguments)
+    call = called(asked.call)
+    explored = explore(
+        call.model,
+        call.args,
+        call.kwargs,
+        dynamic_shapes=asked.dynamic,
+        strict=asked.strict,
+        title=asked.call,
+    )
+    found = explored.reproduce(asked.seconds)
+    if asked.output:
+        found.save(asked.output)
+    sys.stdout.write(f"{found.issue if asked.issue else found.script}")
+    sys.stderr.write(f"{found.sentence}\n")
+    return OK if explored.ok else BAD
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="export-explorer reproduce",
+        description="Write a short script that fails as an export does, or answers as wrongly.",
+        epilog="Parts of the model's own code run in other processes, in an empty folder.",
+    )
+    parser.add_argument("call", metavar="CALL", help="file.py:make or package.module:make")
+    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _"')
+    parser.add_argument("--strict", action="store_true", help="strict mode")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="how long to make it short (default: 60)"
+    )
+    parser.add_argument("--output", metavar="FILE.py", help="write the script there, too")
+    parser.add_argument(
+        "--issue", action="store_true", help="print the text of an issue, with versions"
+    )
+    return parser

@@ -1,0 +1,101 @@
+"""Plain values and tensors as Python text. Weights are not written down: only their sizes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import torch
+
+_FEW = 16
+"""Elements of a tensor of numbers or bools that is written with its values: an index, a length."""
+_TORCH_WORDS = (torch.dtype, torch.layout, torch.memory_format)
+
+
+class NoText(ValueError):
+    """A value that cannot be written as text."""
+
+
+def literal(value: Any) -> str:
+    """A value without parts, as an expression.
+
+    Raises:
+        NoText: it is another kind of value.
+    """
+    if value is None or type(value) in (bool, int, str, bytes, type(...)):
+        return "..." if value is ... else repr(value)
+    if type(value) is float:
+        return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
+    if type(value) in (complex, range, slice):
+        return repr(value)
+    if isinstance(value, _TORCH_WORDS):
+        return str(value)
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    raise NoText(f"a {type(value).__name__} has no text")
+
+
+def tensor_text(tensor: torch.Tensor) -> str:
+    """A tensor of the same sizes, dtype and device; the user's floats are not written down.
+
+    Raises:
+        NoText: it has a layout, or a class, of its own.
+    """
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout != torch.strided:
+        raise NoText(f"a {type(tensor).__name__} of layout {tensor.layout} has no text")
+    device = f", device={str(tensor.device)!r}" if tensor.device.type != "cpu" else ""
+    graded = tensor.requires_grad and not isinstance(tensor, torch.nn.Parameter)
+    options = device + (", requires_grad=True" if graded else "")
+    sizes = ", ".join(map(str, tensor.shape)) or "()"
+    dtype = f", dtype={tensor.dtype}"
+    if tensor.is_floating_point() or tensor.is_complex():
+        plain = tensor.dtype == torch.float32
+        made = "torch.randn" if tensor.dtype.itemsize > 1 else "torch.zeros"
+        return f"{made}({sizes}{'' if plain else dtype}{options})"
+    if tensor.numel() > _FEW or tensor.device.type == "meta":
+        return f"torch.ones({sizes}{dtype}{options})"
+    with torch.no_grad():
+        listed = tensor.detach().reshape(-1).tolist()
+    inferred = tensor.dtype in (torch.int64, torch.bool) and listed
+    options = options if inferred else dtype + options
+    if tensor.dim() == 0:
+        return f"torch.tensor({listed[0]!r}{options})"
+    shaped = f".reshape({sizes})" if tensor.dim() > 1 else ""
+    return f"torch.tensor({listed!r}{options}){shaped}"
+
+
+def torch_module(module: torch.nn.Module) -> str:
+    """A module of torch's, made again from what it keeps of its arguments.
+
+    Raises:
+        NoText: it does not keep them, or is not torch's.
+    """
+    made = type(module)
+    if getattr(torch.nn, made.__name__, None) is not made or module._modules:
+        raise NoText(f"{made.__name__} is not one of torch.nn that can be made again")
+    given = []
+    for name, parameter in _parameters(made).items():
+        required = parameter.default is parameter.empty
+        if required and not hasattr(module, name):
+            raise NoText(f"{made.__name__} does not keep {name}")
+        value = getattr(module, name, parameter.default)
+        if isinstance(parameter.default, bool) and not isinstance(value, bool):
+            value = value is not None
+        if required or value != parameter.default:
+            text = f"{tuple(value)!r}" if isinstance(value, tuple) else literal(value)
+            given.append(text if required else f"{name}={text}")
+    dtypes = {each.dtype for each in module.parameters()} - {torch.float32}
+    cast = f".to({dtypes.pop()})" if dtypes else ""
+    return f"nn.{made.__name__}({', '.join(given)}){cast}"
+
+
+def _parameters(made: type) -> dict[str, inspect.Parameter]:
+    """The arguments that say what a module is; those of an LSTM are its base's."""
+    for each in made.__mro__:
+        parameters = dict(inspect.signature(each).parameters)
+        stars = {each.kind for each in parameters.values()}
+        if inspect.Parameter.VAR_POSITIONAL not in stars:
+            left_out = ("mode", "device", "dtype") if each is not made else ("device", "dtype")
+            return {name: each for name, each in parameters.items() if name not in left_out}
+    return {}

@@ -1,0 +1,226 @@
+"""The names that definitions use, each bound by a statement of the script."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import re
+import sys
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+from export_engine.defects import passing_over
+from export_engine.reproduce.definitions import (
+    beside,
+    definition_of,
+    functions_of,
+    names_in,
+    scope_of,
+    stripped,
+)
+from export_engine.source import LIBRARIES, TORCH, is_own
+
+_OPS = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
+_TORCHS_OPS = ("aten", "prim", "prims", "higher_order", "quantized", "inductor", "symm_mem")
+_MOST = 300
+"""Definitions; a script that needs more imports the rest."""
+
+
+class Names:
+    """What a script binds, in the order in which it can run."""
+
+    def __init__(self, request: Any) -> None:
+        """Make one.
+
+        Args:
+            request: whose edits are in effect.
+        """
+        self.statements: list[str] = []
+        self._edits = request.edits
+        self._bound: dict[str, Any] = {"torch": torch, "nn": torch.nn}
+        self._ops: set[str] = set()
+
+    @property
+    def text(self) -> str:
+        """All that was defined so far."""
+        return "\n".join(self.statements)
+
+    def free(self, wanted: str) -> str:
+        """A name that is not bound yet."""
+        name = re.sub(r"\W", "_", wanted) or "value"
+        name = name if name.isidentifier() else f"a_{name}"
+        while name in self._bound or hasattr(builtins, name):
+            name += "_"
+        return name
+
+    def reserve(self, wanted: str) -> str:
+        """A name that is free, and now is not."""
+        name = self.free(wanted)
+        self._bound[name] = None
+        return name
+
+    def reference(self, value: Any) -> str:
+        """An expression for a function or a class; its definition is written before."""
+        for name, bound in self._bound.items():
+            if bound is value:
+                return name
+        name = self.free(getattr(value, "__name__", type(value).__name__).replace("<lambda>", "f"))
+        self.bind(name, value, "")
+        return name
+
+    def bind(self, name: str, value: Any, file: str) -> None:
+        """Binds a name to a value, unless it is bound.
+
+        Args:
+            name: a global of the script.
+            value: what it is in the user's process.
+            file: where the name is used.
+        """
+        if name in self._bound:
+            return
+        self._bound[name] = value
+        if isinstance(value, ModuleType):
+            self._module(name, value)
+        elif isinstance(value, type | FunctionType) or functions_in(value):
+            self._definition(name, value)
+        else:
+            self._value(name, value, file)
+
+    def _value(self, name: str, value: Any, file: str) -> None:
+        from export_engine.reproduce.state import written_value
+
+        if type(value).__module__.startswith("torch") and not isinstance(
+            value, torch.Tensor | torch.nn.Module | torch.dtype | torch.device | torch.Size
+        ):
+            imported = _imported(name, value)
+            if imported:
+                self.statements.append(imported)
+            for each in [] if imported else beside(name, file, self._edits):
+                self._needs(each, dict(vars(_module_of(file) or builtins)), file)
+                self.statements.append(ast.unparse(each))
+            return
+        with passing_over("writing a global of a script"):
+            written_value(self, name, value)
+
+    def _module(self, name: str, value: ModuleType) -> None:
+        """A module is imported; of one of the user's own, what is read of it is written."""
+        own = is_own(getattr(value, "__file__", None) or "<builtin>")
+        if not own:
+            plain = value.__name__ == name
+            self.statements.append(f"import {value.__name__}" + ("" if plain else f" as {name}"))
+            return
+        self._bound[name] = _Namespace(value)
+        self.statements.append(f"class {name}:\n    pass")
+
+    def _definition(self, name: str, value: Any) -> None:
+        imported = _imported(name, value)
+        if imported and (not _is_written(value) or len(self.statements) > _MOST):
+            self.statements.append(imported)
+            return
+        node = definition_of(value, self._edits)
+        if node is None:
+            self.statements.extend([imported] if imported else [])
+            return
+        file = next((each.__code__.co_filename for each in functions_of(value)), "")
+        stripped(node, isinstance(value, type) and issubclass(value, torch.nn.Module))
+        self._needs(node, scope_of(value), file)
+        if isinstance(node, ast.Lambda):
+            self.statements.append(f"{name} = {ast.unparse(node)}")
+            return
+        defined = getattr(node, "name", name)
+        self.statements.append(ast.unparse(node))
+        if defined != name:
+            self.statements.append(f"{name} = {defined}")
+        for each in beside(defined, file, self._edits) if isinstance(value, type) else []:
+            if isinstance(each, ast.Expr):
+                self._needs(each, scope_of(value), file)
+                self.statements.append(ast.unparse(each))
+
+    def _needs(self, node: ast.AST, scope: Mapping[str, Any], file: str) -> None:
+        """Binds what a definition reads."""
+        local = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+        for name in names_in(node):
+            if name in scope and name not in local:
+                self.bind(name, scope[name], file)
+        for each in ast.walk(node):
+            if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+                self._member(each.value.id, each.attr, file)
+        for namespace, name in _OPS.findall(ast.unparse(node)):
+            self._op(namespace, name)
+
+    def _member(self, owner: str, name: str, file: str) -> None:
+        """Binds what is read of a module of the user's."""
+        space = self._bound.get(owner)
+        if not isinstance(space, _Namespace) or name in space.written:
+            return
+        space.written.add(name)
+        value = getattr(space.module, name, None)
+        if isinstance(value, type | FunctionType):
+            text = self.reference(value)
+        else:
+            text = self.free(f"{owner}_{name}")
+            self.bind(text, value, getattr(space.module, "__file__", None) or file)
+        self.statements.append(f"{owner}.{name} = {text}")
+
+    def _op(self, namespace: str, name: str) -> None:
+        """Declares an op of the user's, without what it computes."""
+        qualified = f"{namespace}::{name}"
+        if namespace in _TORCHS_OPS or qualified in self._ops or qualified in self.text:
+            return
+        self._ops.add(qualified)
+        packet = getattr(getattr(torch.ops, namespace), name, None)
+        for overload in packet.overloads() if packet is not None else ():
+            schema = str(getattr(packet, overload)._schema)
+            _, _, signature = schema.partition("(")
+            full = qualified if overload == "default" else f"{qualified}.{overload}"
+            self.statements.append(f"torch.library.define({full!r}, {'(' + signature!r})")
+
+
+class _Namespace:
+    """A module of the user's, of which only what is read is written."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.written: set[str] = set()
+
+
+def functions_in(value: Any) -> bool:
+    """Whether a value is a function behind a wrapper, such as one of functools.cache."""
+    return not isinstance(value, torch.nn.Module) and any(functions_of(value))
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a function or a class is written out: the user's, and models of a package."""
+    files = {each.__code__.co_filename for each in functions_of(value)}
+    if not files:
+        module = sys.modules.get(getattr(value, "__module__", None) or "")
+        files = {getattr(module, "__file__", None) or "<builtin>"}
+    if all(is_own(each) for each in files):
+        return True
+    if any(each.startswith(TORCH) for each in files):
+        return False
+    model = isinstance(value, type) and issubclass(value, torch.nn.Module)
+    return model and any(each.startswith(LIBRARIES) for each in files)
+
+
+def _imported(name: str, value: Any) -> str:
+    """An import that gives the value; empty if there is none, as for what a notebook defines."""
+    for home in dict.fromkeys([getattr(value, "__module__", None) or "", "typing", "math"]):
+        inside = str(getattr(value, "__qualname__", None) or getattr(value, "__name__", name))
+        if home in ("", "__main__") or not inside.isidentifier():
+            continue
+        with passing_over("looking for an import"):
+            if getattr(importlib.import_module(home), inside, None) is value:
+                if home == "builtins":
+                    return f"{name} = {inside}" if name != inside else ""
+                return f"from {home} import {inside}" + (f" as {name}" if name != inside else "")
+    return ""
+
+
+def _module_of(file: str) -> ModuleType | None:
+    found = [each for each in list(sys.modules.values()) if getattr(each, "__file__", "") == file]
+    return found[0] if found else sys.modules.get("__main__")

@@ -1,0 +1,234 @@
+"""Delta debugging over a syntax tree: what a script does not need goes, as long as it still fails.
+
+Lists (statements, arguments, elements) lose halves, then quarters, down to one part (ddmin of
+Zeller and Hildebrandt, 2002); a statement becomes what is inside of it; an expression becomes a
+part of it; a number becomes a small one, everywhere at once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_LISTS = ("body", "orelse", "finalbody", "handlers", "decorator_list", "args", "keywords", "elts")
+_NEVER_EMPTY = ("body", "handlers")
+_SMALL = (2, 3, 4)
+CALL = "torch.export.export("
+
+
+class Reduction:
+    """One script on its way to a short one."""
+
+    def __init__(self, text: str, fails: Callable[[str], bool]) -> None:
+        """Make one.
+
+        Args:
+            text: a script that fails.
+            fails: whether a script still does; what it raises ends the reduction, which is then
+                as far as it came.
+        """
+        self.text = text
+        """The shortest so far."""
+        self._fails = fails
+        self._tree = ast.parse(text)
+        self._seen = {text}
+        last = text.rstrip("\n").rpartition("\n")[2]
+        self._end = "" if CALL in last else last
+
+    def run(self) -> None:
+        """Reduces until nothing more can go."""
+        before = ""
+        while before != self.text:
+            before = self.text
+            self._lists(("body",))
+            self._unwrapped()
+            self._lists(_LISTS)
+            self._inputs()
+            self._dicts()
+            self._hoisted()
+            self._sizes()
+
+    def _try(self, owner: Any, field: str, new: Any) -> bool:
+        """Sets a field where the script still fails so."""
+        old = getattr(owner, field)
+        setattr(owner, field, new)
+        if self._holds():
+            return True
+        setattr(owner, field, old)
+        return False
+
+    def _holds(self) -> bool:
+        try:
+            text = ast.unparse(ast.fix_missing_locations(self._tree))
+            compile(text, "<reduced>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, AttributeError, TypeError, RecursionError):
+            return False
+        if text in self._seen or CALL not in text or not text.endswith(self._end):
+            return False
+        self._seen.add(text)
+        if self._fails(text):
+            self.text = text
+            return True
+        return False
+
+    def _lists(self, fields: tuple[str, ...]) -> None:
+        for node in list(ast.walk(self._tree)):
+            for field in () if isinstance(node, ast.arguments) else fields:
+                if isinstance(getattr(node, field, None), list) and not _is_call(node):
+                    self._shortened(node, field)
+
+    def _shortened(self, node: ast.AST, field: str) -> None:
+        size = len(getattr(node, field))
+        while size >= 1:
+            end = len(getattr(node, field))
+            while end > 0:
+                now = getattr(node, field)
+                left = now[: max(0, end - size)] + now[end:]
+                if not left and field in _NEVER_EMPTY and isinstance(node, ast.stmt):
+                    left = [ast.Pass()]
+                if len(left) < len(now) or field == "body":
+                    self._try(node, field, left)
+                end -= size
+            size //= 2
+
+    def _unwrapped(self) -> None:
+        """`if`, loops, `with` and `try` become what is inside of them."""
+        for node in list(ast.walk(self._tree)):
+            for field in ("body", "orelse", "finalbody"):
+                value = getattr(node, field, None)
+                for each in list(value) if isinstance(value, list) else []:
+                    self._unwrap(node, field, each)
+
+    def _unwrap(self, node: ast.AST, field: str, statement: ast.stmt) -> None:
+        now = getattr(node, field)
+        if statement not in now:
+            return
+        at = now.index(statement)
+        for inner in _insides(statement):
+            if self._try(node, field, [*now[:at], *inner, *now[at + 1 :]]):
+                return
+
+    def _inputs(self) -> None:
+        """Inputs of the exported call go together with the parameters that take them."""
+        call = next((each for each in ast.walk(self._tree) if _is_call(each)), None)
+        given = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+        if not isinstance(given, ast.Tuple):
+            return
+        for at in reversed(range(len(given.elts))):
+            self._without_input(given, at)
+
+    def _without_input(self, given: ast.Tuple, at: int) -> None:
+        own = given.elts
+        taken = [
+            each.args
+            for each in ast.walk(self._tree)
+            if isinstance(each, ast.FunctionDef)
+            and each.name == "forward"
+            and len(each.args.args) == len(own) + 1
+        ]
+        old = [each.args for each in taken]
+        given.elts = own[:at] + own[at + 1 :]
+        for each in taken:
+            each.args = each.args[: at + 1] + each.args[at + 2 :]
+        if not self._holds():
+            given.elts = own
+            for each, arguments in zip(taken, old, strict=True):
+                each.args = arguments
+
+    def _dicts(self) -> None:
+        """Dicts lose their pairs."""
+        for node in list(ast.walk(self._tree)):
+            if not isinstance(node, ast.Dict):
+                continue
+            for at in reversed(range(len(node.keys))):
+                keys, values = node.keys, node.values
+                node.keys, node.values = keys[:at] + keys[at + 1 :], values[:at] + values[at + 1 :]
+                if not self._holds():
+                    node.keys, node.values = keys, values
+
+    def _hoisted(self) -> None:
+        """Expressions become a part of themselves."""
+        for node in list(ast.walk(self._tree)):
+            for field, at in _places(node):
+                while self._hoisted_at(node, field, at):
+                    pass
+
+    def _hoisted_at(self, node: ast.AST, field: str, at: int) -> bool:
+        now = getattr(node, field)
+        if at >= 0 and at >= len(now):
+            return False
+        own = now if at < 0 else now[at]
+        for part in [] if _is_call(own) else _parts(own):
+            new = part if at < 0 else [*now[:at], part, *now[at + 1 :]]
+            if self._try(node, field, new):
+                return True
+        return False
+
+    def _sizes(self) -> None:
+        """A number becomes a small one wherever it stands."""
+        numbers = [each for each in ast.walk(self._tree) if isinstance(each, ast.Constant)]
+        values: set[Any] = {each.value for each in numbers if _is_size(each)}
+        for value in sorted(values, reverse=True):
+            same = [each for each in numbers if _is_size(each) and each.value == value]
+            for small in (*_SMALL, value // 2):
+                if small >= value:
+                    continue
+                for each in same:
+                    each.value = small
+                if self._holds():
+                    break
+                for each in same:
+                    each.value = value
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) + "(" == CALL
+
+
+def _is_size(node: ast.Constant) -> bool:
+    return type(node.value) is int and node.value > _SMALL[0]
+
+
+def _insides(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    if isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try):
+        yield statement.body
+        if getattr(statement, "orelse", None):
+            yield statement.orelse  # type: ignore[union-attr] # With has none
+
+
+def _places(node: ast.AST) -> list[tuple[str, int]]:
+    """The fields of a node that hold an expression, and which element where it is a list."""
+    found = []
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.expr) and field not in ("target", "func"):
+            found.append((field, -1))
+        elif isinstance(value, list) and field not in ("targets", "decorator_list", "bases"):
+            found += [(field, at) for at, each in enumerate(value) if isinstance(each, ast.expr)]
+    return found
+
+
+def _parts(expression: ast.expr) -> list[ast.expr]:
+    """The expressions right inside of one, which may stand in its place."""
+    match expression:
+        case ast.Call(func=ast.Attribute(value=owner), args=args):
+            return [owner, *args]
+        case ast.Call(args=args):
+            return list(args)
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+        case ast.BoolOp(values=values):
+            return list(values)
+        case ast.IfExp(body=body, orelse=other, test=test):
+            return [body, other, test]
+        case ast.Subscript(value=value) | ast.Attribute(value=value) | ast.Starred(value=value):
+            return [value]
+        case ast.UnaryOp(operand=operand) if not isinstance(operand, ast.Constant):
+            return [operand]
+        case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt):
+            return [elt]
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            return list(elts)
+    return []

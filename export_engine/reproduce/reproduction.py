@@ -1,0 +1,217 @@
+"""A failing call, or a program with a wrong answer, as a short script that shows the same."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from export_engine.attempt import Attempt, Exported, Failed, Request
+from export_engine.codes import page_on
+from export_engine.diagnose import diagnose
+from export_engine.progress import Progress, Report
+from export_engine.reproduce.literals import NoText
+from export_engine.reproduce.reduction import Reduction
+from export_engine.reproduce.script import script_of
+from export_engine.reproduce.smaller_call import smaller_calls
+from export_engine.reproduce.trial_process import WRONG
+from export_engine.reproduce.trials import Outcome, Trials
+
+_SECONDS = 60.0
+
+
+class NotReproduced(RuntimeError):
+    """No script could be made that shows the same. The message says why, and can be shown."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the sentence."""
+        return [str(self)]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A script that shows what went wrong; `print` it."""
+
+    script: str
+    """Python that needs no package of the user's but those in `needs`."""
+    code: str
+    """Of the diagnosis, `EX111`; `wrong answer` where the program answers otherwise."""
+    heading: str
+    """`A branch on data`."""
+    error: str
+    """The class of the exception: `GuardOnDataDependentSymNode`."""
+    raised: str
+    """What the script raises by itself in a fresh process; the same class, or torch's around it."""
+    minimal: bool
+    """Whether nothing more can go; else the time was up, or it was interrupted."""
+    trials: int
+    """How many scripts were run."""
+    seconds: float
+    needs: tuple[str, ...] = ()
+    """Packages that the script imports, but for torch and Python's own."""
+
+    @property
+    def lines(self) -> int:
+        """How many lines the script has."""
+        return len(self.script.rstrip("\n").split("\n"))
+
+    def __repr__(self) -> str:
+        """The script."""
+        return self.script
+
+
+def reproduce(
+    attempt: Attempt, seconds: float = _SECONDS, progress: Report | None = None
+) -> Reproduction:
+    """Makes a script that fails with the same kind of error, as short as the time allows.
+
+    The scripts run in processes of their own; the model, its files and its inputs are only read.
+    An interrupt ends the search, and keeps the shortest script so far.
+
+    Args:
+        attempt: a failure; or a program that answers otherwise than its model on its inputs.
+        seconds: how long it may take to make it short. The proof that it fails comes on top.
+        progress: called before each script that is run.
+
+    Raises:
+        NotReproduced: no script shows the same.
+    """
+    if attempt.request is None:
+        raise NotReproduced("A program from a file does not keep its call: export the model here.")
+    started = time.monotonic()
+    compared = isinstance(attempt, Exported)
+    with Trials(compared) as trials:
+        search = _Search(attempt, trials, started + seconds, progress)
+        text, wanted = search.first()
+        minimal = search.shorten()
+        text = search.text
+        proof = trials.prove(_headed(text, wanted))
+        if (proof.code, proof.error) != wanted[:2] or not proof.raised:
+            raise NotReproduced(
+                "The script that was found fails only beside others, not in a fresh process."
+            )
+        return Reproduction(
+            script=_headed(text, wanted),
+            code=wanted.code,
+            heading=_heading(wanted.code),
+            error=wanted.error,
+            raised=proof.raised,
+            minimal=minimal,
+            trials=trials.count,
+            seconds=time.monotonic() - started,
+            needs=_packages(text),
+        )
+
+
+class _Search:
+    """From the first script that fails to the shortest in time."""
+
+    def __init__(
+        self, attempt: Attempt, trials: Trials, until: float, progress: Report | None
+    ) -> None:
+        self.text = ""
+        self._attempt = attempt
+        self._trials = trials
+        self._until = until
+        self._progress = progress
+        self._wanted = _wanted(attempt)
+
+    def first(self) -> tuple[str, Outcome]:
+        """The first script that shows the same: of a small part of the model, or of all of it."""
+        reason = ""
+        for write in self._drafts():
+            try:
+                text = write()
+            except NoText as missing:
+                reason = f" {missing}."
+                continue
+            if self._shows(text, self._until + 60):
+                self.text = text
+                return text, self._wanted
+        raise NotReproduced(
+            "No script shows the same: what fails depends on something that cannot be written "
+            f"down.{reason}"
+        )
+
+    def shorten(self) -> bool:
+        """Reduces the script; whether nothing more can go."""
+        reduction = Reduction(self.text, lambda text: self._shows(text, self._until))
+        try:
+            reduction.run()
+        except (_TimeUp, KeyboardInterrupt):
+            return False
+        finally:
+            self.text = reduction.text
+        return True
+
+    def _drafts(self) -> Iterator[Callable[[], str]]:
+        request = self._attempt.request
+        assert request is not None
+        if isinstance(self._attempt, Exported):
+            for other in _OTHERS:
+                yield partial(_on, other, request)
+            return
+        assert isinstance(self._attempt, Failed)
+        for smaller in smaller_calls(self._attempt, diagnose(self._attempt).stack):
+            yield partial(script_of, smaller)
+        yield partial(script_of, request)
+
+    def _shows(self, text: str, until: float) -> bool:
+        if time.monotonic() > until:
+            raise _TimeUp
+        if self._progress is not None:
+            lines = self.text.count("\n") + 1
+            self._progress(Progress(self._trials.count, 0, f"{lines} lines", "script"))
+        return self._trials.run(text, until) == self._wanted
+
+
+class _TimeUp(Exception):
+    """The time that was given is over."""
+
+
+_OTHERS = (
+    "{0}",
+    "tuple(-each if isinstance(each, torch.Tensor) else each for each in {0})",
+    "tuple(torch.zeros_like(each) if isinstance(each, torch.Tensor) else each for each in {0})",
+    "tuple(each + 1 if isinstance(each, torch.Tensor) else each for each in {0})",
+)
+"""Inputs on which a program is held against its model, made of those that it was exported with."""
+
+
+def _on(other: str, request: Request) -> str:
+    """A script that compares on such inputs."""
+    *lines, given, compared = script_of(request, compared=True).split("\n")
+    name, _, value = given.partition(" = ")
+    changed = f"{name} = {other.format(value)}"
+    return "\n".join(["import torch", "torch.manual_seed(0)", *lines[1:], changed, compared])
+
+
+def _wanted(attempt: Attempt) -> Outcome:
+    if isinstance(attempt, Failed):
+        return Outcome(diagnose(attempt).kind.code, type(attempt.error).__name__)
+    return Outcome(WRONG, "AssertionError")
+
+
+def _heading(code: str) -> str:
+    return page_on(code).title if code != WRONG else "The program answers otherwise than the model"
+
+
+def _headed(text: str, wanted: Outcome) -> str:
+    code = f" ({wanted.code})" if wanted.code != WRONG else ""
+    return f"# torch {torch.__version__}. {_heading(wanted.code)}{code}: {wanted.error}\n{text}\n"
+
+
+def _packages(text: str) -> tuple[str, ...]:
+    """What a script imports beside torch and Python's own."""
+    found = set()
+    for each in ast.walk(ast.parse(text)):
+        if isinstance(each, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in each.names}
+        elif isinstance(each, ast.ImportFrom):
+            found.add((each.module or "").partition(".")[0])
+    return tuple(sorted(found - set(sys.stdlib_module_names) - {"torch", ""}))

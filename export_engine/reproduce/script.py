@@ -1,0 +1,123 @@
+"""A request as a script that makes the same call."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Request, signature_of
+from export_engine.reproduce.literals import NoText
+from export_engine.reproduce.names import Names
+from export_engine.reproduce.state import written_value
+from export_engine.shapes import ShapesError, forms, shapes_of
+
+_HEAD = "import torch\nfrom torch import nn"
+_STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def script_of(request: Request, compared: bool = False) -> str:
+    """The text of the script.
+
+    Args:
+        request: the call.
+        compared: whether the program is then run and held against the model, on `other`.
+
+    Raises:
+        NoText: an argument, or something that the model needs, cannot be written.
+    """
+    names = Names(request)
+    arguments = {name: names.reserve(name) for name, _ in _given(request)}
+    model = _model(request, names)
+    for name, value in _given(request):
+        written_value(names, arguments[name], value)
+    positional = list(arguments.values())[: len(request.args)]
+    args = f"({', '.join(positional)}{',' if len(positional) == 1 else ''})"
+    keywords = list(arguments.items())[len(request.args) :]
+    kwargs = "{" + ", ".join(f"{key!r}: {name}" for key, name in keywords) + "}"
+    shapes = _shapes(request)
+    given = [model, args, *([kwargs] if keywords else [])]
+    given += ["dynamic_shapes=dynamic_shapes"] if shapes else []
+    given += ["strict=True"] if request.strict else []
+    call = f"torch.export.export({', '.join(given)})"
+    lines = [_HEAD, *names.statements, *shapes]
+    if compared:
+        answer = f"torch.testing.assert_close(program(*other), {model}(*other))"
+        lines += [f"program = {call}.module()", f"other = {args}", answer]
+    else:
+        lines.append(call)
+    return _imports_first("\n".join(lines))
+
+
+def _imports_first(text: str) -> str:
+    body = ast.parse(text).body
+    imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
+    others = [each for each in body if each not in imports]
+    return ast.unparse(ast.Module([*imports, *others], []))
+
+
+def _given(request: Request) -> list[tuple[str, Any]]:
+    """The arguments, each with a name for it: its parameter's."""
+    parameters = list(signature_of(request.target).parameters.values())
+    positional = [each.name for each in parameters if each.kind in _POSITIONAL]
+    listed = [
+        (positional[at] if at < len(positional) else f"arg{at}", value)
+        for at, value in enumerate(request.args)
+    ]
+    return [*listed, *request.kwargs.items()]
+
+
+def _model(request: Request, names: Names) -> str:
+    """The name of the module that is exported; of another callable, of one that calls it."""
+    target = request.target
+    owner = getattr(target, "__self__", None)
+    if isinstance(target, torch.nn.Module):
+        name = names.reserve("model")
+        written_value(names, name, target)
+        if request.eval_mode or not target.training:
+            names.statements.append(f"{name}.eval()")
+        return name
+    parameters = signature_of(target).parameters.values()
+    taken = ", ".join(["self", *(_taken(each) for each in parameters)])
+    passed = ", ".join(_passed(each) for each in parameters)
+    if owner is not None and not inspect.isbuiltin(target):
+        held = names.reserve("owner")
+        written_value(names, held, owner)
+        called = f"{held}.{getattr(target, '__name__', '')}"
+    elif isinstance(target, type) or inspect.isroutine(target):
+        called = names.reference(target)
+    else:
+        called = names.reserve("called")
+        written_value(names, called, target)
+    defined = names.reserve("Model")
+    names.statements.append(
+        f"class {defined}(nn.Module):\n    def forward({taken}):\n        return {called}({passed})"
+    )
+    return f"{defined}()"
+
+
+def _taken(parameter: inspect.Parameter) -> str:
+    default = "" if parameter.default is parameter.empty else "=None"
+    return f"{_STARS.get(parameter.kind.name, '')}{parameter.name}{default}"
+
+
+def _passed(parameter: inspect.Parameter) -> str:
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return f"{parameter.name}={parameter.name}"
+    return f"{_STARS.get(parameter.kind.name, '')}{parameter.name}"
+
+
+def _shapes(request: Request) -> list[str]:
+    try:
+        shapes = shapes_of(request)
+    except ShapesError as error:
+        raise NoText(str(error)) from error
+    if shapes is None:
+        return []
+    form = forms(shapes, request.target, request.args, request.kwargs)[0]
+    if not form.python:
+        raise NoText(form.reason)
+    return form.python.splitlines()

@@ -1,0 +1,176 @@
+"""Models and arguments as statements that make them again, without weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import re
+from types import FunctionType, MethodType
+from typing import Any
+
+import torch
+
+from export_engine.defects import passed_over
+from export_engine.reproduce.literals import NoText, literal, tensor_text, torch_module
+from export_engine.reproduce.names import Names
+
+_INTERNAL = frozenset(vars(torch.nn.Module()))
+_LISTS = (torch.nn.Sequential, torch.nn.ModuleList)
+_DEEPEST = 40
+_READS_ANY = re.compile(r"\b(getattr|vars|__dict__|state_dict)\b")
+
+
+def written_value(names: Names, name: str, value: Any) -> None:
+    """Writes statements that bind a name to such a value.
+
+    Raises:
+        NoText: it cannot be made again.
+    """
+    state = _State(names)
+    text = state.made(value, name)
+    names.statements += [f"{name} = {text}", *state.later]
+
+
+class _State:
+    """One value: its expression, and the statements that fill what it makes."""
+
+    def __init__(self, names: Names) -> None:
+        self.later: list[str] = []
+        self._names = names
+        self._known: dict[int, str] = {}
+        self._kept: list[Any] = []
+        """Values whose `id` is known stay alive."""
+
+    def made(self, value: Any, path: str) -> str:
+        """An expression for a value that will be found at a path."""
+        if len(path) > _DEEPEST * 20:
+            raise NoText("it is nested too deeply")
+        if id(value) in self._known:
+            return self._known[id(value)]
+        try:
+            return literal(value)
+        except NoText:
+            pass
+        if isinstance(value, type | FunctionType):
+            return self._names.reference(value)
+        if isinstance(value, enum.Enum):
+            return f"{self._names.reference(type(value))}.{value.name}"
+        if isinstance(value, MethodType) and id(value.__self__) in self._known:
+            return f"{self._known[id(value.__self__)]}.{value.__name__}"
+        found = self._container(value, path)
+        if found:
+            return found
+        self._known[id(value)] = path
+        self._kept.append(value)
+        if isinstance(value, torch.nn.Parameter):
+            graded = "" if value.requires_grad else ", requires_grad=False"
+            return f"nn.Parameter({tensor_text(value)}{graded})"
+        if isinstance(value, torch.Tensor):
+            return tensor_text(value)
+        if isinstance(value, torch.nn.Module):
+            return self._module(value, path)
+        return self._object(value, path)
+
+    def _container(self, value: Any, path: str) -> str:
+        kind = type(value)
+        if kind in (tuple, list, set, frozenset, torch.Size) or hasattr(kind, "_fields"):
+            parts = [self.made(each, f"{path}[{at}]") for at, each in enumerate(value)]
+            listed = ", ".join(parts)
+            if kind is list:
+                return f"[{listed}]"
+            if kind is tuple:
+                return f"({listed}{',' if len(parts) == 1 else ''})"
+            if hasattr(kind, "_fields"):
+                return f"{self._names.reference(kind)}({listed})"
+            return f"{kind.__name__ if kind is not torch.Size else 'torch.Size'}([{listed}])"
+        if kind is dict:
+            pairs = [
+                f"{literal(key)}: {self.made(each, f'{path}[{key!r}]')}"
+                for key, each in value.items()
+            ]
+            return "{" + ", ".join(pairs) + "}"
+        return ""
+
+    def _module(self, module: torch.nn.Module, path: str) -> str:
+        try:
+            return torch_module(module)
+        except NoText as missing:
+            passed_over(missing, "writing a module")
+        children = [each for each in module._modules.values() if each is not None]
+        if type(module) in _LISTS:
+            parts = [self.made(each, f"{path}[{at}]") for at, each in enumerate(children)]
+            if type(module) is torch.nn.Sequential:
+                return f"nn.Sequential({', '.join(parts)})"
+            return f"nn.ModuleList([{', '.join(parts)}])"
+        made = self._names.reference(type(module))
+        begins = len(self.later)
+        for name, child in module._modules.items():
+            self._put(path, name, child)
+        for name, parameter in module._parameters.items():
+            self._put(path, name, parameter)
+        for name, tensor in module._buffers.items():
+            self._buffer(path, name, tensor, module)
+        for name, value in vars(module).items():
+            if name not in _INTERNAL and self._is_read(name):
+                self._put(path, name, value, needed=False)
+        if _needs_arguments(type(module)):
+            self.later.insert(begins, f"nn.Module.__init__({path})")
+            return f"{made}.__new__({made})"
+        return f"{made}()"
+
+    def _buffer(
+        self, path: str, name: str, tensor: torch.Tensor | None, module: torch.nn.Module
+    ) -> None:
+        text = self.made(tensor, f"{path}.{name}")
+        kept = "" if name not in module._non_persistent_buffers_set else ", persistent=False"
+        self.later.append(f"{path}.register_buffer({name!r}, {text}{kept})")
+
+    def _put(self, path: str, name: str, value: Any, needed: bool = True) -> None:
+        """Sets an attribute; one that cannot be written is left out unless it is needed."""
+        plain = name.isidentifier()
+        place = f"{path}.{name}" if plain else f"getattr({path}, {name!r})"
+        at = len(self.later)
+        try:
+            text = self.made(value, place)
+        except NoText as missing:
+            if needed:
+                raise
+            passed_over(missing, "writing an attribute")
+            return
+        self.later.insert(
+            at, f"{place} = {text}" if plain else f"setattr({path}, {name!r}, {text})"
+        )
+
+    def _is_read(self, name: str) -> bool:
+        """Whether what is defined so far may read an attribute."""
+        text = self._names.text
+        return re.search(rf"\b{re.escape(name)}\b", text) is not None or bool(
+            _READS_ANY.search(text)
+        )
+
+    def _object(self, value: Any, path: str) -> str:
+        """An object as a class of the user's makes it, its attributes set one by one."""
+        held = getattr(value, "__dict__", None)
+        if held is None:
+            raise NoText(f"a {type(value).__name__} cannot be made again")
+        made = self._names.reference(type(value))
+        if dataclasses.is_dataclass(value):
+            parts = [
+                f"{each.name}={self.made(getattr(value, each.name), f'{path}.{each.name}')}"
+                for each in dataclasses.fields(value)
+                if each.init
+            ]
+            return f"{made}({', '.join(parts)})"
+        for name, each in held.items():
+            self._put(path, name, each, needed=False)
+        return f"{made}.__new__({made})"
+
+
+def _needs_arguments(made: type) -> bool:
+    """Whether a class that is written without its own `__init__` inherits one with arguments."""
+    from export_engine.reproduce.names import _is_written
+
+    for each in made.__mro__:
+        if "__init__" in vars(each) and not _is_written(each):
+            return each is not torch.nn.Module
+    return False

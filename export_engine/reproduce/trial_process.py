@@ -1,0 +1,157 @@
+"""The process that runs scripts, each in a fork of its own, and says how they end.
+
+A request is a line of JSON on standard input, `{"file": ..., "compared": ..., "seconds": ...}`; the
+answer is a line on standard output. Where the system cannot fork, each process answers one request.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import runpy
+import select
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+from export_engine.source import TORCH
+
+WRONG = "wrong answer"
+"""How a script ends whose program gave another answer than its model."""
+
+
+class _Ended(BaseException):
+    """The call of torch.export in a script was made; what came of it is known."""
+
+
+def main() -> None:
+    """Answers until standard input ends; a file as an argument is run once, as a user would."""
+    answers = os.fdopen(os.dup(1), "w")
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    if sys.argv[1:2] == ["once"]:
+        request = json.loads(sys.argv[2])
+        raised = _raised(request["file"])
+        answers.write(json.dumps({**outcome(**request), "raised": raised}) + "\n")
+        answers.flush()
+        return
+    _warm()
+    gc.freeze()  # collecting what was imported would copy it into each fork
+    for line in sys.stdin:
+        answers.write(_forked(json.loads(line)) + "\n")
+        answers.flush()
+
+
+def outcome(file: str, compared: bool, seconds: float = 0) -> dict[str, str]:
+    """How a script ends.
+
+    Args:
+        file: the script.
+        compared: whether it runs its program and holds that against the model.
+        seconds: unused here; the time it was given.
+
+    Returns:
+        `code`, of its diagnosis, or `WRONG`; and `error`, the class of the exception. Both are
+        empty where the script ends otherwise.
+    """
+    if compared:
+        code = WRONG if _raised(file) == "AssertionError" else ""
+        return {"code": code, "error": "AssertionError" if code else ""}
+    import torch
+
+    found = {"code": "", "error": ""}
+    export = torch.export.export
+
+    def recorded(
+        mod: Any,
+        args: Any,
+        kwargs: Any = None,
+        *,
+        dynamic_shapes: Any = None,
+        strict: bool = False,
+    ) -> NoReturn:
+        torch.export.export = export
+        found.update(_diagnosed(mod, args, kwargs, dynamic_shapes, strict))
+        raise _Ended
+
+    torch.export.export = recorded  # type: ignore[assignment]
+    try:
+        runpy.run_path(file, run_name="__main__")
+    except _Ended:
+        pass
+    except Exception:  # noqa: BLE001 - a script that is cut may end in any way
+        return {"code": "", "error": ""}
+    finally:
+        torch.export.export = export
+    return found
+
+
+def _diagnosed(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) -> dict[str, str]:
+    from export_engine.attempt import Failed, Request
+    from export_engine.capture import capture
+    from export_engine.diagnose import diagnose
+
+    request = Request(
+        target=mod, args=tuple(args), kwargs=dict(kwargs or {}), shapes=shapes, strict=strict
+    )
+    attempt = capture(request)
+    if not isinstance(attempt, Failed):
+        return {"code": "", "error": ""}
+    return {"code": diagnose(attempt).kind.code, "error": type(attempt.error).__name__}
+
+
+def _raised(file: str) -> str:
+    """The class of what a script raises, run as it is; empty if it raises nothing.
+
+    Of an AssertionError only what `torch.testing` says of two results counts.
+    """
+    try:
+        runpy.run_path(file, run_name="__main__")
+    except Exception as error:  # noqa: BLE001 - a script may raise anything
+        last = traceback.extract_tb(error.__traceback__)[-1].filename
+        tested = Path(last).is_relative_to(Path(TORCH) / "testing")
+        return type(error).__name__ if tested or type(error) is not AssertionError else ""
+    return ""
+
+
+def _warm() -> None:
+    """Imports what an export needs, so that forks need not."""
+    import torch
+
+    torch.set_num_threads(1)
+    for strict in (False, True):
+        torch.export.export(torch.nn.ReLU(), (torch.ones(2),), strict=strict)
+    from export_engine.attempt import Request
+    from export_engine.capture import capture
+    from export_engine.diagnose import diagnose
+
+    refused = capture(Request(target=torch.nn.Linear(2, 2), args=(torch.ones(3),)))
+    diagnose(refused)  # type: ignore[arg-type] # its sizes do not fit
+
+
+def _forked(request: dict[str, Any]) -> str:
+    """An answer from a fork; that of a script that ends otherwise where it takes too long."""
+    nothing = json.dumps({"code": "", "error": ""})
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            os.write(write, json.dumps(outcome(**request)).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    ready, _, _ = select.select([read], [], [], request["seconds"])
+    said = os.read(read, 4096).decode() if ready else ""
+    os.close(read)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return said or nothing
+
+
+if __name__ == "__main__":
+    main()
