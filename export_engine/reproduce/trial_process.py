@@ -24,7 +24,7 @@ WRONG = "wrong answer"
 
 
 class _Ended(BaseException):
-    """The call of torch.export in a script was made; what came of it is known."""
+    """The call of torch.export in a script was made, and how it ends is known."""
 
 
 def main() -> None:

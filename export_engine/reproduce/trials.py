@@ -76,7 +76,7 @@ class Trials:
         return Outcome(**json.loads(said))
 
     def prove(self, text: str) -> Outcome:
-        """Runs a script in a process of its own, which imports everything anew."""
+        """Runs a script in a process of its own, which imports everything again."""
         self._file.write_text(text, encoding="utf-8")
         return self._once(_PROOF)
 
