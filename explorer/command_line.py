@@ -60,9 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return _guarded(given, lambda: checking.main(given[1:]))
     if given[:1] == ["reproduce"]:
-        from explorer import reproducing
+        from explorer import reproduce_command
 
-        return _guarded(given, lambda: reproducing.main(given[1:]))
+        return _guarded(given, lambda: reproduce_command.main(given[1:]))
     parser = _parser()
     asked = parser.parse_args(given)
     if asked.schema:

@@ -7,12 +7,13 @@ import builtins
 import importlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
 
+from export_engine.attempt import Request
 from export_engine.defects import passing_over
 from export_engine.reproduce.definitions import (
     beside,
@@ -23,6 +24,7 @@ from export_engine.reproduce.definitions import (
     stripped,
 )
 from export_engine.source import LIBRARIES, TORCH, is_own
+from export_engine.torch_internals import op_schema
 
 _OPS = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
 _TORCHS_OPS = ("aten", "prim", "prims", "higher_order", "quantized", "inductor", "symm_mem")
@@ -33,12 +35,14 @@ _MOST = 300
 class Names:
     """What a script binds, in the order in which it can run."""
 
-    def __init__(self, request: Any) -> None:
+    def __init__(self, request: Request, write: Callable[[Names, str, Any], None]) -> None:
         """Make one.
 
         Args:
             request: whose edits are in effect.
+            write: writes statements that bind a name to a value that is no definition.
         """
+        self._write = write
         self.statements: list[str] = []
         self._edits = request.edits
         self._bound: dict[str, Any] = {"torch": torch, "nn": torch.nn}
@@ -91,8 +95,6 @@ class Names:
             self._value(name, value, file)
 
     def _value(self, name: str, value: Any, file: str) -> None:
-        from export_engine.reproduce.state import written_value
-
         if type(value).__module__.startswith("torch") and not isinstance(
             value, torch.Tensor | torch.nn.Module | torch.dtype | torch.device | torch.Size
         ):
@@ -104,7 +106,7 @@ class Names:
                 self.statements.append(ast.unparse(each))
             return
         with passing_over("writing a global of a script"):
-            written_value(self, name, value)
+            self._write(self, name, value)
 
     def _module(self, name: str, value: ModuleType) -> None:
         """A module is imported; of one of the user's own, what is read of it is written."""
@@ -118,7 +120,7 @@ class Names:
 
     def _definition(self, name: str, value: Any) -> None:
         imported = _imported(name, value)
-        if imported and (not _is_written(value) or len(self.statements) > _MOST):
+        if imported and (not is_written(value) or len(self.statements) > _MOST):
             self.statements.append(imported)
             return
         node = definition_of(value, self._edits)
@@ -174,8 +176,7 @@ class Names:
         self._ops.add(qualified)
         packet = getattr(getattr(torch.ops, namespace), name, None)
         for overload in packet.overloads() if packet is not None else ():
-            schema = str(getattr(packet, overload)._schema)
-            _, _, signature = schema.partition("(")
+            _, _, signature = str(op_schema(getattr(packet, overload))).partition("(")
             full = qualified if overload == "default" else f"{qualified}.{overload}"
             self.statements.append(f"torch.library.define({full!r}, {'(' + signature!r})")
 
@@ -193,7 +194,7 @@ def functions_in(value: Any) -> bool:
     return not isinstance(value, torch.nn.Module) and any(functions_of(value))
 
 
-def _is_written(value: Any) -> bool:
+def is_written(value: Any) -> bool:
     """Whether a function or a class is written out: the user's, and models of a package."""
     files = {each.__code__.co_filename for each in functions_of(value)}
     if not files:

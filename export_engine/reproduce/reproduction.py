@@ -6,6 +6,7 @@ import ast
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
@@ -85,7 +86,7 @@ def reproduce(
         raise NotReproduced("A program from a file does not keep its call: export the model here.")
     started = time.monotonic()
     compared = isinstance(attempt, Exported)
-    with Trials(compared) as trials:
+    with closing(Trials(compared)) as trials:
         search = _Search(attempt, trials, started + seconds, progress)
         text, wanted = search.first()
         minimal = search.shorten()

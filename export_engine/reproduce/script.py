@@ -29,7 +29,7 @@ def script_of(request: Request, compared: bool = False) -> str:
     Raises:
         NoText: an argument, or something that the model needs, cannot be written.
     """
-    names = Names(request)
+    names = Names(request, written_value)
     arguments = {name: names.reserve(name) for name, _ in _given(request)}
     model = _model(request, names)
     for name, value in _given(request):

@@ -12,7 +12,7 @@ import torch
 
 from export_engine.defects import passed_over
 from export_engine.reproduce.literals import NoText, literal, tensor_text, torch_module
-from export_engine.reproduce.names import Names
+from export_engine.reproduce.names import Names, is_written
 
 _INTERNAL = frozenset(vars(torch.nn.Module()))
 _LISTS = (torch.nn.Sequential, torch.nn.ModuleList)
@@ -73,14 +73,15 @@ class _State:
 
     def _container(self, value: Any, path: str) -> str:
         kind = type(value)
-        if kind in (tuple, list, set, frozenset, torch.Size) or hasattr(kind, "_fields"):
+        named = isinstance(value, tuple) and kind not in (tuple, torch.Size)
+        if kind in (tuple, list, set, frozenset, torch.Size) or named:
             parts = [self.made(each, f"{path}[{at}]") for at, each in enumerate(value)]
             listed = ", ".join(parts)
             if kind is list:
                 return f"[{listed}]"
             if kind is tuple:
                 return f"({listed}{',' if len(parts) == 1 else ''})"
-            if hasattr(kind, "_fields"):
+            if named:
                 return f"{self._names.reference(kind)}({listed})"
             return f"{kind.__name__ if kind is not torch.Size else 'torch.Size'}([{listed}])"
         if kind is dict:
@@ -122,7 +123,7 @@ class _State:
         self, path: str, name: str, tensor: torch.Tensor | None, module: torch.nn.Module
     ) -> None:
         text = self.made(tensor, f"{path}.{name}")
-        kept = "" if name not in module._non_persistent_buffers_set else ", persistent=False"
+        kept = "" if name in module.state_dict(keep_vars=True) else ", persistent=False"
         self.later.append(f"{path}.register_buffer({name!r}, {text}{kept})")
 
     def _put(self, path: str, name: str, value: Any, needed: bool = True) -> None:
@@ -168,9 +169,7 @@ class _State:
 
 def _needs_arguments(made: type) -> bool:
     """Whether a class that is written without its own `__init__` inherits one with arguments."""
-    from export_engine.reproduce.names import _is_written
-
     for each in made.__mro__:
-        if "__init__" in vars(each) and not _is_written(each):
+        if "__init__" in vars(each) and not is_written(each):
             return each is not torch.nn.Module
     return False

@@ -17,6 +17,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from export_engine.defects import passed_over
 from export_engine.source import TORCH
 
 WRONG = "wrong answer"
@@ -83,7 +84,8 @@ def outcome(file: str, compared: bool, seconds: float = 0) -> dict[str, str]:
         runpy.run_path(file, run_name="__main__")
     except _Ended:
         pass
-    except Exception:  # noqa: BLE001 - a script that is cut may end in any way
+    except Exception as error:  # noqa: BLE001 - a script that is cut may end in any way
+        passed_over(error, "running a script")
         return {"code": "", "error": ""}
     finally:
         torch.export.export = export
@@ -112,6 +114,7 @@ def _raised(file: str) -> str:
     try:
         runpy.run_path(file, run_name="__main__")
     except Exception as error:  # noqa: BLE001 - a script may raise anything
+        passed_over(error, "running a script")
         last = traceback.extract_tb(error.__traceback__)[-1].filename
         tested = Path(last).is_relative_to(Path(TORCH) / "testing")
         return type(error).__name__ if tested or type(error) is not AssertionError else ""
@@ -143,7 +146,7 @@ def _forked(request: dict[str, Any]) -> str:
         try:
             os.write(write, json.dumps(outcome(**request)).encode())
         finally:
-            os._exit(0)
+            os.kill(os.getpid(), signal.SIGKILL)  # nothing of this process's is to run at its end
     os.close(write)
     ready, _, _ = select.select([read], [], [], request["seconds"])
     said = os.read(read, 4096).decode() if ready else ""

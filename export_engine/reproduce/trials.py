@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 _MODULE = "export_engine.reproduce.trial_process"
 _LONGEST = 20.0
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 
 class Trials:
-    """A folder for scripts, and a process that runs them. Use it as a context."""
+    """A folder for scripts, and a process that runs them, until `close`."""
 
     def __init__(self, compared: bool) -> None:
         """Make one.
@@ -45,10 +45,8 @@ class Trials:
         self._file = Path(self._folder.name) / "reproduce.py"
         self._process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Ends the process, and removes the folder."""
         self._end()
         self._folder.cleanup()
 
