@@ -40,7 +40,7 @@ class Names:
 
         Args:
             request: whose edits are in effect.
-            write: writes statements that bind a name to a value that is no definition.
+            write: writes statements that bind a name to any other value.
         """
         self._write = write
         self.statements: list[str] = []
