@@ -236,6 +236,11 @@ class Merges(nn.Module):
         return nn.functional.dropout(self.layer(x), 0.5, self.training)
 
 
+class Doubles(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
 class Hooked(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -358,6 +363,6 @@ def own_models() -> Iterator[tuple[str, Callable[..., Any], tuple[Any, ...]]]:
     normed = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 4))
     yield "spectral-norm", normed, (x,)
     yield "weight-norm", nn.utils.parametrizations.weight_norm(nn.Linear(4, 4)), (x,)
-    compiled = nn.Sequential(nn.Linear(4, 4))
+    compiled = nn.Sequential(nn.Linear(4, 4), Doubles())
     compiled.compile(backend="eager")
     yield "compiled", compiled, (x,)

@@ -16,7 +16,7 @@ from export_engine.run.backend import Job
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
 from export_engine.torch_internals import moved_program, pytree
-from export_engine.verify import Difference, Subject, compare, copied_leaf
+from export_engine.verify import Difference, Subject, compare, copied_leaf, in_eager
 
 SEED = 0
 LOOSE = 4.0
@@ -73,7 +73,7 @@ class Bench:
         """Eager's result, or the program's if there is no eager model."""
         job = self.job(Path())
         called: Callable[..., Any] = job.model or job.program.module()
-        result = self.seeded(lambda: called(*job.args, **job.kwargs))
+        result = self.in_eager(lambda: called(*job.args, **job.kwargs))
         return detached(result)
 
     @cached_property
@@ -87,6 +87,15 @@ class Bench:
     def compared(self, result: Any) -> Difference:
         """A result held against eager's."""
         return compare(to_cpu(result), to_cpu(self.reference), loose=LOOSE)
+
+    def in_eager(self, action: Callable[[], Any]) -> Any:
+        """As `seeded`, and what the user compiled with torch.compile runs in eager."""
+
+        def uncompiled() -> Any:
+            with in_eager():
+                return action()
+
+        return self.seeded(uncompiled)
 
     def seeded(self, action: Callable[[], Any]) -> Any:
         """The result of an action, with the seed that every run uses; everything is restored."""

@@ -42,16 +42,17 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
     try:
         own = Path(mkdtemp(prefix=f"{backend.name}-", dir=folder))
         job = bench.job(own)
+        seeded = bench.in_eager if backend.name == "eager" else bench.seeded
         reference = bench.reference
         started = time.perf_counter()
         ready = bench.seeded(lambda: backend.prepare(job))
         synchronize(bench.device)
         prepare = time.perf_counter() - started
         stage = "run"
-        raw, first = bench.seeded(lambda: timed(ready.call, bench.device))
+        raw, first = seeded(lambda: timed(ready.call, bench.device))
         result = as_result(ready, raw)
         row = _compared(row, bench, backend, result, own)
-        times, memory = bench.seeded(lambda: _measured(ready, bench, first, prepare))
+        times, memory = seeded(lambda: _measured(ready, bench, first, prepare))
         return msgspec.structs.replace(
             row,
             error=error_of(result, reference),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -18,6 +19,7 @@ from export_engine.torch_internals.symbols import expression_of, int_bound, shor
 from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile
 
 _UNBOUNDED = 2**62
+_TORCH = str(Path(torch.__file__).parent)
 
 
 @undone
@@ -61,15 +63,18 @@ def _fresh(target: Callable[..., Any]) -> Callable[..., Any]:
         if not all(hooks) or any(each.of(target) for each in hooks):
             return target
         called = target.forward
-    if isinstance(called, MethodType) and isinstance(called.__func__, FunctionType):
-        return MethodType(_copied(called.__func__), called.__self__)
-    if isinstance(called, FunctionType):
-        return _copied(called)
+    code = getattr(called, "__code__", None)
+    # torch.compile wraps torch's own functions in one function, so all share its code and graphs
+    if code is not None and not code.co_filename.startswith(_TORCH):
+        if isinstance(called, MethodType) and isinstance(called.__func__, FunctionType):
+            return MethodType(_copied(called.__func__), called.__self__)
+        if isinstance(called, FunctionType):
+            return _copied(called)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return target(*args, **kwargs)
+        return called(*args, **kwargs)
 
-    return run
+    return _copied(run)
 
 
 def _copied(function: FunctionType) -> FunctionType:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from export_engine.verify.guarantees import verify as verify
     from export_engine.verify.isolated_run import call as call
     from export_engine.verify.isolated_run import copied_leaf as copied_leaf
+    from export_engine.verify.isolated_run import in_eager as in_eager
     from export_engine.verify.isolated_run import run as run
     from export_engine.verify.isolated_run import runs_in_eager as runs_in_eager
     from export_engine.verify.program_under_test import Subject as Subject

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
@@ -11,7 +12,7 @@ import torch
 from export_engine.attempt import Request, signature_of
 from export_engine.capture import Refilled, given_leaves, model_kept, quiet, refilled
 from export_engine.defects import passed_over
-from export_engine.process import sandbox
+from export_engine.process import sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
 
@@ -31,7 +32,13 @@ def run(called: Callable[..., Any], request: Request, seed: int, grad: bool = Fa
     return call(called, request, seed, grad).result
 
 
-def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = False) -> Call:
+def call(
+    called: Callable[..., Any],
+    request: Request,
+    seed: int,
+    grad: bool = False,
+    compiled: bool = False,
+) -> Call:
     """A call on copies of the request's inputs, with what it made of them.
 
     An input that is passed twice is one copy passed twice.
@@ -41,6 +48,7 @@ def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = F
         request: whose arguments to copy.
         seed: of the random numbers.
         grad: whether gradients are recorded; by default they are not, whatever the user's mode is.
+        compiled: whether torch.compile compiles inside; by default, all runs in eager.
     """
     signature = signature_of(request.target)
     memo: dict[int, Any] = {}
@@ -52,8 +60,19 @@ def call(called: Callable[..., Any], request: Request, seed: int, grad: bool = F
     with sandbox(), quiet(), torch.set_grad_enabled(grad), torch.random.fork_rng(devices):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
-        result = called(*args, **kwargs)
+        with nullcontext() if compiled else in_eager():
+            result = called(*args, **kwargs)
     return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
+
+
+@undone
+def in_eager() -> Iterator[None]:
+    """What the user compiled with torch.compile runs in eager inside, and nothing is compiled.
+
+    A call at another size would be compiled once more, which torch keeps.
+    """
+    with torch.compiler.set_stance("force_eager"):
+        yield
 
 
 def runs_in_eager(request: Request) -> bool:

@@ -106,7 +106,7 @@ def _run(
             seen.calls.append(SeenCall())
             said = ""
             try:
-                call(compiled, each, seed=0)
+                call(compiled, each, seed=0, compiled=True)
             except Exception as error:  # noqa: BLE001 - what a call raises is its outcome
                 passed_over(error, "calling what torch.compile made")
                 said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
