@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 SUPPORTED = ("2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
-NEEDS_THE_CLONE = ("tests/test_wheel.py", "tests/test_house.py", "tests/browser")
+NEEDS_THE_CLONE = (
+    "tests/test_wheel.py",
+    "tests/test_house.py",
+    "tests/test_release_files.py",
+    "tests/browser",
+)
 """They check the sources and the page, which no torch changes."""
 _WITHOUT = tuple(f"--ignore={each}" for each in NEEDS_THE_CLONE)
 ALL = "all but the page's"
