@@ -74,7 +74,8 @@ def _fresh(target: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         return called(*args, **kwargs)
 
-    return _copied(run)
+    own: Any = run
+    return _copied(own)
 
 
 def _copied(function: FunctionType) -> FunctionType:
