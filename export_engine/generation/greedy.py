@@ -22,12 +22,30 @@ from export_engine.generation.observed_calls import generated
 from export_engine.generation.transformers_export import prepared
 from export_engine.process import undone
 from export_engine.torch_internals import call_leaves, map_call_leaves
+from export_engine.verify import refusal
 
 _MASKS = ("attention_mask", "decoder_attention_mask")
 
 
 class NoProgram(RuntimeError):
     """No program of the set takes what a call gives. The message is a sentence."""
+
+
+class ProgramFailed(RuntimeError):
+    """A program raised. The message is a sentence."""
+
+    def __init__(self, component: str, error: Exception) -> None:
+        """Make one.
+
+        Args:
+            component: the name of the program.
+            error: what it raised.
+        """
+        said = refusal(error)
+        if not isinstance(error, AssertionError):
+            said = f"{type(error).__name__}: {said}"
+        super().__init__(f"`{component}` does not take this call: {said}")
+        self.component = component
 
 
 @dataclass
@@ -75,12 +93,17 @@ def generate_with(
 
     Raises:
         NoProgram: a call takes what no program takes.
-        Exception: what a program or the model raises.
+        ProgramFailed: a program raises.
+        Exception: what the model raises.
     """
     trial = Trial()
 
     def by_program(step: Step) -> Any:
-        return programs[step.component.name](*step.args, **step.kwargs)
+        name = step.component.name
+        try:
+            return programs[name](*step.args, **step.kwargs)
+        except Exception as error:
+            raise ProgramFailed(name, error) from error
 
     with quiet(), _replaced(made, programs, trial, run or by_program):
         trial.seconds.clear()

@@ -11,7 +11,7 @@ import torch
 from export_engine.defects import passed_over
 from export_engine.generation.cutting import Cut
 from export_engine.generation.first_apart import CallApart, OpApart, first_call_apart
-from export_engine.generation.greedy import Trial, generate_with
+from export_engine.generation.greedy import NoProgram, ProgramFailed, Trial, generate_with
 from export_engine.generation.input_sizes import batch_of, prompt_of, with_batch, with_prompt
 from export_engine.progress import Progress
 from export_engine.record import GenerationTrial
@@ -61,7 +61,12 @@ def tried(
         eager = generate_with(made, {}, given, tokens)
         try:
             ours = generate_with(made, programs, given, tokens)
-        except Exception as error:  # noqa: BLE001 - a program may raise anything; that is the answer
+        except (NoProgram, ProgramFailed) as error:
+            passed_over(error, "generating with exported programs")
+            at = names.index(error.component) if isinstance(error, ProgramFailed) else -1
+            yield GenerationTrial(said, backend, "failed", tokens, str(error), component=at)
+            continue
+        except Exception as error:  # noqa: BLE001 - the model may take no program's result
             passed_over(error, "generating with exported programs")
             reason = " ".join(str(error).split())[:300]
             yield GenerationTrial(

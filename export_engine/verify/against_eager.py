@@ -19,7 +19,7 @@ from export_engine.progress import Progress
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import run
-from export_engine.verify.refusal import refusal
+from export_engine.verify.refusals import refusal
 from export_engine.verify.untraced_sizes import Sizes, choices, evaluated, shown, sizes_of
 
 __all__ = ["check"]

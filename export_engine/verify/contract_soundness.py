@@ -12,7 +12,7 @@ from export_engine.verify.contract_sampling import breaking, inside
 from export_engine.verify.first_divergence import first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
-from export_engine.verify.refusal import refusal
+from export_engine.verify.refusals import refusal
 
 SOUND = "At every size the contract admits, the program agrees with eager."
 REFUSES = "A call outside of the contract is rejected, for the reason the contract gives."

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import explorer
-from export_engine.generation import CutError, cut
+from export_engine.generation import CutError, cut, tried
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.generation.transformers_export import prepared_call
@@ -152,6 +152,20 @@ def test_a_program_that_cannot_be_compiled_is_a_trial_with_the_reason(
     (found,) = kit.generate(4, backend="aoti")
 
     assert (found.outcome, found.sentence) == ("failed", "RuntimeError: no kernel for this op")
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_take_a_call_is_named(kit: explorer.GenerationPrograms) -> None:
+    made = kit._cut
+
+    def refusing(*_: Any, **__: Any) -> None:
+        raise AssertionError("Guard failed: past_key_values[0].size()[2] == 7")
+
+    programs = {"prefill": kit["prefill"].program.module(), "decode": refusing}
+    (found,) = tried(made, programs, kit._inputs, 3, [(2, 5)], "program")
+
+    assert (found.outcome, found.component) == ("failed", 1)
+    assert found.sentence == ("`decode` does not take this call: past_key_values[0].shape[2] == 7")
 
 
 @pytest.mark.slow
