@@ -59,6 +59,13 @@ FORMS = {
         else:
             return x.cos()
     """,
+    "new_attribute": """
+        if x.sum() > 0:
+            self.kept = x + 1
+        else:
+            self.kept = x - 1
+        return self.kept * 2
+    """,
     "early_return": """
         if (x > 0.5).any():
             return x

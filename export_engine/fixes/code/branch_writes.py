@@ -43,10 +43,31 @@ def without_writes(branch: cst.If, known: frozenset[str]) -> Moved:
     assert isinstance(changed, cst.If)
     copies = [_line(f"{locals_[text]} = {locals_[text]}.clone()") for text in mutated]
     changed = _begun(changed, copies) if copies else changed
-    before = [_line(f"{name} = {text}") for text, name in locals_.items()]
+    new = {each for each in assigned if _always_new(tree, each)}
+    before = [_line(f"{name} = {text}") for text, name in locals_.items() if text not in new]
     after = [_line(f"{text} = {locals_[text]}") for text in assigned]
     after += [_line(f"{text}.copy_({locals_[text]})") for text in mutated]
     return Moved(changed, tuple(locals_.values()), before, after)
+
+
+def _always_new(tree: ast.Module, text: str) -> bool:
+    """Whether both branches assign an attribute and none reads it: it may not exist before."""
+    branch = tree.body[0]
+    if not isinstance(branch, ast.If) or not branch.orelse:
+        return False
+    uses = [
+        node
+        for node in ast.walk(branch)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == text
+    ]
+    both = all(
+        any(
+            isinstance(each, ast.Assign) and text in map(ast.unparse, each.targets)
+            for each in block
+        )
+        for block in (branch.body, branch.orelse)
+    )
+    return both and all(isinstance(node.ctx, ast.Store) for node in uses)
 
 
 def _assigned(tree: ast.AST) -> list[str]:

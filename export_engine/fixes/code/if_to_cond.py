@@ -64,7 +64,7 @@ def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatemen
         )
     then, otherwise = _body(moved.branch.body), _else(moved.branch)
     made = _binding(moved.branch, test, then, otherwise or [], around)
-    if moved.before:
+    if moved.names:
         made[0] = made[0].with_changes(leading_lines=())
         made = _led([*moved.before, *made, *moved.after], branch)
     return made, False

@@ -229,3 +229,43 @@ class VmappedMask(nn.Module):
             function = torch.vmap(function, in_dims=dims)
         size = torch.arange(5)
         return function(torch.arange(1), size, size)  # <- here
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/pull/96367",
+    lambda n: (torch.rand(4) * (2 + 3 * n),),
+)
+class HalvesUntilSmall(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        while x.norm() > 1:  # <- here
+            x = x / 2
+        return x
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/issues/174013",
+    lambda n: (torch.tensor(3 + n), torch.randn(2, 2)),
+)
+class AppliedOften(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+
+    def forward(self, times: Tensor, x: Tensor) -> Tensor:
+        for _ in range(int(times)):  # <- here
+            x = torch.tanh(self.linear(x))
+        return x
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/pull/96366",
+    lambda n: (torch.rand(6, 4) - 0.2 * n,),
+)
+class StopsWhenFound(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        best = torch.zeros(4)
+        for row in range(6):
+            best = torch.maximum(best, x[row])
+            if best.sum() > 2.5:  # <- here
+                break
+        return best
