@@ -150,3 +150,6 @@ class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
     starts: list[int]
     """Where those numbers begin."""
     near: list[list[str]]
+    image: list[list[list[int]]] = []
+    """Of 1×H×W and 3×H×W, rows of pixels: red, green and blue from 0 to 255. Floats are from the
+    least element of the picture to the greatest. Empty where the tensor is not a picture."""

@@ -12,6 +12,8 @@ from export_engine.values.statistics import statistics_of
 
 MOST_CELLS = 96
 """Rows and columns of a grid; of a longer axis every second one, or third, ... is shown."""
+LEAST_SIDE = 8
+"""Height and width that a picture has at least."""
 AROUND = 5
 """Cells on each side of the one whose numbers are told."""
 
@@ -68,7 +70,27 @@ def sliced(
         cell=around,
         starts=starts,
         near=[[_text(each) for each in row] for row in near.tolist()],
+        image=_image(plain, at),
     )
+
+
+def _image(plain: torch.Tensor, at: Sequence[int]) -> list[list[list[int]]]:
+    """The picture at a place, if the tensor is of pictures: 1 or 3 channels, height and width."""
+    sizes = plain.shape[-3:]
+    is_kind = plain.is_floating_point() or plain.dtype is torch.uint8
+    if len(sizes) < 3 or sizes[0] not in (1, 3) or min(sizes[1:]) < LEAST_SIDE:
+        return []
+    if not is_kind or not plain.numel():
+        return []
+    for place in at[:-3]:
+        plain = plain[place]
+    steps = [max(math.ceil(size / MOST_CELLS), 1) for size in sizes[1:]]
+    pixels = plain[:, :: steps[0], :: steps[1]].double().nan_to_num(0, 0, 0)
+    if plain.is_floating_point():
+        low, high = pixels.min(), pixels.max()
+        pixels = (pixels - low) * (255 / (high - low) if high > low else 0)
+    found: list[list[list[int]]] = pixels.round().int().expand(3, -1, -1).permute(1, 2, 0).tolist()
+    return found
 
 
 def _axis(axis: int, dims: int) -> int:
@@ -88,6 +110,8 @@ def _full(index: Sequence[int], dims: int) -> list[int]:
 
 def _part(plain: torch.Tensor, rows: int, columns: int, at: Sequence[int]) -> torch.Tensor:
     """A matrix: a single row or column where the tensor lacks an axis."""
+    if not plain.numel():
+        return plain.new_empty((0, 0))
     for axis in reversed(range(plain.dim())):
         if axis not in (rows, columns):
             plain = plain.select(axis, at[axis])

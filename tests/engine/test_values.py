@@ -13,7 +13,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import BINS, Record, check_record, encode, floats
 from export_engine.record.wire import decode
-from export_engine.values import StepFailed, Watched, nonfinite_ops, watch
+from export_engine.values import StepFailed, Watched, nonfinite_ops, sliced, watch
 from export_engine.values.statistics import merged, statistics_of
 
 
@@ -199,3 +199,15 @@ def test_a_program_that_raises_names_its_op() -> None:
     attempt, record = exported(Log(), torch.randn(4))
     with pytest.raises(StepFailed, match="at `add`"):
         watch(attempt, record, inputs=(torch.randn(3),))
+
+
+def test_a_picture_has_its_pixels_and_what_is_none_has_not() -> None:
+    picture = torch.arange(2 * 3 * 8 * 9).reshape(2, 3, 8, 9) % 256
+    found = sliced(picture.to(torch.uint8), ["2", "3", "8", "9"], index=[1, 0, 0, 0]).image
+    assert found == picture[1].permute(1, 2, 0).tolist()
+    grey = torch.linspace(-1, 1, 64).reshape(1, 8, 8)
+    rows = sliced(grey, ["1", "8", "8"]).image
+    assert (rows[0][0], rows[7][7]) == ([0] * 3, [255] * 3)
+    assert sliced(torch.full((3, 8, 8), torch.nan), ["3", "8", "8"]).image[0][0] == [0] * 3
+    for sizes in ([4, 8, 8], [3, 8, 2], [8, 8], [0, 3, 8, 8]):
+        assert sliced(torch.zeros(sizes), [str(each) for each in sizes]).image == []

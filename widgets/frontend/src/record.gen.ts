@@ -684,4 +684,5 @@ export interface TensorSlice {
   cell: number[];
   starts: number[];
   near: string[][];
+  image: number[][][];
 }

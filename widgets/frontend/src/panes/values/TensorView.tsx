@@ -114,6 +114,7 @@ function Shown({ slice, change }: ShownProps) {
       )}
       <div class="tx-tensor-parts">
         <HeatMap slice={slice} pick={(cell) => change({ cell })} />
+        {slice.image.length > 0 && <Picture rows={slice.image} />}
         <div>
           <Bars bars={slice.histogram} wide={2} />
           <p class="tx-lead">
@@ -153,6 +154,37 @@ function AxisChoice({ slice, axis, name, put }: AxisProps) {
         ))}
       </select>
     </label>
+  );
+}
+
+/** What pixels of red, green and blue show. */
+function Picture({ rows }: { rows: TensorSlice["image"] }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const columns = rows[0]?.length ?? 0;
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    if (!context || columns === 0) return;
+    const image = context.createImageData(columns, rows.length);
+    rows.flat().forEach((pixel, at) => {
+      image.data.set([...pixel, 255], 4 * at);
+    });
+    context.putImageData(image, 0, 0);
+  }, [rows, columns]);
+  const size = Math.max(rows.length, columns, 1);
+  return (
+    <canvas
+      ref={canvas}
+      class="tx-heat-map"
+      width={columns}
+      height={rows.length}
+      data-testid="picture"
+      role="img"
+      aria-label="The tensor as a picture"
+      style={{
+        width: `${(SIDE * columns) / size}px`,
+        height: `${(SIDE * rows.length) / size}px`,
+      }}
+    />
   );
 }
 
