@@ -166,8 +166,8 @@ class _Search:
         if time.monotonic() > until:
             raise _TimeUp
         if self._progress is not None:
-            lines = self.text.count("\n") + 1
-            self._progress(Progress(self._trials.count, 0, f"{lines} lines", "script"))
+            label = f"{self.text.count(chr(10)) + 1} lines" if self.text else "the first script"
+            self._progress(Progress(self._trials.count, 0, label, "script"))
         return self._trials.run(text, until) == self._wanted
 
 
