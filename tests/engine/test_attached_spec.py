@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
@@ -23,10 +25,12 @@ from export_engine.shapes import (
     Pinned,
     Relation,
     Shapes,
+    ShapesError,
     Size,
     Spec,
     Static,
     changes,
+    value_of,
 )
 from export_engine.torch_internals import missing_shapes_spec
 
@@ -102,57 +106,108 @@ def test_changes_of_a_spec_are_told() -> None:
     assert told == ["seq: min 2 → 0", "assumes seq % 16 == 0"]
 
 
-NAMES = ("a", "b")
-atoms = st.sampled_from(NAMES).map(Size) | st.integers(0, 9)
+NAMES = ("a", "b", "seq")
+LEAVES = ("d.k", "d.deep.0", "d.deep.1", "rest.0", "rest.1", "y", "extra")
+SIZES = [dict(zip(NAMES, each, strict=True)) for each in product((0, 1, 4), (0, 2, 7), (1, 5, 16))]
+sizes_named = st.sampled_from(NAMES).map(Size)
+
+
+def joined(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    both = st.builds(Operation, st.sampled_from(["+", "-", "*", "min", "max"]), inner, inner)
+    return both | st.builds(Operation, st.sampled_from(["//", "%"]), inner, st.integers(1, 9))
+
+
 expressions: st.SearchStrategy[Expression] = st.recursive(
-    atoms,
-    lambda inner: st.builds(Operation, st.sampled_from(["+", "*", "min", "max"]), inner, inner),
-    max_leaves=4,
+    sizes_named | st.integers(0, 9), joined, max_leaves=4
 )
 specs: st.SearchStrategy[Spec] = st.one_of(
     st.just(Static()),
     st.integers(2, 9).map(Pinned),
-    st.builds(Named, st.sampled_from(NAMES), st.integers(1, 4), st.integers(0, 5)),
+    st.builds(Named, st.sampled_from(NAMES), st.integers(1, 4), st.integers(-3, 5)),
     expressions.map(Computed),
 )
 relations = st.builds(
-    lambda sign, name, right: Relation(sign, Size(name), right),
-    st.sampled_from(["<=", ">=", "!="]),
-    st.sampled_from(NAMES),
-    st.integers(2, 40) | st.sampled_from(NAMES).map(lambda name: Operation("%", Size(name), 7)),
+    Relation,
+    st.sampled_from(["<=", ">=", "!=", "==", "<", ">"]),
+    sizes_named,
+    expressions,
+) | st.builds(
+    lambda size, by, rest: Relation("==", Operation("%", size, by), rest % by),
+    sizes_named,
+    st.integers(2, 64),
+    st.integers(0, 70),
+)
+numbers: st.SearchStrategy[Spec | None] = st.sampled_from(
+    [None, Int(None, None), Int(1, 9), Named("seq"), Pinned(5)]
 )
 
 
 @pytest.mark.slow
 @given(
-    st.lists(specs, min_size=1, max_size=4),
-    st.lists(relations, max_size=2),
+    st.dictionaries(st.sampled_from(LEAVES), st.lists(specs, max_size=3).map(tuple), max_size=4),
+    st.lists(relations, max_size=3),
+    numbers,
     st.none() | st.integers(0, 3),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_spec_reads_back_as_it_was_written(
-    dims: list[Spec], assumptions: list[Relation], low: int | None
+    others: dict[str, tuple[Spec, ...]],
+    assumptions: list[Relation],
+    number: Spec | None,
+    low: int | None,
 ) -> None:
-    """Sizes are as many as before and vary alike; torch may write a formula in another way."""
-    leaves: dict[str, tuple[Spec, ...]] = {
-        "x": (Named("a"), Named("b"), *dims),
-        "n": (Int(low, None),),
-    }
-    shapes = Shapes(leaves, {"a": Bounds(low, None)}, tuple(assumptions), unbacked=True)
-    args = (torch.empty(*([2] * (2 + len(dims))), device="meta"), 3)
-    spec = shapes.to_torch(_called, args, {})
-    read = Shapes.from_torch(spec, _called, args, {})
-    assert read.unbacked
-    assert (read.bounds, read.ints()) == (shapes.bounds, shapes.ints())
-    again = Shapes.from_torch(read.to_torch(_called, args, {}), _called, args, {})
-    assert again == read
+    """In containers, `*rest` and `**more`; torch may write a formula in another way."""
+    leaves = {"x": tuple(map(Named, NAMES)), **others, **({"n": (number,)} if number else {})}
+    shapes = Shapes(leaves, {"a": Bounds(low, 40)}, tuple(assumptions), unbacked=True)
+    x, k, first, second, *rest, y, extra = (
+        torch.empty([5] * len(leaves.get(path, ())), device="meta") for path in ("x", *LEAVES)
+    )
+    call = (x, {"k": k, "deep": [first, second]}, *rest), {"y": y, "n": 5, "extra": extra}
+    try:
+        spec = shapes.to_torch(_called, *call)
+    except ShapesError as error:
+        assume("never holds" not in str(error))
+        raise
+    read = Shapes.from_torch(spec, _called, *call)
+    written = Shapes.from_torch(pasted(shapes.python(_called, *call)), _called, *call)
     assert Shapes.parse(str(read)) == read
-    for a in range(4):
-        for b in (0, 5, 41):
-            sizes = {"a": a, "b": b, "n": 3}
-            held = [all(each.holds(sizes) for each in one.assumptions) for one in (shapes, read)]
+    for found in (read, written, Shapes.from_torch(read.to_torch(_called, *call), _called, *call)):
+        assert found.unbacked
+        assert (found.bounds, found.ints()) == (shapes.bounds, shapes.ints())
+        for sizes in SIZES:
+            held = [holds(each, sizes) for each in (shapes, found)]
             assert held[0] == held[1]
+            if held[0]:
+                assert all_sizes(found, leaves, sizes) == all_sizes(shapes, leaves, sizes)
 
 
-def _called(x: torch.Tensor, n: int) -> torch.Tensor:
+def pasted(text: str) -> Any:
+    """What a user gets who pastes the text into a cell."""
+    cell: dict[str, Any] = {}
+    exec(text, cell)
+    return cell["dynamic_shapes"]
+
+
+def holds(shapes: Shapes, sizes: dict[str, int]) -> bool:
+    return all(each.holds(sizes) for each in shapes.assumptions)
+
+
+def all_sizes(shapes: Shapes, paths: Iterable[str], sizes: dict[str, int]) -> dict[str, list[int]]:
+    """What each dim is at sizes; 5 where it is as in the example."""
+
+    def size(spec: Spec) -> int:
+        match spec:
+            case Pinned(number):
+                return number
+            case Named(name, scale, offset):
+                return scale * sizes[name] + offset
+            case Computed(expression):
+                return int(value_of(expression, sizes))
+        return 5
+
+    found = {path: list(map(size, shapes.leaves.get(path, ()))) for path in paths}
+    return {path: each for path, each in found.items() if set(each) - {5}}
+
+
+def _called(x: Any, d: Any, *rest: Any, y: Any, n: int, **more: Any) -> Any:
     return x * n
