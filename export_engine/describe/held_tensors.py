@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -39,6 +40,7 @@ def ends_of_held(program: ExportedProgram | None) -> HeldTensor:
         if not value.numel() or value.is_complex():
             return None
         low, high = torch.aminmax(value.detach().to(torch.float64))
-        return float(low), float(high)
+        ends = float(low), float(high)
+        return ends if all(map(math.isfinite, ends)) else None
 
     return found

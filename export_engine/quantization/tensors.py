@@ -73,8 +73,10 @@ class Tensors:
         ops = self._ops
         leaves = ops.leaves(node)
         through = self._dequantizing(node)
-        made = ops.leaves(ops.inputs(through)[0]) if through >= 0 else leaves
-        narrow = [each for each in made if is_narrow(ops.type(each))]
+        made = (
+            ops.leaves(ops.inputs(through)[0]) if through >= 0 and ops.inputs(through) else leaves
+        )
+        narrow = [each for each in made if is_narrow(ops.type(each))] or made or leaves
         data = max(narrow, key=lambda each: _numel(ops.type(each)))
         given = ops.arguments(through) if through >= 0 else {}
         scales, zeros = self._parameters(fold, data, through, given, leaves)
