@@ -21,7 +21,7 @@ from urllib.request import Request, urlopen
 from . import forked_kernels
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 LESSONS = "lessons"
 
 

@@ -135,3 +135,22 @@ def test_failures_are_looked_at(lab: Lab, width: int, theme: Theme) -> None:
     assert inside is not None
     assert around is not None
     assert inside["y"] + inside["height"] <= around["y"] + around["height"], "it is cut off"
+
+
+def test_a_failure_becomes_a_short_script_and_stop_keeps_the_shortest(lab: Lab) -> None:
+    lab.open([LOAD, FORK, "%export --as ex fork(torch.randn(30, 40))"])
+    lab.run_all(60)
+    root = explorer(lab)
+    report = root.get_by_test_id("report-it")
+    report.get_by_role("button", name="Report it").click()
+    expect(root.get_by_text(re.compile(r"(\d\d|[2-9]) lines")).first).to_be_visible(timeout=90_000)
+    root.get_by_role("button", name="Stop").click()
+    script = report.get_by_test_id("reproduced")
+    expect(script).to_contain_text("torch.export.export(", timeout=90_000)
+    expect(report).to_contain_text("in a fresh process")
+    script.scroll_into_view_if_needed()
+    lab.screenshot("report-it")
+    lab.set_theme("dark")
+    lab.page.set_viewport_size({"width": 700, "height": 900})
+    script.scroll_into_view_if_needed()
+    lab.screenshot("report-it-dark-700")
