@@ -8,7 +8,7 @@ from typing import Any
 
 from export_engine.record import join_path
 from export_engine.shapes.errors import Misfit
-from export_engine.torch_internals import container_of
+from export_engine.torch_internals import container_of, keywords_apart
 
 
 def params_of(
@@ -34,7 +34,9 @@ def params_of(
             found = [walk.spec(each, (name, str(i))) for i, each in enumerate(value)]
             params |= {"*args": found} if any(each is not None for each in found) else {}
         elif kind is inspect.Parameter.VAR_KEYWORD:
-            named = {key: walk.spec(each, (key,)) for key, each in value.items()}
+            apart = name not in keywords_apart(bound.signature, bound.arguments)
+            above = () if apart else (name,)  # a keyword is called as a parameter is
+            named = {key: walk.spec(each, (*above, key)) for key, each in value.items()}
             said = {key: each for key, each in named.items() if each is not None}
             params |= {"**kwargs": said} if said else {}
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.shapes import Shapes, ShapesError
+from export_engine.shapes.spec_params import params_of
 from export_engine.torch_internals import attached_spec, missing_shapes_spec
 from export_engine.verify import check
 
@@ -79,6 +81,15 @@ CALLS: dict[str, tuple[str, Call]] = {
         ((t(4, 8),), {}),
     ),
 }
+
+
+@pytest.mark.parametrize(("key", "path"), [("other", "other"), ("more", "more.more")])
+def test_a_keyword_is_found_by_its_path_also_if_called_as_its_parameter(
+    key: str, path: str
+) -> None:
+    bound = inspect.signature(Summed().forward).bind(t(4), **{key: t(2)})
+    paths = params_of(bound, lambda found, _: found, lambda _, parts: parts)
+    assert paths == {"x": "x", "**kwargs": {key: path}}
 
 
 @needs_spec
