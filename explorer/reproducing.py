@@ -33,7 +33,8 @@ class Reproduced:
         """The code of the diagnosis: `EX111`; `wrong answer` of a program that differs."""
         self.heading: str = found.heading
         self.raised: str = found.raised
-        """The class of the exception that it raised in a fresh process."""
+        """The class of the exception that it raised in a fresh process; empty if torch.export
+        accepts it, and gives a program that holds a fake tensor."""
         self.minimal: bool = found.minimal
         """Whether nothing more can go; else the time was up, or it was interrupted."""
         self.trials: int = found.trials
@@ -46,17 +47,19 @@ class Reproduced:
         """What was found."""
         needs = f" It needs {', '.join(self.needs)}." if self.needs else ""
         more = "" if self.minimal else " With more time it may get shorter."
+        shown = f"raise {self.raised}" if self.raised else "export a program with a fake tensor"
         return (
-            f"{self.lines} lines raise {self.raised} in a fresh process: {self.heading}, as in the "
+            f"{self.lines} lines {shown} in a fresh process: {self.heading}, as in the "
             f"model.{needs}{more}"
         )
 
     @property
     def issue(self) -> str:
         """The text of an issue, in the parts that PyTorch's template asks for."""
+        ends = f"ends in `{self.raised}`" if self.raised else "gives a program with a fake tensor"
         return (
             "### 🐛 Describe the bug\n\n"
-            f"{self.heading}: `torch.export.export` ends in `{self.raised}`.\n\n"
+            f"{self.heading}: `torch.export.export` {ends}.\n\n"
             f"```python\n{self.script}```\n\n"
             f"### Versions\n\n```\n{doctor()!r}\n```\n"
         )

@@ -52,6 +52,12 @@ def script_of(request: Request, compared: bool = False) -> str:
     return _imports_first("\n".join(lines))
 
 
+def showing_constants(text: str) -> str:
+    """A script that prints what tensors the program holds which it exports."""
+    *before, last = text.rstrip("\n").split("\n")
+    return "\n".join([*before, f"print({last}.constants)"])
+
+
 def _imports_first(text: str) -> str:
     body = ast.parse(text).body
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]

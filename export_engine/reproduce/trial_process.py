@@ -36,7 +36,7 @@ def main() -> None:
     os.dup2(quiet, 2)
     if sys.argv[1:2] == ["once"]:
         request = json.loads(sys.argv[2])
-        raised = _raised(request["file"])
+        raised = _raised(request["file"], request["compared"])
         answers.write(json.dumps({**outcome(**request), "raised": raised}) + "\n")
         answers.flush()
         return
@@ -60,7 +60,7 @@ def outcome(file: str, compared: bool, seconds: float = 0) -> dict[str, str]:
         empty where the script ends otherwise.
     """
     if compared:
-        code = WRONG if _raised(file) == "AssertionError" else ""
+        code = WRONG if _raised(file, compared) == "AssertionError" else ""
         return {"code": code, "error": "AssertionError" if code else ""}
     import torch
 
@@ -106,10 +106,10 @@ def _diagnosed(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) -> d
     return {"code": diagnose(attempt).kind.code, "error": type(attempt.error).__name__}
 
 
-def _raised(file: str) -> str:
+def _raised(file: str, compared: bool) -> str:
     """The class of what a script raises, run as it is; empty if it raises nothing.
 
-    Of an AssertionError only what `torch.testing` says of two results counts.
+    Where results are compared, only what `torch.testing` says of them counts of AssertionErrors.
     """
     try:
         runpy.run_path(file, run_name="__main__")
@@ -117,7 +117,8 @@ def _raised(file: str) -> str:
         passed_over(error, "running a script")
         last = traceback.extract_tb(error.__traceback__)[-1].filename
         tested = Path(last).is_relative_to(Path(TORCH) / "testing")
-        return type(error).__name__ if tested or type(error) is not AssertionError else ""
+        counts = tested or not compared or type(error) is not AssertionError
+        return type(error).__name__ if counts else ""
     return ""
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from explorer.reproducing import Reproduced
 from export_engine.attempt import Request
 from export_engine.capture import capture
 from export_engine.reproduce import NotReproduced, reproduce
@@ -152,6 +153,15 @@ def test_a_failure_in_a_deep_model_is_a_few_lines_that_fail_the_same(tmp_path: P
     assert found.lines <= 16
     assert found.needs == ()
     assert "Linear" not in found.script
+
+
+@pytest.mark.slow
+def test_a_program_with_a_fake_tensor_in_it_prints_it():
+    found = reproduce(attempted("data-write", True), seconds=20)
+    assert (found.code, found.raised) == ("EX152", "")
+    assert found.script.rstrip().endswith(".constants)")
+    assert "StandInHeld" not in found.script
+    assert "export a program with a fake tensor" in Reproduced(found).sentence
 
 
 @pytest.mark.slow
