@@ -55,10 +55,19 @@ class Fold:
         return bool(self.inputs or self.weights or self.outputs)
 
     def fold_output(self, quantizing: int) -> None:
-        """Folds what quantizes the op's result, which several others read."""
+        """Folds what quantizes the op's result, and then dequantizes it for the output."""
+        ops = self._ops
         self.nodes.add(quantizing)
+        users = ops.users(quantizing)
+        alone = ops.users(self.result) == [quantizing] and len(users) == 1
+        if alone and dequantizes(ops.label(users[0])) and not self._is_read_by_ops(users[0]):
+            self.nodes.add(users[0])
+            self.result = users[0]
         self.outputs.append(quantizing)
         self._close()
+
+    def _is_read_by_ops(self, node: int) -> bool:
+        return any(map(self._ops.is_call, self._ops.users(node)))
 
     def _look_behind(self, node: int) -> None:
         """Goes up from an argument of the op to what quantizes it."""
@@ -103,12 +112,8 @@ class Fold:
 
     def _is_own_scope(self) -> bool:
         """Whether the op's module has one such op alone: a Linear, not a model."""
-        ops = self._ops
-        scope = ops.scope(self.node)
-        return (
-            scope >= 0
-            and sum(ops.scope(at) == scope and ops.label(at) in COMPUTE for at in ops.calls()) == 1
-        )
+        scope = self._ops.scope(self.node)
+        return scope >= 0 and self._ops.computing[scope] == 1
 
     def _is_scale(self, node: int) -> bool:
         ops = self._ops

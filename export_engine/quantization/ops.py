@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -135,6 +135,11 @@ class Ops:
     def users(self, node: int) -> list[int]:
         """The nodes that read a node, those aside that only check."""
         return self._users[node]
+
+    @cached_property
+    def computing(self) -> Counter[int]:
+        """By scope, how many ops in it have weights as a rule."""
+        return Counter(self.scope(at) for at in self.calls() if self.label(at) in COMPUTE)
 
     @cached_property
     def _users(self) -> dict[int, list[int]]:

@@ -230,6 +230,23 @@ def test_what_several_read_is_quantized_by_the_op_that_gives_it() -> None:
     ]
 
 
+def test_a_rounded_output_is_folded_into_the_op_that_gives_it() -> None:
+    import torchao.quantization.pt2e  # noqa: F401 - it registers the ops
+
+    ops, args = torch.ops.quantized_decomposed, (0.1, 0, 0, 255, torch.uint8)
+
+    class Rounded(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return ops.dequantize_per_tensor(ops.quantize_per_tensor(x.relu(), *args), *args)
+
+    found = explorer.explore(Rounded(), (torch.randn(4),))
+    (layer,) = _of(found).layers
+    graph = found.record.graphs[0]
+    names = [found.record.strings[graph.name[at]] for at in (layer.node, layer.result)]
+    assert names == ["relu", "dequantize_per_tensor"]
+    assert len(layer.folded) == 2
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_accuracy_by_layer_is_that_of_the_quantized_weights(
     results: dict[str, Exploration], in_float: Exploration, name: str
