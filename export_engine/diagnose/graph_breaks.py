@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.attempt import Diagnosis, Failed, Kind
-from export_engine.diagnose.errors import break_type, find, message
+from export_engine.diagnose.errors import break_type, cause, find, message
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import GraphBreak
 from export_engine.diagnose.failing_line import failing_place
@@ -12,12 +12,17 @@ from export_engine.diagnose.torch_messages import explanation, hints, plain
 from export_engine.diagnose.value_origin import traced_last
 from export_engine.shapes import symbol_names
 
+_WHY = (
+    "Strict mode (TorchDynamo) interprets your Python instead of running it, and does not support "
+    "all of it."
+)
+
 
 def graph_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a graph break that no other family recognizes."""
     kind = break_type(attempt.error)
     if not kind:
-        return None
+        return _without_break(attempt)
     place = failing_place(attempt.error)
     said = message(find(attempt.error, "Unsupported", "TorchRuntimeError") or attempt.error)
     names = symbol_names(attempt)
@@ -26,12 +31,37 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
         sentence=f"Strict mode cannot trace {called}: {plain(plain_break(kind, said), names)}.",
-        why=(told if is_plain(told) else "")
-        or "Strict mode (TorchDynamo) interprets your Python instead of running it, and does not "
-        "support all of it.",
+        why=(told if is_plain(told) else "") or _WHY,
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
         links=graph_break_page(kind),
         facts=GraphBreak(tuple(hints(said))),
+    )
+
+
+_WITHOUT_BREAK = {
+    "add additional input during export": "it draws a number with Python's `random`, which "
+    "strict mode would make an input of the program",
+    "byte Variables are valid indices": "among several indices there is a number from data",
+}
+"""What strict mode refuses without a graph break: what torch says, and what is to be said."""
+
+
+def _without_break(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses what TorchDynamo refuses with an error that has no page."""
+    said = message(cause(attempt.error))
+    reason = next((each for words, each in _WITHOUT_BREAK.items() if words in said), "")
+    if not reason or attempt.request is None or not attempt.request.strict:
+        return None
+    place = failing_place(attempt.error)
+    called = f"`{place.text}`" if place.text else "this line"
+    return Diagnosis(
+        kind=Kind.GRAPH_BREAK,
+        sentence=f"Strict mode cannot trace {called}: {reason}.",
+        why=_WHY,
+        stack=place.stack,
+        span=place.span,
+        related=() if place.stack else traced_last(attempt),
+        facts=GraphBreak(()),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import linecache
+import random
 import sysconfig
 from collections.abc import Iterator
 from queue import SimpleQueue
@@ -277,15 +278,31 @@ class Collects(nn.Module):
         return x + 1
 
 
+class Draws(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if random.uniform(0, 1) < 2 else x
+
+
+class Picks(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[None, 0, int((x > 9).sum().item())]
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [
+        (
+            Draws(),
+            "it draws a number with Python's `random`, which strict mode would make an input of "
+            "the program",
+        ),
+        (Picks(), "among several indices there is a number from data"),
         (Inner(), "a class cannot be defined inside the model"),
         (Collects(), "torch does not let strict mode look into it"),
     ],
 )
 def test_a_graph_break_is_said_in_plain_words(model: nn.Module, said: str) -> None:
-    attempt = capture(Request(target=model, args=(torch.ones(3),), strict=True))
+    attempt = capture(Request(target=model, args=(torch.ones(3, 3),), strict=True))
     assert isinstance(attempt, Failed)
     found = diagnose(attempt)
     assert found.sentence.startswith("Strict mode cannot trace ")
