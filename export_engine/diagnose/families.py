@@ -22,6 +22,7 @@ from export_engine.diagnose.graph_breaks import graph_break
 from export_engine.diagnose.named import named
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
+from export_engine.diagnose.packed import packed_sequence
 from export_engine.diagnose.python import (
     converted_module,
     copied,
@@ -55,6 +56,7 @@ FAMILIES: tuple[Family, ...] = (
     looked_up,
     plain_value,
     own_error,
+    packed_sequence,
     refused,
     graph_break,
     named,

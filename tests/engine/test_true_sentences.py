@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import rnn
 
-from export_engine.attempt import Agreement, Exported, Failed, Fix, Request, Trial
+from export_engine.attempt import Agreement, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.attempt import Kind as FailureKind
 from export_engine.capture import capture
 from export_engine.describe.eager_check import check_sentence
@@ -276,6 +277,30 @@ class Collects(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         gc.collect()
         return x + 1
+
+
+class Packs(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn = nn.GRU(3, 4, batch_first=True)
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        rows = rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        y, _ = self.rnn(rows)
+        return rnn.pad_packed_sequence(y, batch_first=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("strict", "text"), [(False, "self.rnn(rows)"), (True, "rnn.pack_padded_sequence(x, ")]
+)
+def test_rows_that_are_packed_are_said_to_be(strict: bool, text: str) -> None:
+    args = (torch.randn(2, 5, 3), torch.tensor([5, 3]))
+    attempt = capture(Request(target=Packs(), args=args, strict=strict))
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.kind is Kind.LOOP_ON_DATA
+    assert found.sentence.startswith(f"`{text}")
+    assert "works on a PackedSequence" in found.sentence
 
 
 class Draws(nn.Module):

@@ -1,0 +1,43 @@
+"""Failures with a PackedSequence: what an RNN of torch takes for rows of several lengths."""
+
+from __future__ import annotations
+
+import re
+import traceback
+
+from torch.nn.utils.rnn import PackedSequence
+
+from export_engine.attempt import Diagnosis, Failed, Kind
+from export_engine.diagnose.explanations import exportdb
+from export_engine.diagnose.failing_line import chain, failing_place
+
+_PACKING = re.compile(r"\bpack(ed)?_(padded_)?sequence\(|\bpad_packed_sequence\(")
+
+
+def packed_sequence(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses rows that are packed by their lengths."""
+    place = failing_place(attempt.error)
+    if not _PACKING.search(place.text) and not any(map(_is_given_one, chain(attempt.error))):
+        return None
+    called = f"`{place.text}`" if place.text else "This line"
+    return Diagnosis(
+        kind=Kind.LOOP_ON_DATA,
+        sentence=f"{called} works on a PackedSequence: how many rows there are at each step "
+        "depends on the values of the lengths.",
+        why="torch.export traces the model once, without values, and the sizes of a "
+        "PackedSequence are values. Give the RNN the padded tensor, and take what belongs to "
+        "each row by its length: a mask over the output, or `gather` for the last step.",
+        stack=place.stack,
+        span=place.span,
+        links=exportdb(Kind.LOOP_ON_DATA),
+    )
+
+
+def _is_given_one(error: BaseException) -> bool:
+    """Whether an error passed through a function of torch's that was given a PackedSequence."""
+    return any(
+        isinstance(value, PackedSequence)
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") in ("torch.nn.modules.rnn", "torch.nn.utils.rnn")
+        for value in frame.f_locals.values()
+    )
