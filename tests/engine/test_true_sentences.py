@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn.utils import rnn
 
-from export_engine.attempt import Agreement, Exported, Failed, Fix, Kind, Request, Trial
+from export_engine.attempt import Agreement, Exported, Failed, Fix, Request, Trial
 from export_engine.attempt import Kind as FailureKind
 from export_engine.capture import capture
 from export_engine.describe.eager_check import check_sentence
@@ -298,7 +298,7 @@ def test_rows_that_are_packed_are_said_to_be(strict: bool, text: str) -> None:
     attempt = capture(Request(target=Packs(), args=args, strict=strict))
     assert isinstance(attempt, Failed)
     found = diagnose(attempt)
-    assert found.kind is Kind.LOOP_ON_DATA
+    assert found.kind is FailureKind.LOOP_ON_DATA
     assert found.sentence.startswith(f"`{text}")
     assert "works on a PackedSequence" in found.sentence
 
