@@ -38,6 +38,10 @@ RAISES = {
         "if x.isnan().any():\n    raise ValueError('nan')\nreturn x * 2",
         "torch.ops.aten._assert_async.msg(torch.logical_not(x.isnan().any()), 'nan')",
     ),
+    "one_line": (
+        "if x.isnan().any(): raise ValueError('nan')\nreturn x * 2",
+        "torch.ops.aten._assert_async.msg(torch.logical_not(x.isnan().any()), 'nan')",
+    ),
     "computed": (
         'if (x < -99).any():\n    raise ValueError(f"small {x.shape}")\nreturn x',
         'torch._check((torch.logical_not((x < -99).any())).item(), lambda: f"small {x.shape}")',

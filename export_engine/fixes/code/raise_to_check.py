@@ -65,7 +65,8 @@ def checked(text: str, line: int, *, tensor: bool, plain: bool = False) -> Rewri
     if _is_elif(source, statement):
         if statement.orelse:
             raise Unclear("an `elif` that raises has a branch after it")
-        inner = " " * statement.body[0].col_offset
+        beside = source.is_beside(statement.body[0])
+        inner = " " * (statement.col_offset + 4 if beside else statement.body[0].col_offset)
         made = _checks(source, statement.test, said, inner, holds=False, tensor=tensor)
         start, end = source.start(statement), source.end(statement)
         return source.changed([Piece(start, end, f"else:\n{inner}{made}")])
@@ -147,7 +148,10 @@ def _is_note(value: ast.expr) -> bool:
 
 
 def _statement(source: Source, line: int) -> ast.stmt:
-    """The innermost statement whose own line, or whose test, is at a line."""
+    """The innermost statement whose own line, or whose test, is at a line.
+
+    Of `if test: return x` it is the branch, unless what follows chooses, too.
+    """
     found: list[ast.stmt] = []
     for node in ast.walk(source.function):
         if not isinstance(node, ast.stmt) or node is source.function:
@@ -162,7 +166,11 @@ def _statement(source: Source, line: int) -> ast.stmt:
             found.append(node)
     if not found:
         raise Unclear("there is no statement at that line")
-    return max(found, key=lambda node: (node.lineno, node.col_offset))
+    innermost = max(found, key=lambda node: (node.lineno, node.col_offset))
+    if any(isinstance(part, ast.IfExp) for part in ast.walk(innermost)):
+        return innermost
+    around = [each for each in found if isinstance(each, ast.If) and innermost in each.body]
+    return around[0] if around else innermost
 
 
 def _is_elif(source: Source, statement: ast.stmt) -> bool:
@@ -180,7 +188,7 @@ def _followed(
         at = source.start(kept[0])
         return source.changed([Piece(start, at + len("el"), f"{made}\n{indent}")])
     last = source.line_end(kept[-1])
-    lines = source.block_at(indent, statement, kept)
+    lines = source.block_at(indent, kept)
     return source.changed([Piece(start, max(end, last), "\n".join([made, *lines]))])
 
 

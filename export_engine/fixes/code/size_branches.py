@@ -147,6 +147,6 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         return source.changed([Piece(start, end, "pass")])
     if any(isinstance(node, ast.Return | ast.Break | ast.Continue) for node in ast.walk(branch)):
         raise Unclear("the branch leaves the block")
-    lines = source.block_at(indent, branch, branch.body)
+    lines = source.block_at(indent, branch.body)
     last = source.line_end(branch.body[-1])
     return source.changed([Piece(start, last, "\n".join(lines).lstrip())])

@@ -84,14 +84,20 @@ class Source:
             raise Unclear("the statement does not begin its line")
         return before
 
-    def block_at(self, indent: str, statement: ast.stmt, kept: list[ast.stmt]) -> list[str]:
+    def is_beside(self, statement: ast.stmt) -> bool:
+        """Whether something stands before a statement in its line, as in `if x: return y`."""
+        return bool(self.text[self.line_start(statement) : self.start(statement)].strip())
+
+    def block_at(self, indent: str, kept: list[ast.stmt]) -> list[str]:
         """The lines of a block of a statement, moved to an indent.
 
         Raises:
-            Unclear: it is on the statement's own line, or a string in it spans lines.
+            Unclear: a string in it spans lines.
         """
-        if kept[0].lineno == statement.lineno or any(map(_spans_lines, kept)):
-            raise Unclear("the branch is on one line, or holds a text of several lines")
+        if any(map(_spans_lines, kept)):
+            raise Unclear("the branch holds a text of several lines")
+        if self.is_beside(kept[0]):
+            return [f"{indent}{self.of(each)}" for each in kept]
         block = self.text[self.line_start(kept[0]) : self.line_end(kept[-1])]
         deeper = " " * kept[0].col_offset
         return [

@@ -22,7 +22,15 @@ _OF_OPERATORS = frozenset(
 )
 
 _MARKS = (
-    *("torch.cond(", "torch.where(", "_check(", "_assert_async", "scan(", "while_loop("),
+    *(
+        "torch.cond(",
+        ".clone()",
+        "torch.where(",
+        "_check(",
+        "_assert_async",
+        "scan(",
+        "while_loop(",
+    ),
     *("torch.sym_int(", "torch.sym_float(", "torch.sym_sqrt(", ".sym_ite("),
 )
 """What is in lines that rewrites make; other lines are the user's, perhaps indented."""
