@@ -47,7 +47,7 @@ def comprehension_as_loop(text: str, line: int) -> Form | None:
         raise Unclear("the comprehension is not evaluated in each call, or binds names")
     whole, start, collect = _collected(source, statement, made)
     indent = source.indent(statement)
-    names = {node.id for node in ast.walk(source.function) if isinstance(node, ast.Name)}
+    names = source.names
     plain = isinstance(statement, ast.Assign) and statement.value is whole
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     own = plain and isinstance(target, ast.Name) and len(getattr(statement, "targets", ())) == 1

@@ -97,7 +97,7 @@ def _of_fixed_length(
     if not given:
         call = f"{call[:-1]}{', ' if node.args or node.keywords else ''}minlength={length})"
     name = "_counts"
-    used = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+    used = source.names
     while name in used:
         name += "_"
     whole = isinstance(statement, ast.Assign) and statement.value is node

@@ -72,7 +72,7 @@ class _Masked:
         refuse_leaving(loop, [branch.body[-1]])
         for each in every:
             self._refuse(each)
-        self.taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+        self.taken = source.names
         later = read_later(source.function, loop)
         counters = _counters(loop, later) if not self._endless() else set()
         live = (later | read_again(loop)) - counters
@@ -80,7 +80,8 @@ class _Masked:
         target = set(_bound([loop])) - set(_bound(loop.body))
         if target & later:
             raise Unclear("the loop's own variable is used behind it")
-        unknown = [name for name in self.kept if name not in self._known()]
+        known = source.bound_before(loop)
+        unknown = [name for name in self.kept if name not in known]
         if unknown:
             raise Unclear(f"`{unknown[0]}` has no value before the loop")
         self.done = free_name("_done", self.taken)
@@ -174,16 +175,6 @@ class _Masked:
             if not _is_number(assigned_before(self.source, self.loop, name)):
                 return f", device={name}.device"
         return ""
-
-    def _known(self) -> set[str]:
-        given = self.source.function.args
-        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
-        return names | {
-            node.id
-            for node in ast.walk(self.source.function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            if node.lineno < self.loop.lineno
-        }
 
     def _refuse(self, statement: ast.stmt) -> None:
         """Raises Unclear for a statement whose effect is not on names or elements."""

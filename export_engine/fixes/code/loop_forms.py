@@ -80,7 +80,7 @@ def _carried_last(
     value: ast.expr,
     reads: list[ast.expr],
 ) -> list[Piece]:
-    taken = {node.id for node in ast.walk(source.function) if isinstance(node, ast.Name)}
+    taken = source.names
     last = free_name(f"_{name}_last", taken)
     firsts = [free_name(f"_{name}_first{number}", taken) for number in range(len(start.elts))]
     if any(each.lineno > statement.lineno for each in reads):
@@ -167,7 +167,7 @@ def _carried_back(
     reads: list[ast.expr],
 ) -> list[Piece]:
     name = source.of(target.value)
-    taken = {node.id for node in ast.walk(source.function) if isinstance(node, ast.Name)}
+    taken = source.names
     sign = -1 if count.reverse else 1
     back: dict[int, int] = {}
     for each in reads:

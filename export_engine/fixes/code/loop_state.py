@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
 from export_engine.fixes.code.loop_indexing import Indexed, indexed
@@ -38,12 +39,12 @@ class LoopState:
 
     def __init__(self, source: Source, loop: ast.For, unrolled: bool) -> None:
         self.source, self.loop = source, loop
-        self.taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+        self.taken = source.names
         self.count, self.elements = iterated(source, loop)
         self.pieces = self._kept_whole()
         self.outputs = self._outputs()
         self.names = names_of(loop.body, [each.statement for each in self.outputs])
-        self.before = self._known_before()
+        self.before = source.bound_before(loop)
         self.later = read_later(source.function, loop)
         self.carried, self.last = self._carried(self.names)
         self.unrolled = unrolled or self._asks_for_first()
@@ -51,9 +52,7 @@ class LoopState:
 
     def free(self, name: str) -> str:
         """A name like this one that the function does not use."""
-        while name in self.taken:
-            name += "_"
-        return name
+        return free_name(name, self.taken)
 
     def _kept_whole(self) -> list[Piece]:
         """Tensors that are unbound before the loop, as tensors that iterate the same."""
@@ -102,17 +101,6 @@ class LoopState:
             if len(uses) > 1:
                 raise Unclear(f"`{out.into}` is read while it is collected")
         return found
-
-    def _known_before(self) -> set[str]:
-        given = self.source.function.args
-        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
-        start = self.loop.lineno
-        return names | {
-            node.id
-            for node in ast.walk(self.source.function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            if node.lineno < start
-        }
 
     def _carried(self, names: Names) -> tuple[list[str], list[str]]:
         """What goes from one iteration to the next, and what only its last value is used of."""

@@ -55,7 +55,7 @@ class _WhileLoop:
 
     def __init__(self, source: Source, loop: ast.For | ast.While) -> None:
         self.source, self.loop = source, loop
-        self.taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+        self.taken = source.names
         self.index, self.start, self.stop = self._counts()
         self.names = names_of(loop.body, [])
         later = read_later(source.function, loop)
@@ -64,7 +64,8 @@ class _WhileLoop:
         self.carried = [name for name in every if name in self.names.live | later | asked]
         if self.index in {*every, *later}:
             raise Unclear("the loop's own variable is used or bound elsewhere")
-        unknown = [name for name in self.carried if name not in self._known()]
+        known = source.bound_before(loop)
+        unknown = [name for name in self.carried if name not in known]
         if unknown:
             raise Unclear(f"`{unknown[0]}` has no value before the loop")
         if not self.carried:
@@ -184,16 +185,6 @@ class _WhileLoop:
     def _pieces(self) -> list[Piece]:
         nodes = [node for each in self.loop.body for node in ast.walk(each)]
         return [piece for node in nodes for piece in out_of_place(self.source, node)]
-
-    def _known(self) -> set[str]:
-        given = self.source.function.args
-        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
-        return names | {
-            node.id
-            for node in ast.walk(self.source.function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            if node.lineno < self.loop.lineno
-        }
 
 
 def _read(node: ast.AST) -> set[str]:

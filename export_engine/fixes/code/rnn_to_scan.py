@@ -93,7 +93,7 @@ def as_scan_of_cells(
     if not any(node.lineno <= line <= (node.end_lineno or 0) for node in calls):
         raise Unclear("the line does not call a recurrent module of torch by its name")
     pieces: list[Piece] = []
-    taken = {n.id for n in ast.walk(source.function) if isinstance(n, ast.Name)}
+    taken = source.names
     kinds: dict[str, str] = {}
     for call, module in calls.items():
         _refuse(module)

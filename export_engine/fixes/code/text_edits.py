@@ -114,6 +114,22 @@ class Source:
                     return block[block.index(statement) + 1 :]
         return []
 
+    @property
+    def names(self) -> set[str]:
+        """The names that the function uses."""
+        return {each.id for each in ast.walk(self.function) if isinstance(each, ast.Name)}
+
+    def bound_before(self, statement: ast.stmt) -> set[str]:
+        """The parameters of the function, and the names that it binds above a statement."""
+        given = self.function.args
+        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        return names | {
+            node.id
+            for node in ast.walk(self.function)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            if node.lineno < statement.lineno
+        }
+
     def names_of(self, module: str) -> set[str]:
         """What a module is called in this text."""
         return {
