@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
+from export_engine.fixes.kept_sizes import kept_sizes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
@@ -137,19 +138,14 @@ def _kept(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]
         for symbol in facts.asked.free_symbols
         if (place := places.get(str(symbol)))
     }
-    after = before.static(about)
-    if not about or after == before:
+    if not about or before.static(about) == before:
         return
     names = [before.size_name(*place) or f"{place[0]}.shape[{place[1]}]" for place in sorted(about)]
-    listed = ", ".join(dict.fromkeys(names))
-    yield Fix(
-        kind="shapes",
-        title=f"Keep {listed} at the size of the example",
+    yield kept_sizes(
+        before,
+        about,
+        names,
         why="Then the number is known while tracing.",
-        lossy=True,
-        gives_up=f"The program accepts no other {listed}.",
-        change=lambda request: request.with_changes(shapes=after),
-        before=str(before),
-        after=str(after),
+        gives_up=f"The program accepts no other {', '.join(dict.fromkeys(names))}.",
         stack=attempt.diagnosis.stack,
     )

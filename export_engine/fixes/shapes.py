@@ -8,7 +8,7 @@ keeps the condition as a runtime check.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ import torch
 
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.diagnose import ExampleOutside, SizeLookedUp, chain
+from export_engine.fixes.kept_sizes import kept_sizes
 from export_engine.fixes.shapes_spec_fix import shapes_spec_fix
 from export_engine.fixes.tested_conditions import as_traced, taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
@@ -105,40 +106,37 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
         yield _kept(before, tied)
 
 
-def _kept(before: Shapes, dims: list[InputDim]) -> Fix:
+def _kept(before: Shapes, dims: Sequence[InputDim]) -> Fix:
     """Pins sizes to the example if the model accepts hardly any others."""
-    shapes = before.static({(each.place.path, max(each.place.position, 0)) for each in dims})
-    return Fix(
-        kind="shapes",
-        title=f"Keep {', '.join(dict.fromkeys(map(name_of, dims)))} at the size of the example",
+    return kept_sizes(
+        before,
+        _places(dims),
+        [name_of(each) for each in dims],
         why="Then the signature says which sizes are accepted, instead of rejecting nearly all "
         "of them at run time.",
-        lossy=True,
         gives_up="The few other sizes that the model accepts.",
-        change=lambda request: request.with_changes(shapes=shapes),
-        before=str(before),
-        after=str(shapes),
     )
 
 
-def _at_the_example(attempt: Failed, dims: tuple[InputDim, ...]) -> Iterator[Fix]:
+def _at_the_example(attempt: Failed, dims: Sequence[InputDim]) -> Iterator[Fix]:
     """The sizes made static of which the code needs the number."""
     before = shapes_of(attempt.request) if attempt.request else None
     if before is None or attempt.diagnosis is None:
         return
-    shapes = before.static({(each.place.path, max(each.place.position, 0)) for each in dims})
-    names = ", ".join(dict.fromkeys(map(name_of, dims)))
-    yield Fix(
-        kind="shapes",
-        title=f"Keep {names} at the size of the example",
+    names = [name_of(each) for each in dims]
+    listed = ", ".join(dict.fromkeys(names))
+    yield kept_sizes(
+        before,
+        _places(dims),
+        names,
         why="The program then has what the code looks up for this size.",
-        lossy=True,
-        gives_up=f"{names} can only be {', '.join(dict.fromkeys(str(d.example) for d in dims))}",
-        change=lambda request: request.with_changes(shapes=shapes),
-        before=str(before),
-        after=str(shapes),
+        gives_up=f"{listed} can only be {', '.join(dict.fromkeys(str(d.example) for d in dims))}",
         stack=attempt.diagnosis.stack,
     )
+
+
+def _places(dims: Sequence[InputDim]) -> set[tuple[str, int]]:
+    return {(each.place.path, max(each.place.position, 0)) for each in dims}
 
 
 def _refused_by_the_model(answer: _Answer) -> Trial | None:
