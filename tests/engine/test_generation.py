@@ -15,21 +15,22 @@ from export_engine.generation.transformers_export import prepared_call
 from export_engine.torch_internals import scans_exported
 from tests.untouched import of_call
 
+TINY: dict[str, Any] = {
+    "num_hidden_layers": 1,
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "intermediate_size": 32,
+    "vocab_size": 60,
+}
+
 
 @pytest.fixture(scope="module")
 def model() -> Any:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
-    config = LlamaConfig(
-        num_hidden_layers=1,
-        hidden_size=16,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        intermediate_size=32,
-        vocab_size=60,
-    )
-    return LlamaForCausalLM(config).eval()
+    return LlamaForCausalLM(LlamaConfig(**TINY)).eval()
 
 
 @pytest.fixture(scope="module")
@@ -235,15 +236,7 @@ def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> 
 def test_a_full_window_of_a_cache_is_still_one_that_grows() -> None:
     from transformers import MistralConfig, MistralForCausalLM
 
-    config = MistralConfig(
-        num_hidden_layers=1,
-        hidden_size=16,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        intermediate_size=32,
-        vocab_size=60,
-        sliding_window=4,
-    )
+    config = MistralConfig(**TINY, sliding_window=4)
     tokens = torch.randint(3, 60, (2, 7))
     made = cut(MistralForCausalLM(config).eval(), {"input_ids": tokens})
 
