@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Error, Locator, Page
 
 from .server import Server
 
@@ -47,9 +47,7 @@ class Lab:
                 metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
             )
             nbformat.write(notebook, self.path)  # type: ignore[no-untyped-call]
-        if self.page.evaluate("() => 'jupyterapp' in window"):  # open, with another notebook
-            self.command("docmanager:open", {"path": self.path.name, "factory": "Notebook"})
-        else:
+        if not self._opens_here():
             # A workspace of its own: the server would open another test's notebook beside this one.
             self.page.goto(
                 f"{self.server.url}/lab/workspaces/{self.path.stem}/tree/{self.path.name}"
@@ -159,6 +157,17 @@ class Lab:
         (of or self.page).screenshot(path=path)
         return path
 
+    def _opens_here(self) -> bool:
+        """Opens the notebook in the JupyterLab that the page shows, if it shows one that does."""
+        assert self.path is not None
+        if not self.page.evaluate("() => 'jupyterapp' in window"):
+            return False
+        try:
+            self.command("docmanager:open", {"path": self.path.name, "factory": "Notebook"})
+        except (AssertionError, Error):  # the page is leaving, or stands still
+            return False
+        return True
+
     def _wait_until_ready(self) -> None:
         assert self.path is not None, "open a notebook first"
         self.page.wait_for_function(
@@ -200,13 +209,25 @@ class Lab:
         return text
 
     def _await(self, function: str, arg: object = None, seconds: float = SECONDS) -> Any:
-        """Calls an async function in the page; Playwright itself would wait for ever."""
-        return self.page.evaluate(
-            f"""arg => Promise.race([
-                ({function})(arg),
-                new Promise((_, reject) => setTimeout(
-                    () => reject(new Error("nothing came within {seconds:g} s")),
-                    {seconds * 1000})),
-            ])""",
+        """Calls an async function in the page and waits until it ends.
+
+        The page keeps what it gives: a promise that only Playwright waits for may be garbage
+        collected, and Playwright would wait for ever for one that does not end.
+
+        Raises:
+            AssertionError: if the function throws, or the page was left meanwhile.
+        """
+        self.page.evaluate(
+            f"""arg => {{
+                const asked = {{ ended: false }};
+                window.asked = asked;
+                ({function})(arg).then(
+                    value => Object.assign(asked, {{ value, ended: true }}),
+                    error => Object.assign(asked, {{ error: String(error), ended: true }}));
+            }}""",
             arg,
         )
+        self.page.wait_for_function("() => window.asked?.ended !== false", timeout=seconds * 1000)
+        asked = self.page.evaluate("() => window.asked ?? { error: 'the page was left' }")
+        assert "error" not in asked, asked["error"]
+        return asked.get("value")

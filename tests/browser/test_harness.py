@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from .lab import Lab
+from .server import Server
 from .watch import Watch
 
 COUNTER = """
@@ -103,3 +104,16 @@ def test_errors_and_requests_to_elsewhere_are_noticed(context: BrowserContext) -
     assert "a request left this machine: http://127.0.0.2:9/" in said
     assert "a logged error" in said
     assert "a thrown error" in said
+
+
+def test_a_command_during_which_the_page_is_left_says_so(
+    context: BrowserContext, server: Server
+) -> None:
+    lab = Lab(context.new_page(), server)
+    lab.page.goto(
+        "data:text/html,<script>window.jupyterapp = { commands: { execute: () => {"
+        "location.reload(); return new Promise(() => {}); } } };</script>"
+    )
+
+    with pytest.raises(AssertionError, match="the page was left"):
+        lab.command("reload")
