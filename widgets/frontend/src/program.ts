@@ -3,7 +3,7 @@
  * neither the page nor the kernel.
  */
 
-import { ensure } from "./maps";
+import { graphOf, indexOf, list, type NodeId, nodeId } from "./node_id";
 import type {
   Graph,
   InputEntry,
@@ -14,15 +14,9 @@ import type {
   ValueType,
 } from "./record.gen";
 import { OPS } from "./record.gen";
+import { SourceIndex } from "./source_index";
 
-/** A node of any graph of the record as one number, to be a key in sets and maps. */
-export type NodeId = number;
-
-const GRAPH_STRIDE = 2 ** 24;
-
-export const nodeId = (graph: number, node: number): NodeId => graph * GRAPH_STRIDE + node;
-export const graphOf = (id: NodeId): number => Math.floor(id / GRAPH_STRIDE);
-export const indexOf = (id: NodeId): number => id % GRAPH_STRIDE;
+export { graphOf, indexOf, list, type NodeId, nodeId };
 
 /** A frame of a stack: where a line of the user's, a library's or torch's code was. */
 export interface Frame {
@@ -40,13 +34,10 @@ export interface TextPiece {
   symbol: number;
 }
 
-export const list = (ragged: Ragged, index: number): ArrayLike<number> =>
-  ragged.items.subarray(ragged.starts[index] ?? 0, ragged.starts[index + 1] ?? 0);
-
 export class Program {
-  /** Per graph, the nodes that read each node. */
-  private readonly users: number[][][];
-  private linesIndex: Map<number, Map<number, NodeId[]>> | null = null;
+  /** Per graph, the nodes that read each node; made when they are first asked for. */
+  private readonly users: Ragged[] = [];
+  private sourceIndex: SourceIndex | null = null;
   private readonly inputAt = new Map<number, InputEntry>();
   private readonly nestedIn = new Map<number, { node: NodeId; argument: string }>();
   /** Stacks that were asked for: many ops share one. */
@@ -54,7 +45,6 @@ export class Program {
   private readonly symbolsOf = new Map<string, readonly number[]>();
 
   constructor(readonly record: Record) {
-    this.users = record.graphs.map(usersOf);
     for (const expression of record.expressions) {
       this.symbolsOf.set(expression.text, expression.symbols);
     }
@@ -84,7 +74,12 @@ export class Program {
   }
 
   target(id: NodeId): Target | undefined {
-    return this.record.targets[this.graph(graphOf(id)).target[indexOf(id)] ?? -1];
+    return this.record.targets[this.targetIndex(id)];
+  }
+
+  /** Index into `record.targets`; -1 for none. */
+  targetIndex(id: NodeId): number {
+    return this.graph(graphOf(id)).target[indexOf(id)] ?? -1;
   }
 
   type(id: NodeId): ValueType | undefined {
@@ -163,7 +158,12 @@ export class Program {
 
   usersOf(id: NodeId): NodeId[] {
     const graph = graphOf(id);
-    return (this.users[graph]?.[indexOf(id)] ?? []).map((node) => nodeId(graph, node));
+    this.users[graph] ??= usersIn(this.graph(graph));
+    const { starts, items } = this.users[graph];
+    const [from, to] = [starts[indexOf(id)] ?? 0, starts[indexOf(id) + 1] ?? 0];
+    const nodes: NodeId[] = [];
+    for (let at = from; at < to; at++) nodes.push(nodeId(graph, items[at] ?? 0));
+    return nodes;
   }
 
   /** The printed arguments, with the nodes among them as nodes. */
@@ -204,12 +204,13 @@ export class Program {
 
   /** Nodes whose stack goes through a line, in execution order. */
   nodesAt(file: number, line: number): readonly NodeId[] {
-    return this.lines().get(file)?.get(line) ?? [];
+    return this.source.nodesAt(file, line);
   }
 
-  /** Every line of a file that some node's stack goes through. */
-  linesOf(file: number): ReadonlyMap<number, readonly NodeId[]> {
-    return this.lines().get(file) ?? new Map();
+  /** Which nodes were made through which lines. */
+  get source(): SourceIndex {
+    this.sourceIndex ??= new SourceIndex(this.record);
+    return this.sourceIndex;
   }
 
   /** Indices of the symbols in a size's text, in order of appearance. */
@@ -257,31 +258,35 @@ export class Program {
   private string(index: number | undefined): string {
     return this.record.strings[index ?? -1] ?? "";
   }
-
-  /** Per file and line, the nodes; made when it is first asked for. */
-  private lines(): Map<number, Map<number, NodeId[]>> {
-    if (this.linesIndex) return this.linesIndex;
-    const index = new Map<number, Map<number, NodeId[]>>();
-    for (const id of this.allNodes()) {
-      for (const { file, line } of this.stackAt(this.stackIndex(id))) {
-        const lines = ensure(index, file, () => new Map<number, NodeId[]>());
-        const nodes = ensure(lines, line, (): NodeId[] => []);
-        if (nodes.at(-1) !== id) nodes.push(id);
-      }
-    }
-    this.linesIndex = index;
-    return index;
-  }
 }
 
-function usersOf(graph: Graph): number[][] {
-  const users: number[][] = Array.from(graph.name, () => []);
-  for (let node = 0; node < graph.name.length; node++) {
-    const inputs = list(graph.inputs, node);
-    for (let at = 0; at < inputs.length; at++) {
-      const known = users[inputs[at] ?? -1];
-      if (known && known.at(-1) !== node) known.push(node); // the same one may be read twice
+/** The nodes that read each node, each once, in execution order. */
+function usersIn({ inputs, name }: Graph): Ragged {
+  const count = name.length;
+  const starts = new Int32Array(count + 1);
+  const last = new Int32Array(count).fill(-1);
+  const visit = (take: (read: number, node: number) => void): void => {
+    last.fill(-1);
+    for (let node = 0; node < count; node++) {
+      const end = inputs.starts[node + 1] ?? 0;
+      for (let at = inputs.starts[node] ?? 0; at < end; at++) {
+        const read = inputs.items[at] ?? -1;
+        if (read < 0 || last[read] === node) continue; // the same one may be read twice
+        last[read] = node;
+        take(read, node);
+      }
     }
-  }
-  return users;
+  };
+  visit((read) => {
+    starts[read + 1] = (starts[read + 1] ?? 0) + 1;
+  });
+  for (let node = 0; node < count; node++)
+    starts[node + 1] = (starts[node + 1] ?? 0) + (starts[node] ?? 0);
+  const items = new Int32Array(starts[count] ?? 0);
+  const next = starts.slice();
+  visit((read, node) => {
+    items[next[read] ?? 0] = node;
+    next[read] = (next[read] ?? 0) + 1;
+  });
+  return { starts, items };
 }

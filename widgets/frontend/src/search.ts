@@ -1,6 +1,6 @@
 /** Search over the ops and modules of a program: by words, or by a query. Pure. */
 
-import type { NodeId, Program } from "./program";
+import { list, type NodeId, type Program } from "./program";
 import { evaluate } from "./query/evaluate";
 import { parse, QueryError } from "./query/parse";
 import { contains } from "./query/texts";
@@ -37,89 +37,113 @@ export function search(program: Program, text: string): Found {
  * class. `*` stands for one size: `f32[*,768]`. A number is a whole one: `layer.3` is not `layer.30`.
  */
 function byWords(program: Program, words: readonly string[]): Found {
-  const patterns = words.map(patternOf);
-  if (patterns.length === 0) return { nodes: [], scopes: [], asked: false, problem: null };
-  const { nodes, scopes } = indexFor(program);
-  return {
-    nodes: nodes.flatMap(([id, entry]) => (matches(entry, patterns) ? [id] : [])),
-    scopes: scopes.flatMap((entry, scope) => (matches(entry, patterns) ? [scope] : [])),
-    asked: false,
-    problem: null,
-  };
+  const seekers = words.map((word) => new Seeker(program, patternOf(word)));
+  if (seekers.length === 0) return { nodes: [], scopes: [], asked: false, problem: null };
+  const nodes = ops(program).filter((id) => isFound(seekers, (each) => each.inNode(id)));
+  const scopes = [...program.record.scopes.keys()].filter((scope) =>
+    isFound(seekers, (each) => each.inScope(scope)),
+  );
+  return { nodes, scopes, asked: false, problem: null };
+}
+
+/** Whether each word is found, and one of them in the thing itself. */
+function isFound(seekers: readonly Seeker[], seek: (each: Seeker) => Where): boolean {
+  let own = false;
+  for (const each of seekers) {
+    const where = seek(each);
+    if (where === "nowhere") return false;
+    own ||= where === "own";
+  }
+  return own;
 }
 
 /** The ops that match every word, by themselves or by a module that they are in. */
 function withWords(program: Program, words: readonly string[]): NodeId[] {
-  const patterns = words.map(patternOf);
-  const all = ({ own, path, around }: Entry): boolean =>
-    patterns.every((each) => each.test(own) || each.test(path) || each.test(around));
-  return indexFor(program).nodes.flatMap(([id, entry]) => (all(entry) ? [id] : []));
+  const seekers = words.map((word) => new Seeker(program, patternOf(word)));
+  return ops(program).filter((id) => seekers.every((each) => each.inNode(id) !== "nowhere"));
 }
 
 /** A word as a pattern; blanks within brackets do not matter: `f32[batch, 64]`. */
 const patternOf = (word: string): RegExp =>
   contains(word.replace(/\[[^\]]*\]?/g, (sizes) => sizes.replace(/\s+/g, "")));
 
-/** What is known of one op or module, to be searched. */
-interface Entry {
-  own: string;
-  /** A dotted path of its own, and the path of what it is in: a match in both is not its own. */
-  path: string;
-  above: string;
-  /** Texts of what it is in. */
-  around: string;
-}
+/** Where a word was found: in a thing itself, in what it is in, or in neither. */
+type Where = "own" | "around" | "nowhere";
 
-interface Index {
-  nodes: [NodeId, Entry][];
-  scopes: Entry[];
-}
+/**
+ * Looks for one word. What many ops share, such as a type or a stack, is looked at once, so that a
+ * hundred thousand ops are searched while one types.
+ */
+class Seeker {
+  private readonly targets: (at: number) => boolean;
+  private readonly types: (at: number) => boolean;
+  private readonly stacks: (at: number) => boolean;
+  /** Whether it is in the path or class of a scope, or of one that the scope is in. */
+  private readonly around: (at: number) => boolean;
 
-const indices = new WeakMap<Program, Index>();
-
-function matches(entry: Entry, patterns: RegExp[]): boolean {
-  let own = false;
-  for (const each of patterns) {
-    const here = each.test(entry.own) || (each.test(entry.path) && !each.test(entry.above));
-    own ||= here;
-    if (!here && !each.test(entry.path) && !each.test(entry.around)) return false;
+  constructor(
+    private readonly program: Program,
+    private readonly pattern: RegExp,
+  ) {
+    const { files, frames, scopes, stacks, targets, types } = program.record;
+    const frameHas = this.memo((at) =>
+      this.has(`${files[frames.file[at] ?? -1]?.name}:${frames.line[at]}`),
+    );
+    this.targets = this.memo((at) => this.has(targets[at]?.name));
+    this.types = this.memo((at) => this.has(types[at]?.text.replaceAll(", ", ",")));
+    this.stacks = this.memo((at) => Array.prototype.some.call(list(stacks, at), frameHas));
+    this.around = this.memo((at): boolean => {
+      const { cls, parent, path } = scopes[at] ?? { cls: "", parent: -1, path: "" };
+      return this.has(path) || this.has(cls) || (parent >= 0 && this.around(parent));
+    });
   }
-  return own;
-}
 
-function indexFor(program: Program): Index {
-  const index = indices.get(program) ?? indexOf(program);
-  indices.set(program, index);
-  return index;
-}
-
-function indexOf(program: Program): Index {
-  const { scopes } = program.record;
-  const texts: string[] = [];
-  const entries = scopes.map((scope, index): Entry => {
-    const above = scopes[scope.parent];
-    const around = texts[scope.parent] ?? "";
-    texts[index] = `${around}\n${scope.path}\n${scope.cls}`; // parents come before children
-    return { own: scope.cls, path: scope.path, above: above?.path ?? "", around };
-  });
-  const nodes: [NodeId, Entry][] = [];
-  for (const id of program.allNodes()) {
-    if (program.op(id) !== "get_attr") nodes.push([id, nodeEntry(program, id, texts)]);
+  inNode(id: NodeId): Where {
+    const { program } = this;
+    const input = program.input(id);
+    const own =
+      this.has(program.name(id)) ||
+      this.targets(program.targetIndex(id)) ||
+      this.types(program.typeIndex(id)) ||
+      this.stacks(program.stackIndex(id)) ||
+      this.has(input?.path);
+    if (own) return "own";
+    const path = input?.target ?? "";
+    const above = path.slice(0, Math.max(path.lastIndexOf("."), 0));
+    return this.within(path, above, program.scope(id));
   }
-  return { nodes, scopes: entries };
+
+  inScope(scope: number): Where {
+    const { cls, parent, path } = this.program.record.scopes[scope] ?? {
+      cls: "",
+      parent: -1,
+      path: "",
+    };
+    if (this.has(cls)) return "own";
+    return this.within(path, this.program.record.scopes[parent]?.path ?? "", parent);
+  }
+
+  /** A match in a path that is in the path of what it is in, too, is not its own. */
+  private within(path: string, above: string, scope: number): Where {
+    const here = path !== "" && this.has(path);
+    if (here && !this.has(above)) return "own";
+    return here || this.around(scope) ? "around" : "nowhere";
+  }
+
+  private has(text: string | undefined): boolean {
+    return text !== undefined && this.pattern.test(text);
+  }
+
+  private memo(test: (at: number) => boolean): (at: number) => boolean {
+    const known: (boolean | undefined)[] = [];
+    return (at) => {
+      if (at < 0) return false;
+      known[at] ??= test(at);
+      return known[at];
+    };
+  }
 }
 
-function nodeEntry(program: Program, id: NodeId, scopes: readonly string[]): Entry {
-  const input = program.input(id);
-  const path = input?.target ?? "";
-  const lines = program
-    .stack(id)
-    .map(({ file, line }) => `${program.record.files[file]?.name}:${line}`);
-  const type = program.type(id)?.text.replaceAll(", ", ",");
-  return {
-    own: [program.name(id), program.target(id)?.name, type, input?.path, ...lines].join("\n"),
-    path,
-    above: path.slice(0, Math.max(path.lastIndexOf("."), 0)),
-    around: scopes[program.scope(id)] ?? "",
-  };
-}
+/** The nodes that a search may find. */
+const ops = (program: Program): NodeId[] =>
+  [...program.allNodes()].filter((id) => program.op(id) !== "get_attr");

@@ -21,8 +21,8 @@ export function decode(data: DataView): Record {
   const end = bytes.byteOffset + bytes.byteLength;
   if (body > end) throw new Error("The record is cut off. Run the cell again.");
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + headerSize));
-  const record = JSON.parse(text, (_key, value) =>
-    isPacked(value) ? unpack(bytes.buffer, body, end, value) : value,
+  const record = unpacked(JSON.parse(text), (packed) =>
+    unpack(bytes.buffer, body, end, packed),
   ) as Record;
   if (record.schema !== SCHEMA_VERSION) {
     throw new Error(
@@ -39,6 +39,25 @@ export function decode(data: DataView): Record {
 function aligned(data: DataView): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
   return bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+}
+
+/** Puts the columns in place of what stands for them. A reviver would be called for each value. */
+function unpacked(value: unknown, columnOf: (packed: PackedColumn) => Column): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (isPacked(value)) return columnOf(value);
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      if (typeof value[at] === "object") value[at] = unpacked(value[at], columnOf);
+    }
+    return value;
+  }
+  const parts = value as { [key: string]: unknown };
+  for (const key in parts) {
+    const part = parts[key];
+    const made = typeof part === "object" ? unpacked(part, columnOf) : part;
+    if (made !== part) parts[key] = made;
+  }
+  return value;
 }
 
 function isPacked(value: unknown): value is PackedColumn {

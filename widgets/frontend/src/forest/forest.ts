@@ -134,9 +134,8 @@ class Builder {
       return;
     }
     const target = this.program.target(id);
-    const source = this.program.inputsOf(id)[0];
-    if (target?.label === "getitem" && source !== undefined) {
-      const box = this.forest.itemOf.get(source);
+    if (target?.label === "getitem") {
+      const box = this.forest.itemOf.get(this.program.inputsOf(id)[0] ?? -1);
       if (box?.kind === "op") {
         this.forest.itemOf.set(id, box); // picks one result of an op: part of its edge
         return;
@@ -247,9 +246,13 @@ class Builder {
   private heldBy(id: NodeId, folded: readonly NodeId[] = []): Held[] {
     if (this.options.parameters) return [];
     const held: Held[] = [];
-    const read = [id, ...folded].flatMap((each) => this.program.inputsOf(each));
-    const inputs = read.filter((each) => this.isPlaceholder(each));
-    for (const input of new Set(inputs)) {
+    const inputs = new Set<NodeId>();
+    for (const each of folded.length > 0 ? [id, ...folded] : [id]) {
+      for (const input of this.program.inputsOf(each)) {
+        if (this.isPlaceholder(input)) inputs.add(input);
+      }
+    }
+    for (const input of inputs) {
       const placeholder = graphOf(input) === 0 ? input : this.origin(input);
       const entry = placeholder === undefined ? undefined : this.program.input(placeholder);
       if (placeholder === undefined || !entry || entry.kind === "user_input") continue;

@@ -16,56 +16,64 @@ export function stackRepeats(
   forest: Forest,
   apart: (item: Item) => boolean,
 ): void {
-  const shape = shaper(program, forest);
+  const isLike = comparer(program, forest);
   const visit = (item: Item): void => {
+    if (item.children.length === 0) return;
     item.children.forEach(visit);
-    item.children = grouped(item, shape, apart);
+    item.children = grouped(item, isLike, apart);
   };
   visit(forest.root);
   forest.rearranged();
 }
 
-/** A function that gives items the same text exactly where they have the same structure. */
-function shaper(program: Program, forest: Forest): (item: Item) => string {
-  const shapes = new Map<Item, string>();
+/** Tells whether two scopes have the same structure: the same ops, wired the same way. */
+function comparer(program: Program, forest: Forest): (one: Item, other: Item) => boolean {
+  const shapes = new Map<Item, number>();
   const numbers = new Map<string, number>();
-  const shape = (item: Item): string =>
+  const wirings = new Map<Item, string>();
+  const shape = (item: Item): number =>
     ensure(shapes, item, () => {
-      const text = `${structure(item, shape)}|${wiring(program, forest, item)}`;
-      return String(ensure(numbers, text, () => numbers.size));
+      const children = item.children.length > 0 ? item.children.map(shape).join(" ") : "";
+      return ensure(numbers, `${structure(item)}|${children}`, () => numbers.size);
     });
-  return shape;
+  const wires = (item: Item): string => ensure(wirings, item, () => wiring(program, forest, item));
+  return (one, other) =>
+    one.ops === other.ops &&
+    one.children.length === other.children.length &&
+    shape(one) === shape(other) &&
+    wires(one) === wires(other);
 }
 
-/** What tells structures apart: kinds, ops, parameter sizes and order, but no names. */
-function structure(item: Item, shape: (child: Item) => string): string {
-  const held = item.held.map((each) => each.size).join(",");
+/** What tells items apart, apart from their children: kind, op, sizes of parameters, but no names. */
+function structure(item: Item): string {
+  const held = item.held.length > 0 ? item.held.map((each) => each.size).join(",") : "";
   const isNamed = item.kind === "scope" || item.kind === "parameter"; // by its user, not its kind
-  const title = isNamed ? item.subtitle : item.title;
-  return `${item.kind}|${title}|${held}|${item.children.map(shape).join(" ")}`;
+  return `${item.kind}|${isNamed ? item.subtitle : item.title}|${held}`;
 }
 
 /** Which of the ops inside a scope read which, by position; `x` is a value from outside. */
 function wiring(program: Program, forest: Forest, scope: Item): string {
-  if (scope.kind !== "scope") return "";
   const positions = new Map<Item, number>();
   const visit = (item: Item): void => {
     if (item.node >= 0) positions.set(item, positions.size);
     item.children.forEach(visit);
   };
   visit(scope);
-  const reads = (item: Item): string =>
-    program
-      .inputsOf(item.node)
-      .filter((input) => !item.held.some((held) => held.node === input))
-      .map((input) => positions.get(forest.itemOf.get(input) ?? scope) ?? "x")
-      .join(",");
-  return [...positions.keys()].map(reads).join(";");
+  let text = "";
+  for (const { node, held } of positions.keys()) {
+    for (const input of program.inputsOf(node)) {
+      if (held.length > 0 && held.some((each) => each.node === input)) continue;
+      const from = forest.itemOf.get(input);
+      text += `${(from && positions.get(from)) ?? "x"},`;
+    }
+    text += ";";
+  }
+  return text;
 }
 
 function grouped(
   parent: Item,
-  shape: (child: Item) => string,
+  isLike: (one: Item, other: Item) => boolean,
   apart: (item: Item) => boolean,
 ): Item[] {
   const result: Item[] = [];
@@ -79,7 +87,7 @@ function grouped(
   for (const child of parent.children) {
     const last = run.at(-1);
     const eligible = child.kind === "scope" && child.children.length > 0 && !apart(child);
-    if (last && (!eligible || shape(last) !== shape(child))) close();
+    if (last && !(eligible && isLike(last, child))) close();
     if (eligible) run.push(child);
     else result.push(child);
   }

@@ -26,11 +26,15 @@ const plain = (text: string): Piece => ({ text, symbol: -1 });
 
 /** The dtype that most values of the program have, as types print it: `f32`. */
 export function commonDtype(program: Program): string {
-  const counts = new Map<string, number>();
-  for (const id of program.allNodes()) {
-    const dtype = shortDtype(program.type(id));
-    if (dtype) counts.set(dtype, (counts.get(dtype) ?? 0) + 1);
+  const ofType = new Uint32Array(program.record.types.length);
+  for (const { type } of program.record.graphs) {
+    for (const each of type) if (each >= 0) ofType[each] = (ofType[each] ?? 0) + 1;
   }
+  const counts = new Map<string, number>();
+  program.record.types.forEach((type, at) => {
+    const dtype = shortDtype(type);
+    if (dtype && ofType[at]) counts.set(dtype, (counts.get(dtype) ?? 0) + (ofType[at] ?? 0));
+  });
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
 }
 

@@ -1,5 +1,6 @@
 /** What the Inspector shows where nothing is selected: the program as a whole. */
 
+import { useMemo } from "preact/hooks";
 import { bytesText, capped, counted } from "../../format";
 import { nodeId, type Program } from "../../program";
 import type { InputEntry, OutputEntry } from "../../record.gen";
@@ -18,7 +19,10 @@ interface OverviewProps {
 
 export function Overview({ store, program }: OverviewProps) {
   const { record } = program;
-  const nodes = [...program.allNodes()].filter((id) => program.target(id));
+  const nodes = useMemo(
+    () => [...program.allNodes()].filter((id) => program.target(id)),
+    [program],
+  );
   const inputs = record.signature.inputs.filter((each) => each.kind === "user_input");
   const outputs = record.signature.outputs.filter((each) => each.kind === "user_output");
   return (

@@ -120,13 +120,10 @@ function fileGroups(program: Program): { title: string; files: number[] }[] {
 }
 
 function optionText(program: Program, file: number): string {
-  const ops = opsOf(program, file);
+  const ops = program.source.countOf(file);
   const name = capped(program.record.files[file]?.name ?? "", 100);
   return ops > 0 ? `${name} — ${counted(ops, "op")}` : name;
 }
-
-const opsOf = (program: Program, file: number): number =>
-  new Set([...program.linesOf(file).values()].flat()).size;
 
 function whyEmpty(program: Program): string {
   for (const node of program.allNodes()) {
@@ -167,7 +164,7 @@ function heatOfLines(
 ): Map<number, { heat: number; cost: string }> {
   const found = new Map<number, { heat: number; cost: string }>();
   if (!colouring) return found;
-  const marks = [...program.linesOf(file)].map(
+  const marks = [...program.source.linesOf(file)].map(
     ([line, nodes]) => [line, markOf(colouring, nodes)] as const,
   );
   const most = Math.max(...marks.map(([, mark]) => mark?.amount ?? 0), 0);
@@ -180,10 +177,5 @@ function heatOfLines(
 
 /** How many ops each line made; without those that are folded away everywhere. */
 function opsPerLine(program: Program, file: number, housekeeping: boolean): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const [line, nodes] of program.linesOf(file)) {
-    const shown = nodes.filter((id) => housekeeping || !program.isHousekeeping(id));
-    if (shown.length > 0) counts.set(line, shown.length);
-  }
-  return counts;
+  return program.source.countsIn(file, (id) => housekeeping || !program.isHousekeeping(id));
 }

@@ -18,9 +18,14 @@ export function startOf(program: Program): Start | undefined {
   const failing = failure && bestFrame(program, program.stackAt(failure.stack));
   if (failing) return failing;
   const lines = new Map<number, number[]>();
+  const frames: (Frame | undefined)[] = []; // by stack, of which many ops share one
   for (const id of program.allNodes()) {
-    const frame = bestFrame(program, program.stack(id));
-    if (frame && !program.isHousekeeping(id)) note(lines, frame);
+    if (program.isHousekeeping(id)) continue;
+    const stack = program.stackIndex(id);
+    if (stack < 0) continue;
+    if (!(stack in frames)) frames[stack] = bestFrame(program, program.stackAt(stack));
+    const frame = frames[stack];
+    if (frame) note(lines, frame);
   }
   const files = [...lines].toSorted(([, a], [, b]) => b.length - a.length);
   const own = files.find(([file]) => ["cell", "user"].includes(originOf(program, file)));
@@ -30,8 +35,7 @@ export function startOf(program: Program): Start | undefined {
 
 /** The first line of a file that made an op; 1 where none did. */
 export function firstLineOf(program: Program, file: number): number {
-  const lines = [...program.linesOf(file).keys()];
-  return lines.length > 0 ? Math.min(...lines) : 1;
+  return program.source.firstLineOf(file) || 1;
 }
 
 function note(lines: Map<number, number[]>, { file, line }: Frame): void {
