@@ -1,5 +1,6 @@
 /** The arguments of an op by the names that its schema gives them. Pure. */
 
+import { ensure } from "./maps";
 import type { ArgumentPiece, NodeId, Program } from "./program";
 
 export interface Argument {
@@ -37,6 +38,15 @@ export function argumentsOf(program: Program, id: NodeId): Argument[] {
 
 /** `stride=2, padding=1`: what an op is told apart from its tensors, where it is not the default. */
 export function settingsOf(program: Program, id: NodeId): string {
+  const settings = ensure(settingsKnown, program, () => new Map<string, string>());
+  // They stand in the text of the arguments, which many ops share.
+  const key = `${program.targetIndex(id)} ${program.argumentsIndex(id)}`;
+  return ensure(settings, key, () => settingsText(program, id));
+}
+
+const settingsKnown = new WeakMap<Program, Map<string, string>>();
+
+function settingsText(program: Program, id: NodeId): string {
   const told = argumentsOf(program, id).flatMap(({ name, pieces, isDefault }) => {
     const text = textOf(pieces);
     if (isDefault || !name || name === "self" || text === null || text === "None") return [];

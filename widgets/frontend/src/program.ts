@@ -166,9 +166,14 @@ export class Program {
     return nodes;
   }
 
+  /** Index into `record.strings` of the printed arguments, in which nodes are numbered. */
+  argumentsIndex(id: NodeId): number {
+    return this.graph(graphOf(id)).args[indexOf(id)] ?? -1;
+  }
+
   /** The printed arguments, with the nodes among them as nodes. */
   argumentPieces(id: NodeId): ArgumentPiece[] {
-    const template = this.string(this.graph(graphOf(id)).args[indexOf(id)]);
+    const template = this.string(this.argumentsIndex(id));
     const inputs = this.inputsOf(id);
     return template.split(/(\{\d+\}|\{\{|\}\})/).flatMap((piece): ArgumentPiece[] => {
       if (piece === "") return [];

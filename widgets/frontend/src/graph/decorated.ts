@@ -44,9 +44,9 @@ export function decorate(
   for (const decoration of decorations) {
     const marks = gathered(decoration, forest);
     if (decoration.measure) continue;
-    for (const [item, { open }] of scene.boxOf) {
-      const mark = marks.get(item);
-      if (!mark || (open && !mark.own)) continue; // what is in an open box is there to be seen
+    for (const [item, mark] of marks) {
+      const box = scene.boxOf.get(item);
+      if (!box || (box.open && !mark.own)) continue; // what is in an open box is there to be seen
       const drawn = of(item);
       if (mark.badge && drawn.badges.length < MOST_BADGES) drawn.badges.push(mark.badge);
       if (mark.own) drawn.colour ||= mark.colour ?? "";

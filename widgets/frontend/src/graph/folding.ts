@@ -9,9 +9,12 @@ import { reasonOf } from "../format";
 import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
 import type { Layouter } from "./layout";
+import type { LayoutBox } from "./layout_types";
 import { shownFor } from "./marks";
-import { HEADER, layoutBox, type Scene, type SceneBox, SIGN, settle, sketch, TITLE } from "./scene";
+import { HEADER, type Scene, type SceneBox, SIGN, settling, TITLE } from "./scene";
+import { layingOut, sketching } from "./sketch";
 import type { Stage } from "./stage";
+import { unhurried } from "./steps";
 
 /** After this long, the view says that a layout is in progress. */
 const SLOW_MS = 150;
@@ -22,6 +25,8 @@ export class Folding {
   /** Why there is no picture, in a sentence; null where there is one. */
   readonly problem: Signal<string | null> = signal(null);
   private drawing: Drawing | null = null;
+  /** The drawing that the scene is of. */
+  private shown: Drawing | null = null;
   /** What is open in the newest layout that was asked for, which may be under way. */
   private open: ReadonlySet<string> = new Set();
   /** What is open in the scene. */
@@ -160,13 +165,20 @@ export class Folding {
       this.busy.value = true;
     }, SLOW_MS);
     try {
-      const boxes = sketch(drawing, open, stage.measure);
+      const isWanted = (): boolean => generation === this.generation;
+      const sketched = unhurried(this.sketched(drawing, open), isWanted);
+      const boxes = sketched instanceof Promise ? await sketched : sketched;
+      if (!boxes) return; // overtaken by another layout
       performance.mark("tx:layout-asked");
-      const placed = await this.layouter.place(layoutBox(boxes));
-      if (generation !== this.generation || !placed) return; // overtaken by another layout
-      const scene = settle(boxes, placed);
+      const placed = await this.layouter.place(boxes.layout);
+      if (!isWanted() || !placed) return;
+      const settled = await unhurried(settling(boxes.root, placed), isWanted);
+      if (!isWanted() || !settled) return;
+      const { scene } = settled;
       const before = this.boxOf(keep);
+      settled.move();
       this.settled = open;
+      this.shown = drawing;
       this.scene.value = scene;
       this.problem.value = null;
       stage.show(scene, this.owed ? this.firstCamera(scene) : this.kept(keep, before));
@@ -182,6 +194,18 @@ export class Folding {
       clearTimeout(late);
       if (generation === this.generation) this.busy.value = false;
     }
+  }
+
+  /** The boxes with these items open, and what their layout has to know. */
+  private *sketched(
+    drawing: Drawing,
+    open: ReadonlySet<string>,
+  ): Generator<void, { root: SceneBox; layout: LayoutBox }> {
+    const { scene, settled } = this;
+    const shown = scene.peek();
+    const before = drawing === this.shown && shown ? { boxOf: shown.boxOf, open: settled } : null;
+    const root = yield* sketching(drawing, open, this.stage.measure, before);
+    return { root, layout: yield* layingOut(root) };
   }
 
   /** The camera after an item at `before` was opened or closed. */

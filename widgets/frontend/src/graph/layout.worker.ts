@@ -8,6 +8,7 @@ import { reasonOf } from "../format";
 import { Lanes } from "./lanes";
 import type { LayoutBox, LayoutReply, LayoutRequest } from "./layout_types";
 import { Placer } from "./place";
+import { turn } from "./steps";
 
 /**
  * A Placer that runs Graphviz's `dot`, where there is WebAssembly. Loading takes some 100 ms, once.
@@ -30,18 +31,6 @@ const REHEARSAL: LayoutBox = {
   ],
   links: [[0, 1, 40]],
 };
-
-/** Resolves once pending messages are handled. A timer would wait for milliseconds. */
-function turn(): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  return new Promise((resolve) => {
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
-}
 
 if (typeof document === "undefined") {
   const lanes = loadPlacer().then((placer) => new Lanes(placer, turn));

@@ -45,6 +45,9 @@ const NONE: readonly Item[] = [];
 /** The edges of a program, computed lazily per container. */
 export class Links {
   private readonly known = new Map<Item, Inside>();
+  /** Per container, the values that it reads from outside, each with the programs that have it. */
+  private readonly entered = new Map<Item, ReadonlyMap<NodeId, number>>();
+  private readonly left = new Map<Item, readonly Item[]>();
 
   constructor(
     private readonly program: Program,
@@ -89,34 +92,62 @@ export class Links {
     const found = new Map<string, Link>();
     const entering = new Map<NodeId, Map<Item, number>>();
     const exits = new Set<Item>();
-    const visit = (item: Item, child: Item): void => {
-      if (item.node >= 0) {
-        if (container.parent && !exits.has(child) && this.leaves(item, item.node, container)) {
-          exits.add(child);
+    for (const child of container.children) {
+      if (container.parent && this.leaving(child).some((each) => this.leaves(each, container)))
+        exits.add(child);
+      this.entering(child, (from, value, sides) => {
+        const start = childOf(container, from);
+        if (start) addLink(found, { from: start, to: child, value, sides });
+        else {
+          const readers = ensure(entering, value, () => new Map<Item, number>());
+          readers.set(child, (readers.get(child) ?? 0) | sides);
         }
-        this.read(item, (from, value) => {
-          const start = childOf(container, from);
-          if (start === child) return;
-          const sides = this.sidesOf(value, item.node);
-          if (start) addLink(found, { from: start, to: child, value, sides });
-          else {
-            const readers = ensure(entering, value, () => new Map<Item, number>());
-            readers.set(child, (readers.get(child) ?? 0) | sides);
-          }
-        });
-      }
-      for (const each of item.children) visit(each, child);
-    };
-    for (const child of container.children) visit(child, child);
+      });
+    }
     const ports = portsOf(this.program, container, entering, found);
     return { ...tapped([...found.values()]), ports, exits };
+  }
+
+  /**
+   * Calls back with each value that an item reads from outside of it, and the item that it is in.
+   * What enters a container is gathered from what enters its children, once.
+   */
+  private entering(item: Item, take: (from: Item, value: NodeId, sides: number) => void): void {
+    if (item.children.length === 0) {
+      this.read(item, (from, value) => take(from, value, this.sidesOf(value, item.node)));
+      return;
+    }
+    const values = ensure(this.entered, item, () => {
+      const found = new Map<NodeId, number>();
+      const add = (from: Item, value: NodeId, sides: number): void => {
+        if (!isIn(item, from)) found.set(value, (found.get(value) ?? 0) | sides);
+      };
+      this.read(item, (from, value) => add(from, value, this.sidesOf(value, item.node)));
+      for (const child of item.children) this.entering(child, add);
+      return found;
+    });
+    for (const [value, sides] of values) {
+      const from = this.forest.itemOf.get(value);
+      if (from) take(from, value, sides);
+    }
+  }
+
+  /** The items of the nodes in an item whose values are read outside of it. */
+  private leaving(item: Item): readonly Item[] {
+    if (item.children.length === 0) return item.node < 0 ? NONE : [item];
+    return ensure(this.left, item, () => {
+      const inner = item.children.flatMap((child) => this.leaving(child));
+      const found = inner.filter((each) => this.leaves(each, item));
+      return item.node < 0 ? found : [item, ...found];
+    });
   }
 
   /** Calls back with each value that an item's nodes read, and the item that it is in. */
   private read(to: Item, take: (from: Item, value: NodeId) => void): void {
     const { forest, program } = this;
+    if (to.node < 0) return;
     if (program.op(to.node) === "placeholder") return;
-    for (const node of [to.node, ...(to.folded ?? [])]) {
+    for (const node of to.folded ? [to.node, ...to.folded] : [to.node]) {
       for (const input of program.inputsOf(node)) {
         const from = forest.itemOf.get(input);
         if (from && from !== to && !isHeld(program, to, input)) take(from, input);
@@ -125,13 +156,19 @@ export class Links {
   }
 
   /** Whether something outside of a container reads a value of an item's node. */
-  private leaves(item: Item, node: NodeId, container: Item): boolean {
+  private leaves(item: Item, container: Item, node: NodeId = item.node): boolean {
     return this.program.usersOf(node).some((user) => {
       const to = this.forest.itemOf.get(user);
-      if (to === item) return this.leaves(item, user, container); // picks one result of it
+      if (to === item) return this.leaves(item, container, user); // picks one result of it
       return to !== undefined && !childOf(container, to);
     });
   }
+}
+
+/** Whether an item is another, or inside of it. */
+function isIn(container: Item, item: Item): boolean {
+  for (let at: Item | null = item; at; at = at.parent) if (at === container) return true;
+  return false;
 }
 
 /** The child of a container that an item is, or is inside of; null for what is outside. */
@@ -142,7 +179,7 @@ function childOf(container: Item, item: Item): Item | null {
 }
 
 function isHeld(program: Program, to: Item, input: NodeId): boolean {
-  if (program.op(input) !== "placeholder") return false;
+  if (to.held.length === 0 || program.op(input) !== "placeholder") return false;
   return to.held.some((held) => held.node === input);
 }
 

@@ -9,7 +9,8 @@ import { MINIMAP, minimapScale, needsMinimap } from "./minimap";
 import { platesOf } from "./overview";
 import { mix, type Palette } from "./palette";
 import { asSvg, pngScale } from "./saving";
-import { type Scene, settle, sketch } from "./scene";
+import { type Scene, settle } from "./scene";
+import { sketch } from "./sketch";
 import { escapeXml, fitText } from "./surface";
 import { stepFrom } from "./walk";
 

@@ -32,6 +32,14 @@ const BUDGET_MS = 3000;
 
 type Arranged = Omit<Placed, "x" | "y">;
 
+/** A request under way. */
+interface Request {
+  /** Milliseconds that Graphviz may still take. */
+  left: number;
+  /** The groups that are arranged: boxes that are alike may be one object. */
+  groups: Map<LayoutBox, Arranged>;
+}
+
 /** Layouts of groups by structure, kept for as long as the page lives. */
 export class Placer {
   private readonly known = new Map<string, Arranged>();
@@ -54,38 +62,44 @@ export class Placer {
 
   /** The same as a generator that yields after each group. */
   *steps(box: LayoutBox): Generator<void, Placed> {
-    return { x: 0, y: 0, ...(yield* this.arrange(box, { left: BUDGET_MS })) };
+    const arranged = yield* this.arrange(box, { left: BUDGET_MS, groups: new Map() });
+    return { x: 0, y: 0, ...arranged };
   }
 
-  private *arrange(box: LayoutBox, budget: { left: number }): Generator<void, Arranged> {
-    if (!box.children) return { width: box.width, height: box.height };
+  private *arrange(box: LayoutBox, request: Request): Generator<void, Arranged> {
+    const same = request.groups.get(box);
+    if (same) return same;
+    const boxes = box.children;
+    if (!boxes) return { width: box.width, height: box.height };
     const children: Arranged[] = [];
-    for (const child of box.children) {
+    for (const child of boxes) {
       // A generator per leaf would cost more than everything else.
       const leaf = !child.children && { width: child.width, height: child.height };
-      children.push(leaf || (yield* this.arrange(child, budget)));
+      children.push(leaf || (yield* this.arrange(child, request)));
     }
     const links = box.links ?? [];
     const sizes = children.map((child): [number, number] => [
       Math.ceil(child.width),
       Math.ceil(child.height),
     ]);
-    const first = box.children.flatMap((child, index) => (child.first ? [index] : []));
+    const first = boxes.flatMap((child, index) => (child.first ? [index] : []));
     const key = JSON.stringify([box.width, box.height, sizes, links, first]);
     let outer = this.known.get(key);
     if (!outer) {
-      const plainly = !this.dot || budget.left <= 0 || crossed(sizes.length, links) > MOST_CROSSED;
+      const plainly = !this.dot || request.left <= 0 || crossed(sizes.length, links) > MOST_CROSSED;
       const began = performance.now();
       outer = this.layOut(box, sizes, links, first, plainly ? null : this.dot);
-      budget.left -= performance.now() - began;
-      if (!plainly || budget.left > 0) this.known.set(key, outer); // else it may be better next time
+      request.left -= performance.now() - began;
+      if (!plainly || request.left > 0) this.known.set(key, outer); // else it may be better next time
       yield;
     }
     const placed = (outer.children ?? []).map((spot, index) => ({
       ...spot,
       ...children[index],
     })) as Placed[];
-    return { ...outer, children: placed };
+    const arranged = { ...outer, children: placed };
+    request.groups.set(box, arranged);
+    return arranged;
   }
 
   private layOut(

@@ -6,7 +6,8 @@ import { RecordBuilder } from "../testing/records";
 import { drawingOf, firstOpen } from "./drawing";
 import type { LayoutBox } from "./layout_types";
 import { Placer } from "./place";
-import { boxesAt, layoutBox, type Scene, type SceneBox, settle, sketch } from "./scene";
+import { boxesAt, type Scene, type SceneBox, settle } from "./scene";
+import { layoutBox, sketch } from "./sketch";
 
 const PLAIN = { housekeeping: false, parameters: false };
 const measure = (text: string): number => text.length * 6;

@@ -253,10 +253,12 @@ export class GraphView {
   }
 
   private tellOpen(scene: Scene | null): void {
-    const boxes = [...(scene?.boxOf.values() ?? [])];
-    const open = boxes.filter((box) => box.open && box.depth > 0 && box.item.scope >= 0);
-    const scopes = open.map(({ item }) => item.scope);
-    this.store.openScopes.value = scopes.filter((scope) => scope < this.scopes());
+    const scopes: number[] = [];
+    for (const { depth, item, open } of scene?.boxOf.values() ?? []) {
+      if (open && depth > 0 && item.scope >= 0 && item.scope < this.scopes())
+        scopes.push(item.scope);
+    }
+    this.store.openScopes.value = scopes;
   }
 
   /** Opens what hides a selection that was made elsewhere, and brings it into view. */

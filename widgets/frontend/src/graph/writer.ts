@@ -1,0 +1,68 @@
+/** The texts of boxes and edges, and how wide they are. Made once for a drawing. */
+
+import type { Item } from "../forest/items";
+import { ensure } from "../maps";
+import type { Drawing } from "./drawing";
+import { boxLines, edgePieces, type Piece } from "./labels";
+import type { Link } from "./links";
+import { FONT, type Line, type Measure, type SceneBox } from "./scene";
+
+/** What stands in a box, closed or open. */
+export type Written = Pick<SceneBox, "titleWidth" | "sign" | "lines">;
+
+export interface Writer {
+  box(item: Item): Written;
+  edge(link: Link): Line;
+}
+
+/** Texts already made for a drawing, reused by its next sketch. */
+const writers = new WeakMap<Drawing, { measure: Measure; writer: Writer }>();
+
+export function writerOf(drawing: Drawing, measure: Measure): Writer {
+  const known = writers.get(drawing);
+  if (known?.measure === measure) return known.writer;
+  const writer = makeWriter(drawing, measure);
+  writers.set(drawing, { measure, writer });
+  return writer;
+}
+
+function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure): Writer {
+  const line = (pieces: Piece[], font: string): Line => {
+    const widths = pieces.map(({ text }) => measure(evenNumber(text), font));
+    const width = widths.reduce((sum, each) => sum + each, 0);
+    // Where nothing stands after it, its own width does not matter: each op's name is another.
+    const exact = pieces.length > 1;
+    return {
+      pieces: pieces.map(({ text, symbol }) => ({
+        text,
+        symbol,
+        width: exact ? measure(text, font) : width,
+      })),
+      width,
+    };
+  };
+  const boxes = new Map<Item, Written>();
+  const edges = new Map<string, Line>();
+  const write = (item: Item): Written => {
+    const taps = links.taps(item);
+    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
+    return {
+      titleWidth: measure(item.title, item.kind === "port" ? FONT.label : FONT.title),
+      sign: item.children.length > 0 ? "▸" : "",
+      lines: lines.map((each) => line(each, FONT.text)),
+    };
+  };
+  return {
+    box: (item) => ensure(boxes, item, () => write(item)),
+    // Most edges carry values of a few types.
+    edge: (link) =>
+      ensure(edges, `${program.typeIndex(link.values[0] ?? -1)} ${link.values.length}`, () =>
+        line(edgePieces(program, link, dtype), FONT.label),
+      ),
+  };
+}
+
+/** A node's name padded for other layers, so that they share a layout: `add_9` as `add_000`. */
+function evenNumber(name: string): string {
+  return name.replace(/_\d{1,2}(?=,|$)/g, "_000");
+}
