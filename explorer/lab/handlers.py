@@ -1,4 +1,4 @@
-"""What the page asks of the server: a file, read as data, and the front end that shows it."""
+"""What the page asks of the server: a file, read as data, the front end, the folder served."""
 
 from __future__ import annotations
 
@@ -46,6 +46,20 @@ class ProgramHandler(APIHandler):
         return path
 
 
+class RootHandler(APIHandler):
+    """`GET root`: the folder that is served, by its name and by its resolved one.
+
+    The page tells by it which files of Python's it can open.
+    """
+
+    @web.authenticated
+    async def get(self) -> None:
+        """No names where the contents are not in a folder."""
+        root = getattr(self.contents_manager, "root_dir", "")
+        names = {str(Path(root).absolute()), str(Path(root).resolve())} if root else set()
+        self.finish({"roots": sorted(names)})
+
+
 class FrontEndHandler(APIHandler):
     """`GET front-end`: the module that draws views."""
 
@@ -67,6 +81,7 @@ def add_handlers(app: Any) -> None:
         ".*$",
         [
             (url_path_join(base, NAME, "program"), ProgramHandler),
+            (url_path_join(base, NAME, "root"), RootHandler),
             (url_path_join(base, NAME, "front-end"), FrontEndHandler),
         ],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import torch
 from tornado.web import HTTPError
 
 from explorer import explore
-from explorer.lab.handlers import ProgramHandler
+from explorer.lab.handlers import ProgramHandler, RootHandler
 
 READ = """
 import sys
@@ -62,3 +64,15 @@ def test_only_files_below_the_servers_folder_are_opened(tmp_path: Path) -> None:
     ):
         with pytest.raises(HTTPError):
             path_of(asked, root)
+
+
+def test_the_page_is_told_the_folder_that_is_served_by_both_its_names(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "real")
+    said: list[Any] = []
+    for root in (str(tmp_path / "linked"), ""):
+        contents = SimpleNamespace(root_dir=root)
+        handler: Any = SimpleNamespace(contents_manager=contents, finish=said.append)
+        asyncio.run(inspect.unwrap(RootHandler.get)(handler))
+    real, linked = tmp_path.resolve() / "real", tmp_path / "linked"
+    assert said == [{"roots": sorted([str(real), str(linked)])}, {"roots": []}]

@@ -2,6 +2,7 @@
 
 import { h, render } from "preact";
 import { AnywidgetHost } from "./anywidget_host";
+import { joinEditor } from "./editor_link/join";
 import { type Frozen, FrozenHost, unpack } from "./frozen_host";
 import { startLayouts } from "./graph/layout";
 import type { Host } from "./host";
@@ -32,7 +33,7 @@ function mountApp(model: Model, el: HTMLElement): () => void {
     return mountLibrary(model, el, mountHost);
   }
   const host = new AnywidgetHost(model);
-  const unmount = mountHost(host, el);
+  const unmount = mountHost(host, el, () => model.widget_manager?.context?.path ?? "");
   return () => {
     unmount();
     host.dispose();
@@ -63,8 +64,12 @@ export function mountPage(frozen: Frozen, el: HTMLElement): () => void {
   return mountHost(new FrozenHost(frozen), el);
 }
 
-/** Mounts a view of any host. */
-export function mountHost(host: Host, el: HTMLElement): () => void {
+/**
+ * Mounts a view of any host.
+ *
+ * @param notebook tells the path of the notebook that a live kernel is of; empty if not known
+ */
+export function mountHost(host: Host, el: HTMLElement, notebook = (): string => ""): () => void {
   startLayouts(); // Graphviz starts while the record is read
   addStyle(el);
   const store = new Store(host);
@@ -73,10 +78,12 @@ export function mountHost(host: Host, el: HTMLElement): () => void {
   root.addEventListener("focusin", keepKeys);
   el.append(root);
   render(h(App, { store }), root);
+  const leave = host.live ? joinEditor(store, root, notebook) : () => {};
   void store.show(host.current).then(() => {
     if (host.compared >= 0) void store.compare(host.compared);
   });
   return () => {
+    leave();
     render(null, root);
     store.dispose();
     root.remove();

@@ -23,6 +23,8 @@ interface Listed<T> {
 
 /** The part of a notebook of JupyterLab's that is used here. */
 export interface Notebook {
+  /** Below the server's root. */
+  readonly path?: string;
   readonly saveState: { connect(slot: (sender: unknown, state: string) => void): unknown };
   readonly model: {
     readonly cells: Listed<{ readonly outputs?: Listed<Output> }>;

@@ -21,7 +21,7 @@ import type {
 import type { ReproducedScript, TensorRequest } from "./messages.gen";
 import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
-import { type Lit, litBy } from "./selection";
+import { type Lit, litBy, type Place } from "./selection";
 import { firstTab } from "./tab_status";
 import { selectionOf } from "./view_in_python";
 import { type Tab, ViewState } from "./view_state";
@@ -36,6 +36,11 @@ export interface Working {
   /** By the clock of `performance.now()`. */
   since: number;
   progress: Progress | null;
+}
+
+/** What a view can do in the editor of its page. A refusal is said in the view. */
+export interface EditorOfView {
+  open(place: Place): Promise<void>;
 }
 
 export class Store extends ViewState {
@@ -59,6 +64,8 @@ export class Store extends ViewState {
   readonly refused: Signal<boolean> = signal(false);
   /** Where Export Explorer itself failed: what to send; else empty. */
   readonly report: Signal<string> = signal("");
+  /** The editor of the page that the view is in; null where there is none. */
+  readonly editor: Signal<EditorOfView | null> = signal(null);
   /** What the program on screen is compared with; null where it is not. */
   readonly comparison: Signal<Comparison | null> = signal(null);
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
@@ -327,6 +334,15 @@ export class Store extends ViewState {
     return this.act("Going back", async () => {
       await this.host.ask("use", { attempt });
       await this.show(attempt);
+    });
+  }
+
+  /** Says why something that needs no kernel was not done; nothing, where it was. */
+  say(reason: string): void {
+    batch(() => {
+      this.ended.value = reason;
+      this.refused.value = reason !== "";
+      this.report.value = "";
     });
   }
 

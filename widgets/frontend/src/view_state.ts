@@ -17,7 +17,8 @@ export type Origin =
   | "values"
   | "differences"
   | "code"
-  | "inspector";
+  | "inspector"
+  | "editor";
 
 /** The panes of the right side: what is known of things, and the texts they stand in. */
 export type Facts =
@@ -72,6 +73,19 @@ export class ViewState {
       this.selection.value = selection;
       this.origin.value = origin;
       if (origin !== "source") this.file.value = null;
+      this.place.value = null;
+    });
+  }
+
+  /** Selects what the cursor of an editor is on. Each step of a cursor is not one to go back to. */
+  follow(selection: Selection): void {
+    const followed = this.origin.peek() === "editor" && this.selection.peek().kind !== "none";
+    if (selection.kind === "none" && !followed) return;
+    batch(() => {
+      if (!followed) this.remember(selection);
+      this.selection.value = selection;
+      this.origin.value = "editor";
+      this.file.value = null;
       this.place.value = null;
     });
   }

@@ -1,5 +1,6 @@
-/** The extension of JupyterLab: `.pt2` files open in a tab. */
+/** The extension of JupyterLab: `.pt2` files open in a tab, and editors are linked with views. */
 
+import { editorPlugin } from "./editor_plugin";
 import { fill } from "./program_tab";
 import type { App, Context, Docregistry, Lumino, Scope, Services } from "./shared_modules";
 import { share, shared } from "./shared_modules";
@@ -73,7 +74,7 @@ containers._JUPYTERLAB ??= {};
 containers._JUPYTERLAB["export-explorer"] = {
   init: share,
   async get() {
-    const found = await plugin();
+    const found = [await plugin(), await editorPlugin()];
     return () => ({ __esModule: true, default: found });
   },
 } satisfies { init(scope: Scope): void; get(): Promise<() => object> };

@@ -2,6 +2,7 @@
 
 import { reasonOf } from "../format";
 import type { Frozen } from "../messages.gen";
+import { ask } from "./server";
 import type { App, Context, Services } from "./shared_modules";
 
 interface FrontEnd {
@@ -94,13 +95,4 @@ function loaded(app: App, services: Services): Promise<FrontEnd> {
     frontEnd = undefined; // it may be asked for again
   });
   return frontEnd;
-}
-
-async function ask(app: App, services: Services, what: string): Promise<Response> {
-  const { serverSettings } = app.serviceManager;
-  const url = `${serverSettings.baseUrl}export-explorer/${what}`;
-  const reply = await services.ServerConnection.makeRequest(url, {}, serverSettings);
-  if (reply.ok) return reply;
-  const said = (await reply.json().catch(() => ({}))) as { message?: string; reason?: string };
-  throw new Error(said.reason || said.message || reply.statusText);
 }

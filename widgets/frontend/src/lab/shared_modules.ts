@@ -54,7 +54,14 @@ export interface App {
     addModelFactory(factory: object): void;
     addWidgetFactory(factory: object): void;
   };
-  commands: { execute(id: string, args: object): Promise<unknown> };
+  commands: {
+    execute(id: string, args: object): Promise<unknown>;
+    addCommand(id: string, options: object): void;
+  };
+  shell: {
+    add(widget: Widget, area: string, options: object): void;
+    activateById(id: string): void;
+  };
   serviceManager: {
     serverSettings: Settings;
     kernelspecs: { ready: Promise<void>; specs: { default: string } | null };

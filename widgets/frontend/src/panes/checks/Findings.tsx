@@ -1,11 +1,13 @@
 /** What is wrong or surprising about an export that succeeded: each with its place and its fix. */
 
+import { bestFrame } from "../../callers";
 import { capped } from "../../format";
 import { nodeId, type Program } from "../../program";
 import type { FindingRow } from "../../record.gen";
 import type { Store } from "../../store";
 import { FixCard } from "../failure/FixCard";
 import { CodePage } from "../parts/CodePage";
+import { GoToSource } from "../parts/GoToSource";
 import { LineLink } from "../parts/LineLink";
 import { Empty, Prose } from "../parts/parts";
 
@@ -69,6 +71,11 @@ function Finding({ store, program, finding }: Props & { finding: FindingRow }) {
         <strong>{capped(finding.heading, 120)}</strong>
         <span class={BADGES[finding.severity]}>{finding.severity}</span>
         <LineLink store={store} program={program} stack={finding.stack} />
+        <GoToSource
+          store={store}
+          program={program}
+          place={bestFrame(program, program.stackAt(finding.stack))}
+        />
         {finding.node >= 0 && (
           <button
             type="button"

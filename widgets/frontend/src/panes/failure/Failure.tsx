@@ -8,6 +8,7 @@ import { PlainLine } from "../parts/CodeLine";
 import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
 import { Frames } from "../parts/Frames";
+import { GoToSource } from "../parts/GoToSource";
 import { FrameLink } from "../parts/LineLink";
 import { Empty, LongText, More, Prose, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
@@ -144,6 +145,7 @@ function Excerpt({ store, program, frame, span }: ExcerptProps) {
     <figure class="tx-failure-code" aria-label="The failing line">
       <figcaption>
         <FrameLink store={store} program={program} frame={frame} />
+        <GoToSource store={store} program={program} place={frame} />
         <span class="tx-lead">in {capped(frame.function, 120)}</span>
       </figcaption>
       {answer.kind === "waiting" && <Waiting what="the file" slow={answer.slow} />}

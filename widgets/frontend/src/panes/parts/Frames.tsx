@@ -5,6 +5,7 @@ import { ownFrames } from "../../callers";
 import { capped, counted } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";
+import { GoToSource } from "./GoToSource";
 import { FrameLink } from "./LineLink";
 
 interface FramesProps {
@@ -43,6 +44,7 @@ function FrameLine({ store, program, frame }: { store: Store; program: Program; 
   return (
     <li class={muted ? "tx-muted-frame" : ""}>
       <FrameLink store={store} program={program} frame={frame} />
+      <GoToSource store={store} program={program} place={frame} />
       <span class="tx-lead tx-clip">{capped(frame.function, 80)}</span>
     </li>
   );

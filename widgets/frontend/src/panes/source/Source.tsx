@@ -7,6 +7,7 @@ import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { SourceFile } from "../../record.gen";
 import type { Store } from "../../store";
+import { GoToSource } from "../parts/GoToSource";
 import { Empty, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
 import { CodeLines } from "./CodeLines";
@@ -37,6 +38,7 @@ export function Source({ store, program }: Props) {
       </section>
     );
   }
+  const line = file === start?.file ? start.line : firstLineOf(program, file);
   return (
     <section class="tx-panel" aria-label="Source" data-pane>
       <div class="tx-code-bar">
@@ -57,12 +59,20 @@ export function Source({ store, program }: Props) {
           ))}
         </select>
         <Trail store={store} program={program} file={file} />
+        <GoToSource
+          store={store}
+          program={program}
+          place={{
+            file,
+            line: chosenLine(store, file) || lineToShow(store, program, file) || line,
+          }}
+        />
       </div>
       <FileText
         store={store}
         program={program}
         file={file}
-        start={file === start?.file ? start.line : firstLineOf(program, file)}
+        start={line}
         failing={program.record.failure !== null && file === start?.file}
       />
     </section>
@@ -139,6 +149,12 @@ function shownFile(store: Store, program: Program): number | undefined {
   const asked = store.file.value;
   if (asked !== null) return asked;
   return lineOf(program, store.selection.value, store.lit.value.nodes)?.file;
+}
+
+/** The line of a file that is selected itself; 0 for none. */
+function chosenLine(store: Store, file: number): number {
+  const selection = store.selection.value;
+  return selection.kind === "line" && selection.file === file ? selection.line : 0;
 }
 
 /** 1-based; 0 where the pane stays as it is. */

@@ -1,0 +1,98 @@
+"""JupyterLab's editors and a view, linked: a line's ops, an op's line, what was edited since."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, expect
+
+from .lab import Lab
+from .test_explorer import LOAD, explorer
+
+TWO = """
+def halved(x):
+    return x / 2
+
+def two(x):
+    y = halved(x).sin()
+    return y.cos()
+"""
+HELPER = """import torch
+
+def shifted(x):
+    return torch.add(x, 1)
+"""
+
+
+def _editor(lab: Lab, index: int) -> Locator:
+    return lab.cell(index).locator(".cm-content")
+
+
+def _selected(root: Locator) -> Locator:
+    return root.get_by_role("status").last
+
+
+def _select(root: Locator, op: str) -> None:
+    root.get_by_role("combobox", name="Search ops").fill(op)
+    root.get_by_role("treeitem").filter(has_text=op).first.click()
+
+
+def _go_to_source(root: Locator) -> None:
+    root.get_by_test_id("inspector").get_by_role("button", name="Go to source").first.click()
+
+
+def _expect_cursor(lab: Lab, line: str) -> None:
+    """Waits until the cursor of the document in front is on a line."""
+    lab.page.wait_for_function(
+        """line => {
+            const { content } = jupyterapp.shell.currentWidget;
+            const editor = (content.activeCell ?? content).editor;
+            return editor.getLine(editor.getCursorPosition().line).trim() === line;
+        }""",
+        arg=line,
+    )
+
+
+def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
+    (lab.server.folder / "helper.py").write_text(HELPER, encoding="utf-8")
+    lab.open(
+        [
+            f"{LOAD}\nimport sys\nsys.path.append({str(lab.server.folder)!r})\nimport helper",
+            TWO.strip(),
+            "def all(x):\n    return two(helper.shifted(x))",
+            "%export all(torch.ones(3))",
+        ]
+    )
+    lab.run_all()
+    root = explorer(lab)
+
+    # The cursor in a cell marks the ops of its line, and of no line that made none.
+    _editor(lab, 1).get_by_text("cos").click()
+    expect(_selected(root)).to_contain_text("1 op")
+    expect(root.get_by_test_id("inspector")).to_contain_text("cos")
+    _editor(lab, 1).press("ArrowUp")
+    expect(root.get_by_test_id("inspector")).to_contain_text("sin")
+    lab.screenshot("editor-link")
+
+    # An op's line opens in its cell; what is selected stays so.
+    _select(root, "div")
+    _go_to_source(root)
+    _expect_cursor(lab, "return x / 2")
+    expect(root.get_by_test_id("inspector")).to_contain_text("div")
+
+    # Text that was edited since is not shown as if it were what was exported.
+    _editor(lab, 1).press("End")
+    lab.page.keyboard.type(" ")
+    lab.page.keyboard.type("# halved")
+    _select(root, "cos")
+    _go_to_source(root)
+    expect(root.get_by_test_id("outcome")).to_contain_text("was edited since the export")
+
+    # A line of a file opens beside the notebook, and its cursor marks ops, too.
+    _select(root, "add")
+    _go_to_source(root)
+    _expect_cursor(lab, "return torch.add(x, 1)")
+    file = lab.page.locator(".jp-FileEditor .cm-content")
+    file.get_by_text("add").click()
+    expect(_selected(root)).to_contain_text("1 op")
+    file.get_by_text("import").click()
+    expect(_selected(root)).not_to_contain_text("op")
+    lab.screenshot("editor-link-file")

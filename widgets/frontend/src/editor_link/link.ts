@@ -1,0 +1,59 @@
+/**
+ * The link between views and the editor of the page they are in. JupyterLab's extension offers an
+ * editor, once per page; every view with a live kernel joins it, whichever came first. Where no
+ * editor is offered, a view has no action that needs one. Both sides may be of other versions:
+ * they agree by `VERSION`.
+ */
+
+import type { SourceFile } from "../record.gen";
+import type { Place } from "../selection";
+
+export type { Place };
+
+export const VERSION = 1;
+const HERE = Symbol.for("export-explorer.editor");
+const ARRIVED = "export-explorer:editor";
+
+/** A file or a notebook cell, as a Record names it. */
+export type Source = Pick<SourceFile, "path" | "name" | "origin">;
+
+/** What the editor sees of a view. Files are by their number in the Record on screen. */
+export interface View {
+  /** In the page: by it, the editor knows the notebook and the cell that show the view. */
+  readonly element: HTMLElement;
+  /** The path of the notebook whose kernel made it; empty if not known. */
+  readonly notebook: string;
+  sources(): readonly Source[];
+  /** The text that was exported. Rejects with a sentence. */
+  text(file: number): Promise<string>;
+  /** The cursor is on this line of a file; without one, on none of its lines. */
+  follow(place: Place | null): void;
+}
+
+/** What JupyterLab offers to a view. */
+export interface Editor {
+  readonly version: number;
+  /** Returns how to leave. */
+  join(view: View): () => void;
+  /** Opens a line. Rejects with a sentence where the text there is not what was exported. */
+  open(view: View, place: Place): Promise<void>;
+}
+
+const page = globalThis as unknown as { [HERE]?: Editor };
+
+/** Offers the page's editor to the views that are there, and to those that will be. */
+export function offerEditor(editor: Editor): void {
+  page[HERE] = editor;
+  window.dispatchEvent(new Event(ARRIVED));
+}
+
+/** Calls back with the editor as soon as there is one. Returns how to stop. */
+export function onEditor(callback: (editor: Editor) => void): () => void {
+  const look = (): void => {
+    const editor = page[HERE];
+    if (editor?.version === VERSION) callback(editor);
+  };
+  window.addEventListener(ARRIVED, look);
+  look();
+  return () => window.removeEventListener(ARRIVED, look);
+}

@@ -1,0 +1,105 @@
+/** The parts of JupyterLab's notebooks and editors that are used here, and the modules they are of. */
+
+import type { Widget } from "./shared_modules";
+import { shared } from "./shared_modules";
+
+/** The text of a cell or a file, shared by all its editors; its undo is theirs. */
+export interface SharedText {
+  getSource(): string;
+  setSource(text: string): void;
+}
+
+export interface CodeEditor {
+  setCursorPosition(at: { line: number; column: number }): void;
+  revealPosition(at: { line: number; column: number }): void;
+  focus(): void;
+}
+
+export interface CellWidget {
+  node: HTMLElement;
+  model: { type: string; executionCount?: number | null; sharedModel: SharedText };
+  editor: CodeEditor | null;
+  ready: Promise<void>;
+}
+
+export interface NotebookPanel extends Widget {
+  context: { path: string };
+  content: {
+    widgets: readonly CellWidget[];
+    activeCellIndex: number;
+    mode: "command" | "edit";
+    scrollToItem(index: number, align: "smart"): Promise<void>;
+  };
+}
+
+export interface FileWidget extends Widget {
+  context: { path: string; ready: Promise<void> };
+  content: { editor: CodeEditor; ready: Promise<void>; model: { sharedModel: SharedText } };
+}
+
+export interface Tracker<Found> {
+  currentWidget: Found | null;
+  forEach(callback: (found: Found) => void): void;
+}
+
+/** What an editor is made with. */
+interface EditorOptions {
+  model: { sharedModel: SharedText };
+}
+
+export interface Extensions {
+  addExtension(extension: { name: string; factory(options: EditorOptions): object }): void;
+}
+
+/** An editor of CodeMirror's, after something happened in it. */
+export interface Update {
+  transactions: readonly { docChanged: boolean; isUserEvent(event: string): boolean }[];
+  state: {
+    doc: { toString(): string; lineAt(at: number): { number: number } };
+    selection: { main: { head: number } };
+  };
+}
+
+interface CodeMirrorView {
+  EditorView: { updateListener: { of(listener: (update: Update) => void): object } };
+}
+
+interface CodeMirror {
+  IEditorExtensionRegistry: object;
+  EditorExtensionRegistry: { createImmutableExtension(extension: object): object };
+}
+
+export interface CodeEditors {
+  IEditorServices: object;
+  CodeEditor: { Model: new (options: object) => { sharedModel: SharedText } };
+  CodeEditorWrapper: new (options: object) => Widget & { editor: CodeEditor };
+}
+
+export interface EditorServices {
+  factoryService: { newDocumentEditor(options: object): object };
+}
+
+interface Apputils {
+  MainAreaWidget: new (options: { content: Widget }) => Widget;
+}
+
+export interface EditorModules {
+  notebook: { INotebookTracker: object };
+  fileeditor: { IEditorTracker: object };
+  codemirror: CodeMirror;
+  view: CodeMirrorView;
+  codeeditor: CodeEditors;
+  apputils: Apputils;
+}
+
+export async function editorModules(): Promise<EditorModules> {
+  const [notebook, fileeditor, codemirror, view, codeeditor, apputils] = await Promise.all([
+    shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
+    shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
+    shared<CodeMirror>("@jupyterlab/codemirror"),
+    shared<CodeMirrorView>("@codemirror/view"),
+    shared<CodeEditors>("@jupyterlab/codeeditor"),
+    shared<Apputils>("@jupyterlab/apputils"),
+  ]);
+  return { notebook, fileeditor, codemirror, view, codeeditor, apputils };
+}

@@ -1,0 +1,12 @@
+/** What the page asks of Export Explorer's part of JupyterLab's server. */
+
+import type { App, Services } from "./shared_modules";
+
+export async function ask(app: App, services: Services, what: string): Promise<Response> {
+  const { serverSettings } = app.serviceManager;
+  const url = `${serverSettings.baseUrl}export-explorer/${what}`;
+  const reply = await services.ServerConnection.makeRequest(url, {}, serverSettings);
+  if (reply.ok) return reply;
+  const said = (await reply.json().catch(() => ({}))) as { message?: string; reason?: string };
+  throw new Error(said.reason || said.message || reply.statusText);
+}
