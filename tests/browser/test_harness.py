@@ -110,8 +110,8 @@ def test_a_command_during_which_the_page_is_left_says_so(
     context: BrowserContext, server: Server
 ) -> None:
     lab = Lab(context.new_page(), server)
-    lab.page.goto(
-        "data:text/html,<script>window.jupyterapp = { commands: { execute: () => {"
+    lab.page.set_content(
+        "<script>window.jupyterapp = { commands: { execute: () => {"
         "location.reload(); return new Promise(() => {}); } } };</script>"
     )
 
