@@ -97,7 +97,8 @@ def edited(edits: Sequence[Edit]) -> Iterator[None]:
     Raises:
         EditError: the text is not valid Python, or has no such function to run instead.
     """
-    swaps = [swap for edit in edits for swap in _swaps(edit)]
+    living = _living({edit.file for edit in edits})
+    swaps = [swap for edit in edits for swap in _swaps(edit, living[edit.file])]
     own = [(function, function.__code__) for function, _ in swaps]
     try:
         for function, code in swaps:
@@ -108,7 +109,22 @@ def edited(edits: Sequence[Edit]) -> Iterator[None]:
             function.__code__ = code
 
 
-def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
+def _living(files: set[str]) -> dict[str, dict[str, list[FunctionType]]]:
+    """Every function that exists of these files, by file and qualified name."""
+    found: dict[str, dict[str, list[FunctionType]]] = {file: {} for file in files}
+    if not files:
+        return found
+    # not isinstance, which asks a weak reference for what it refers to
+    for each in [each for each in gc.get_objects() if type(each) is FunctionType]:
+        code = each.__code__
+        if code.co_filename in files:
+            found[code.co_filename].setdefault(code.co_qualname, []).append(each)
+    return found
+
+
+def _swaps(
+    edit: Edit, living: dict[str, list[FunctionType]]
+) -> list[tuple[FunctionType, CodeType]]:
     """Every living function that an edit is about, and the code that it is to run."""
     name = edit.edited_file
     linecache.cache[name] = (len(edit.after), None, edit.after.splitlines(True), name)
@@ -120,11 +136,6 @@ def _swaps(edit: Edit) -> list[tuple[FunctionType, CodeType]]:
         ) from error
     new = _by_name(module)
     old = _by_name(_compiled(edit.before, edit.file))
-    living: dict[str, list[FunctionType]] = {}
-    for each in gc.get_objects():
-        # not isinstance, which asks a weak reference for what it refers to
-        if type(each) is FunctionType and each.__code__.co_filename == edit.file:
-            living.setdefault(each.__code__.co_qualname, []).append(each)
     swaps = []
     for wanted in edit.functions:
         inner = [name for name in new if name.startswith(f"{wanted}.<locals>.")]

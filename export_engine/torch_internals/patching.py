@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any
 
 from export_engine.process import undone
@@ -21,7 +22,7 @@ def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None
         return
     own = vars(owner).get(name)
     replacement = make(original)
-    modules = set(sys.modules)
+    last = next(reversed(sys.modules), "")
     setattr(owner, name, replacement)
     try:
         yield
@@ -30,8 +31,13 @@ def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None
             delattr(owner, name)
         else:
             setattr(owner, name, own)
-        for each in sys.modules.keys() - modules:
+        for each in _imported_after(last):
             _put_back(sys.modules.get(each), name, replacement, original)
+
+
+def _imported_after(last: str) -> Iterator[str]:
+    """The modules that were imported after this one was. Of thousands, mostly none."""
+    return takewhile(lambda name: name != last, list(reversed(sys.modules)))
 
 
 def _put_back(module: Any, name: str, replacement: Any, original: Any) -> None:

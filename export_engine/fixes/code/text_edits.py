@@ -6,6 +6,7 @@ Everything else is kept, comments and layout too.
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import NamedTuple
 
 from export_engine.fixes.code.conditions import Unclear
@@ -36,7 +37,7 @@ class Source:
         for each in self._lines:
             self._starts.append(self._starts[-1] + len(each))
         try:
-            self.tree = ast.parse(text)
+            self.tree = _parsed(text)
         except SyntaxError as error:
             raise Unclear("the source text is not valid Python") from error
         found = _around(self.tree, line, ())
@@ -155,6 +156,12 @@ class Source:
     def _offset(self, line: int, column: int) -> int:
         characters = len(self._lines[line - 1].encode()[:column].decode())
         return self._starts[line - 1] + characters
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> ast.Module:
+    """A file's tree, which nobody changes. One search for fixes asks for the same many times."""
+    return ast.parse(text)
 
 
 def _spans_lines(statement: ast.stmt) -> bool:
