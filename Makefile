@@ -31,7 +31,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
-  test-newest test-thorough test-matrix release-check bench frontend \
+  test-newest test-thorough test-matrix release-check bench frontend docs docs-check \
   setup clean
 
 help: ## what there is
@@ -78,7 +78,7 @@ test-browser: setup $(VENV)/.chromium
 
 # On another torch, in an environment of its own: TORCH is a version, or any requirement that pip
 # takes; INDEX where a nightly is; TESTS `fast`, `slow` or pytest's arguments; PYTHON the Python's
-# version; WRITE=1 puts the result into the README's table.
+# version; WRITE=1 puts the result into the docs' table.
 test-torch: $(VENV)/.python $(BUNDLE) ## the tests on another torch: make test-torch TORCH=2.15.0
 	@[ -n "$(TORCH)" ] || { echo "say which: make test-torch TORCH=2.15.0"; exit 1; }
 	@$(BIN)/python -m tests.matrix "$(TORCH)" $(MATRIX_OPTIONS)
@@ -88,7 +88,7 @@ test-torch: $(VENV)/.python $(BUNDLE) ## the tests on another torch: make test-t
 test-newest: setup ## the fast tests of the engine on the newest torch
 	@$(BIN)/python -m tests.matrix newest --if-installable --remove -- -m "not slow" tests/engine
 
-test-matrix: $(VENV)/.python $(BUNDLE) ## the tests on every torch and Python that is supported: the README's table
+test-matrix: $(VENV)/.python $(BUNDLE) ## the tests on every torch and Python that is supported: the docs' table
 	@$(BIN)/python -m tests.matrix --all --write --remove $(MATRIX_OPTIONS)
 
 MATRIX_OPTIONS = $(if $(filter command environment,$(word 1,$(origin PYTHON))),--python "$(PYTHON)") \
@@ -100,6 +100,12 @@ bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each 
 release-check: setup ## before a release: the wheel alone runs the tour, within its size, licences listed
 	@$(BIN)/python -m tests.release_check
 
+docs: $(VENV)/.docs ## the docs as a site: docs/_build/html
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m docs.site
+
+docs-check: docs $(VENV)/.chromium ## builds the site, and walks it in Chromium: links, console, network
+	@$(WITH_CHROMIUM) $(BIN)/python -m docs.site.check
+
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
 types: setup ## TypeScript types of the Record and of the page's messages, from their schemas
@@ -110,7 +116,7 @@ types: setup ## TypeScript types of the Record and of the page's messages, from 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 
 clean: ## removes what was made, the virtual environment too
-	@rm -rf $(VENV) .venv-torch build dist widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
+	@rm -rf $(VENV) .venv-torch build dist docs/_build docs/_made widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -161,6 +167,11 @@ $(VENV)/.dev: $(VENV)/.lab
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "setup: models to measure with"
 	@$(PIP) -e ".[bench]"
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.lab
+	@echo "setup: what the docs are built with"
+	@$(PIP) -e ".[docs]"
 	@touch $@
 
 # The path of Chromium: one that is there, or one that apt can install.

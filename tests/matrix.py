@@ -2,7 +2,7 @@
 
     python -m tests.matrix 2.15.0             # one torch, one line of result
     python -m tests.matrix newest             # the newest that is supported
-    python -m tests.matrix --all --write      # all that are supported, into the README's table
+    python -m tests.matrix --all --write      # all that are supported, into the docs' table
     python -m tests.matrix 2.14.1 --write -- fast
     python -m tests.matrix "torch @ file:///torch-2.16.0.dev-cp311.whl" -- -m "not slow"
 
@@ -32,7 +32,7 @@ from tests.shared_packages import share
 
 ROOT = Path(__file__).parents[1]
 HOMES = ROOT / ".venv-torch"
-README = ROOT / "README.md"
+TABLE = ROOT / "docs" / "reference" / "versions.md"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BOUND_TO_TORCH = ("torch", "torchao", "executorch", "pytorch_tokenizers", "coremltools")
 """Packages of `constraints.txt` that come in a version for one torch alone."""
@@ -82,7 +82,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help=f"all of {', '.join(SUPPORTED)}")
     parser.add_argument("--python", action="append", default=[], help="3.12, or a path")
     parser.add_argument("--index", help="where pip finds it: the index of torch's nightly builds")
-    parser.add_argument("--write", action="store_true", help="put it into the README's table")
+    parser.add_argument("--write", action="store_true", help="put it into the table of the docs")
     parser.add_argument(
         "--if-installable",
         action="store_true",
@@ -106,8 +106,8 @@ def main() -> int:
     if len(results) > 1:
         sys.stdout.write("\n".join(["", HEAD, *(each.row() for each in results), ""]))
     if asked.write:
-        text = README.read_text(encoding="utf-8")
-        README.write_text(with_results(text, results), encoding="utf-8")
+        text = TABLE.read_text(encoding="utf-8")
+        TABLE.write_text(with_results(text, results), encoding="utf-8")
     for each in results:
         if not each.ran:
             sys.stderr.write(f"Nothing ran on torch {each.torch}: {each.left_out}\n")
@@ -286,7 +286,9 @@ def _environment(home: Path) -> dict[str, str]:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            source, target, ignore=shutil.ignore_patterns("__pycache__", "_build", "_made")
+        )
     else:
         shutil.copy2(source, target)
 

@@ -1,4 +1,4 @@
-"""The README's table of what ran on which torch."""
+"""The docs' table of what ran on which torch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 SUPPORTED = ("2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
 NEEDS_THE_CLONE = (
     "tests/test_wheel.py",
+    "tests/test_docs.py",
     "tests/test_house.py",
     "tests/test_release_files.py",
     "tests/browser",
@@ -21,7 +22,7 @@ SUITES = {
     "fast": ("-m", "not slow and not browser", *_WITHOUT),
     "slow": ("-m", "slow and not browser", *_WITHOUT),
 }
-"""What the README calls them, and the arguments of pytest."""
+"""What the docs call them, and the arguments of pytest."""
 
 
 class Result(NamedTuple):
@@ -41,7 +42,7 @@ class Result(NamedTuple):
     torch is known to lack."""
 
     def row(self) -> str:
-        """A row of the README's table."""
+        """A row of the docs' table."""
         tests = f"{self.passed:,} of {self.passed + self.failed:,}" if self.ran else "none"
         ran = f"`{self.ran}`" if self.ran.startswith("-") else self.ran
         cells = (self.torch, self.python, ran, tests, self.left_out, self.date)
@@ -56,15 +57,15 @@ class Result(NamedTuple):
 HEAD = "| torch | Python | ran | passed | left out | on |\n|---|---|---|---|---|---|"
 
 
-def with_results(readme: str, results: Sequence[Result]) -> str:
-    """The README with what ran put into its table; only a torch that is supported has a row.
+def with_results(page: str, results: Sequence[Result]) -> str:
+    """The page with what ran put into its table; only a torch that is supported has a row.
 
     A row goes if the same ran again, or all did. That a torch could not be had is no news where it
     has run before.
     """
-    start = readme.index(HEAD) + len(HEAD) + 1
-    end = readme.index("\n\n", start)
-    rows = {_key(row): row for row in readme[start:end].splitlines()}
+    start = page.index(HEAD) + len(HEAD) + 1
+    end = page.index("\n\n", start)
+    rows = {_key(row): row for row in page[start:end].splitlines()}
     for result in results:
         torch, python, ran = key = _key(result.row())
         same = [each for each in rows if each[:2] == (torch, python)]
@@ -74,7 +75,7 @@ def with_results(readme: str, results: Sequence[Result]) -> str:
             if ran == ALL or each[2] == "–":
                 del rows[each]
         rows[key] = result.row()
-    return readme[:start] + "\n".join(rows[key] for key in sorted(rows, key=_place)) + readme[end:]
+    return page[:start] + "\n".join(rows[key] for key in sorted(rows, key=_place)) + page[end:]
 
 
 def _key(row: str) -> tuple[str, str, str]:

@@ -14,17 +14,17 @@ from tests import matrix
 from tests.matrix_table import HEAD, SUPPORTED, Result, with_results
 from tests.shared_packages import share
 
-README = matrix.README.read_text(encoding="utf-8")
+PAGE = matrix.TABLE.read_text(encoding="utf-8")
 
 
-def table(readme: str) -> list[str]:
-    head, _, rows = readme.partition(f"{HEAD}\n")
+def table(page: str) -> list[str]:
+    head, _, rows = page.partition(f"{HEAD}\n")
     assert head
     return rows.split("\n\n")[0].splitlines()
 
 
-def test_the_readme_has_the_table_of_all_that_is_supported() -> None:
-    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table(README)]
+def test_the_docs_have_the_table_of_all_that_is_supported() -> None:
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table(PAGE)]
 
     assert list(dict.fromkeys(row[0] for row in rows)) == list(SUPPORTED)
     assert [row[1] for row in rows if row[0] == SUPPORTED[-1]] == list(matrix.PYTHONS)
@@ -69,13 +69,13 @@ def test_a_torch_that_could_not_be_had_takes_no_result_away() -> None:
     assert written(NONE, RAN._replace(python="3.12")) == [RAN._replace(python="3.12").row()]
 
 
-def test_the_command_writes_into_the_readme() -> None:
+def test_the_command_writes_into_the_docs() -> None:
     mine = RAN._replace(ran=matrix.ALL)
-    after = with_results(README, [mine])
+    after = with_results(PAGE, [mine])
 
     assert mine.row() in table(after)
-    assert after.partition(HEAD)[0] == README.partition(HEAD)[0]
-    assert after.endswith(README.partition(HEAD)[2].partition("\n\n")[2])
+    assert after.partition(HEAD)[0] == PAGE.partition(HEAD)[0]
+    assert after.endswith(PAGE.partition(HEAD)[2].partition("\n\n")[2])
     assert with_results(after, [mine]) == after
 
 

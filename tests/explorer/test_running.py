@@ -377,27 +377,27 @@ def test_a_client_without_engines_is_refused(explored: explorer.Exploration) -> 
         explored.run(on=object())
 
 
-# What the README says
+# What the docs say
 
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_readme_lists_every_backend_and_how_to_get_it() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_docs_list_every_backend_and_how_to_get_it() -> None:
+    page = (ROOT / "docs" / "how-to" / "run-a-program.md").read_text(encoding="utf-8")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", readme, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
 
     assert list(rows) == [kind.name for kind in backend_registry.BUILT_IN]
     assert {name for name, rest in rows.items() if "**no**" in rest} == {"tensorrt", "xla"}
-    for extra in re.findall(r'pip install "\.\[(\w+)\]"', readme):
+    for extra in re.findall(r'pip install "\.\[(\w+)\]"', page):
         assert extra in extras
 
 
 @pytest.mark.slow
-def test_the_readme_s_calls_work(explored: explorer.Exploration, tmp_path: Path) -> None:
+def test_the_calls_of_the_docs_work(explored: explorer.Exploration, tmp_path: Path) -> None:
     (tmp_path / "compiled").mkdir()
 
     found = explored.run(

@@ -1,4 +1,4 @@
-"""What the README shows is run as it stands there: its cells, its Python and its command lines.
+"""What the README and the docs show is run as it stands there: cells, Python and command lines.
 
 Left out are what `make lab` and `make test` do (that there are such targets is held here), the
 calls that run all cases or all backends (each has a test of its own), and the drawing of the pieces
@@ -37,8 +37,18 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TEACHING = (ROOT / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```\w*\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-"""The README's code blocks."""
+DOCS = {
+    path.relative_to(ROOT / "docs").as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+    if not path.relative_to(ROOT / "docs").parts[0].startswith("_")  # made by `make docs`
+}
+del DOCS["continuous-integration.md"]  # its blocks are held in tests/explorer/test_checking.py
+PAGES = "\n".join([README, *DOCS.values()])
+BLOCKS = re.findall(r"^```\w*\n(.*?)^```", PAGES, re.DOTALL | re.MULTILINE)
+"""The code blocks of the README and of the docs."""
+OF_THE_VIEW = DOCS["reference/view.md"] + "".join(
+    text for name, text in DOCS.items() if name.startswith("how-to/")
+)
 DRAWN = "cell: %export -d"
 """In the block that is a drawing."""
 SETUP = """
@@ -92,11 +102,11 @@ def test_every_block_is_held_by_a_test_of_this_file() -> None:
     own = Path(__file__).read_text(encoding="utf-8")
     asked = [block(words) for _, words in re.findall(r"""\bblock\((['"])(.+?)\1\)""", own)]
 
-    assert len(BLOCKS) == README.count("\n```") // 2
+    assert len(BLOCKS) == PAGES.count("\n```") // 2
     assert [text for text in BLOCKS if text not in asked and DRAWN not in text] == []
 
 
-@pytest.mark.parametrize("page", [README, TEACHING, CONTRIBUTING], ids=["readme", "teach", "add"])
+@pytest.mark.parametrize("page", [PAGES, TEACHING, CONTRIBUTING], ids=["docs", "teach", "add"])
 def test_what_make_is_asked_for_is_there(page: str) -> None:
     asked = re.findall(r"(?:^|`)make ([a-z-]+)(?: BENCHMARKS=(\w+))?", page, re.MULTILINE)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -139,12 +149,12 @@ def test_what_it_needs_is_what_the_package_asks_for() -> None:
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
     (python,) = re.findall(r"need Python ([\d.]+) or newer", README)
-    (written,) = re.findall(r"Written for torch ([^\n]+)", README)
+    (written,) = re.findall(r"Written for torch ([^\n]+)", DOCS["reference/versions.md"])
     (oldest, tested) = re.findall(r"\d+\.[\d.]*\d", written)
     assert project["requires-python"] == f">={python}"
     assert f"torch>={oldest}" in project["dependencies"]
     assert f"\ntorch=={tested}\n" in pinned
-    for page in (README, TEACHING):
+    for page in (PAGES, TEACHING):
         for place, extra in re.findall(r'pip install "?([\w.-]+)\[(\w+)\]', page):
             assert place == "."  # there is no registry that has it
             assert extra in project["optional-dependencies"]
@@ -344,7 +354,7 @@ def test_the_command_lines_of_the_readme_and_of_the_help_work(
 
 
 def test_the_short_language_takes_what_is_shown() -> None:
-    section = README.partition("The short language gives")[2].partition("\n## ")[0]
+    section = DOCS["reference/magic.md"].partition("The short language gives")[2]
     specs = [each for each in re.findall(r"`([^`]+)`", section) if ":" in each]
 
     assert len(specs) == 5
@@ -366,13 +376,12 @@ def test_controls_that_a_page_names_are_on_the_page() -> None:
         for part in json.loads(path.read_text(encoding="utf-8"))["cells"]
         if part["cell_type"] == "markdown"
     )
-    section = README.partition("## In the view")[2].partition("## From Python")[0]
     named = {
         words
-        for words in re.findall(r"\*\*([A-Z][\w ]+?)\*\*", section + notebooks)
+        for words in re.findall(r"\*\*([A-Z][\w ]+?)\*\*", OF_THE_VIEW + notebooks)
         if words not in ("Outline", "Strict")  # a tree without a heading; a word explained
     }
-    named |= set(re.findall(r"(?<!\*)\*([A-Za-z ]+)\*(?!\*)", section))
+    named |= set(re.findall(r"(?<!\*)\*([A-Za-z ]+)\*(?!\*)", OF_THE_VIEW))
     assert len(named) > 14
     label = r'[">`\s]{}["<`\s]'
     missing = [
