@@ -102,9 +102,9 @@ class Comparison:
         """
         from explorer.report import write_report
 
-        return write_report(self._session(), path, compared=0)
+        return write_report(self.session(), path, compared=0)
 
-    def _session(self) -> Session:
+    def session(self) -> Session:
         """Both programs as attempts of one session, the second on screen."""
         first, second = (
             each.changed(parent=at - 1, step=f"{each.record.title}, {each.label}")
@@ -120,7 +120,7 @@ class Comparison:
 
         still = {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
         try:
-            widget = widget_of(self._session(), still, compared=0)
+            widget = widget_of(self.session(), still, compared=0)
         except FrontEndMissing:
             return still
         return widget._repr_mimebundle_(**options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from playwright.sync_api import expect
 
 from explorer import explore
@@ -12,8 +13,6 @@ NOTHING = ["1"]
 
 
 def _save(lab: Lab, name: str) -> None:
-    import torch
-
     def forward(x: torch.Tensor) -> torch.Tensor:
         return x.sin().relu()
 
@@ -42,6 +41,33 @@ def test_a_double_click_opens_a_program_without_a_kernel(lab: Lab) -> None:
     lab.page.get_by_role("button", name="Open in a notebook").click()
     cell = lab.page.locator(".jp-Notebook .cm-content", has_text="explorer.load")
     expect(cell).to_contain_text('explorer.load("clicked.pt2")', timeout=30_000)
+
+
+def test_two_selected_files_are_compared(lab: Lab) -> None:
+    _save(lab, "first.pt2")
+    _save(lab, "second.pt2")
+    explore(torch.nn.ReLU(), (torch.ones(3, 4),)).save(lab.server.folder / "third.pt2")
+    lab.open(NOTHING)
+    lab.command("filebrowser:activate")
+    lab.command("filebrowser:refresh")
+    item = lab.page.locator(".jp-DirListing-item")
+    item.filter(has_text="third.pt2").click()
+    item.filter(has_text="third.pt2").click(button="right")
+    menu = lab.page.locator(".lm-Menu-content")
+    expect(menu).to_be_visible()
+    expect(menu.get_by_text("Compare Exported Programs")).not_to_be_visible()
+    lab.page.keyboard.press("Escape")
+    item.filter(has_text="first.pt2").click(modifiers=["Control"])
+    item.filter(has_text="first.pt2").click(button="right")
+    menu.get_by_text("Compare Exported Programs").click()
+    tab = lab.page.locator(".jp-MainAreaWidget .tx-root").last
+    expect(tab).to_be_visible(timeout=30_000)
+    expect(lab.page.get_by_text("first.pt2 → third.pt2").last).to_be_visible()
+    expect(tab).to_contain_text("removed", timeout=30_000)
+    lab.screenshot("compared-files")
+    lab.page.get_by_role("button", name="Swap").click()
+    expect(lab.page.get_by_text("third.pt2 → first.pt2").last).to_be_visible()
+    expect(tab).to_contain_text("added", timeout=30_000)
 
 
 def test_a_file_that_is_not_a_program_is_said_to_be_that(lab: Lab) -> None:

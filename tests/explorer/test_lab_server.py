@@ -16,13 +16,14 @@ import torch
 from tornado.web import HTTPError
 
 from explorer import explore
-from explorer.lab.handlers import ProgramHandler, RootHandler
+from explorer.lab.handlers import ProgramHandler, RootHandler, _read
+from export_engine.archive import ArchiveError
 
 READ = """
 import sys
 from pathlib import Path
 from explorer.lab.handlers import _read
-sys.stdout.buffer.write(_read(Path(sys.argv[1])))
+sys.stdout.buffer.write(_read(*map(Path, sys.argv[1:])))
 assert "torch" not in sys.modules
 """
 
@@ -38,6 +39,30 @@ def test_a_file_is_read_without_torch(tmp_path: Path) -> None:
     assert any(
         "relu" in "".join(text for _, text in line) for line in reply["codes"][0][0]["lines"]
     )
+
+
+COMPARE = READ.replace("_read", "_compare").replace(
+    "sys.argv[1])", "sys.argv[1]), Path(sys.argv[2])"
+)
+
+
+@pytest.mark.slow
+def test_two_files_are_compared_without_torch(tmp_path: Path) -> None:
+    old = explore(torch.nn.ReLU(), (torch.ones(3),)).save(tmp_path / "old.pt2")
+    new = explore(torch.nn.Sigmoid(), (torch.ones(3),)).save(tmp_path / "new.pt2")
+    command = [sys.executable, "-c", READ, str(new), str(old)]
+    reply = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert (reply["current"], reply["compared"]) == (1, 0)
+    assert [each["step"].split(",")[0] for each in reply["attempts"]] == ["old.pt2", "new.pt2"]
+    assert reply["diffs"][1][0]["graphs"][0]["pairs"] or reply["diffs"][1][0]["graphs"][0]["added"]
+
+
+def test_the_file_that_is_not_a_program_is_named(tmp_path: Path) -> None:
+    good = explore(torch.nn.ReLU(), (torch.ones(3),)).save(tmp_path / "good.pt2")
+    (tmp_path / "bad.pt2").write_bytes(b"no archive")
+    for pair in ((good, tmp_path / "bad.pt2"), (tmp_path / "bad.pt2", good)):
+        with pytest.raises(ArchiveError, match=r"bad\.pt2"):
+            _read(*pair)
 
 
 def path_of(asked: str, root: Path) -> Path:

@@ -1,5 +1,6 @@
-/** The extension of JupyterLab: `.pt2` files open in a tab, and editors are linked with views. */
+/** The extension of JupyterLab: `.pt2` files open and are compared in tabs, and editors are linked with views. */
 
+import { comparePlugin } from "./compare_plugin";
 import { editorPlugin } from "./editor_plugin";
 import { fill } from "./program_tab";
 import type { App, Context, Docregistry, Lumino, Scope, Services } from "./shared_modules";
@@ -74,7 +75,7 @@ containers._JUPYTERLAB ??= {};
 containers._JUPYTERLAB["export-explorer"] = {
   init: share,
   async get() {
-    const found = [await plugin(), await editorPlugin()];
+    const found = [await plugin(), await comparePlugin(), await editorPlugin()];
     return () => ({ __esModule: true, default: found });
   },
 } satisfies { init(scope: Scope): void; get(): Promise<() => object> };

@@ -1,48 +1,18 @@
 /** A tab with the view of a `.pt2` file. The server reads it as data: no kernel is needed. */
 
-import { reasonOf } from "../format";
-import type { Frozen } from "../messages.gen";
-import { ask } from "./server";
+import { fillWithView, read } from "./server_view";
 import type { App, Context, Services } from "./shared_modules";
 
-interface FrontEnd {
-  mountPage(frozen: Frozen, el: HTMLElement): () => void;
-}
-
-let frontEnd: Promise<FrontEnd> | undefined;
-
-/** Fills a tab, and keeps the view as high as the tab is. Returns how to take the view away. */
+/** Fills a tab. Returns how to take the view away. */
 export function fill(
   node: HTMLElement,
   app: App,
   services: Services,
   context: Context,
 ): () => void {
-  let unmount = () => {};
-  let closed = false;
-  const home = document.createElement("div");
-  node.replaceChildren(header(app, context), home);
-  node.style.cssText += "overflow: auto; background: var(--jp-layout-color1);";
-  home.style.padding = "0 8px";
-  home.textContent = "Reading the file …";
-  const observer = new ResizeObserver(() => {
-    home.style.setProperty("--tx-height", `${Math.max(node.clientHeight - 52, 300)}px`);
-  });
-  observer.observe(node);
-  context.ready
-    .then(() => Promise.all([read(app, services, context.path), loaded(app, services)]))
-    .then(([frozen, { mountPage }]) => {
-      if (!closed) unmount = mountPage(frozen, home);
-    })
-    .catch((error: unknown) => {
-      home.setAttribute("role", "alert");
-      home.textContent = `${context.path} cannot be shown: ${reasonOf(error)}`;
-    });
-  return () => {
-    closed = true;
-    observer.disconnect();
-    unmount();
-  };
+  const { path } = context;
+  const frozen = () => context.ready.then(() => read(app, services, { path }));
+  return fillWithView(node, app, services, { bar: header(app, context), name: path, frozen });
 }
 
 /** The one action of a file: go on in a notebook. */
@@ -74,25 +44,4 @@ async function openInNotebook(app: App, path: string): Promise<void> {
 /** Pure: the cell that goes on from a file; a name is a Python literal, whatever is in it. */
 export function cellFor(file: string): string {
   return `import explorer\n\nex = explorer.load(${JSON.stringify(file)})\nex`;
-}
-
-async function read(app: App, services: Services, path: string): Promise<Frozen> {
-  const reply = await ask(app, services, `program?path=${encodeURIComponent(path)}`);
-  const said = (await reply.json()) as Frozen | { refused: string };
-  if ("refused" in said) throw new Error(said.refused);
-  return said;
-}
-
-/** The front end, once per page. */
-function loaded(app: App, services: Services): Promise<FrontEnd> {
-  frontEnd ??= ask(app, services, "front-end")
-    .then((reply) => reply.text())
-    .then((source) => {
-      const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-      return import(url) as Promise<FrontEnd>;
-    });
-  frontEnd.catch(() => {
-    frontEnd = undefined; // it may be asked for again
-  });
-  return frontEnd;
 }

@@ -58,6 +58,7 @@ export interface App {
     execute(id: string, args: object): Promise<unknown>;
     addCommand(id: string, options: object): void;
   };
+  contextMenu: { addItem(item: { command: string; selector: string; rank: number }): void };
   shell: {
     add(widget: Widget, area: string, options: object): void;
     activateById(id: string): void;

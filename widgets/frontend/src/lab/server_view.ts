@@ -1,0 +1,79 @@
+/** A view of what the server read of files, in a tab: it is as high as the tab. */
+
+import { reasonOf } from "../format";
+import type { Frozen } from "../messages.gen";
+import { ask } from "./server";
+import type { App, Services } from "./shared_modules";
+
+interface FrontEnd {
+  mountPage(frozen: Frozen, el: HTMLElement): () => void;
+}
+
+let frontEnd: Promise<FrontEnd> | undefined;
+
+interface Shown {
+  /** Above the view. */
+  bar: HTMLElement;
+  /** What is shown, for a sentence: the path of a file. */
+  name: string;
+  frozen(): Promise<Frozen>;
+}
+
+/** Fills a tab with a bar and a view. Returns how to take the view away. */
+export function fillWithView(
+  node: HTMLElement,
+  app: App,
+  services: Services,
+  { bar, name, frozen }: Shown,
+): () => void {
+  let unmount = () => {};
+  let closed = false;
+  const home = document.createElement("div");
+  node.replaceChildren(bar, home);
+  node.style.cssText += "overflow: auto; background: var(--jp-layout-color1);";
+  home.style.padding = "0 8px";
+  home.textContent = "Reading the file …";
+  const observer = new ResizeObserver(() => {
+    home.style.setProperty("--tx-height", `${Math.max(node.clientHeight - 52, 300)}px`);
+  });
+  observer.observe(node);
+  Promise.all([frozen(), loaded(app, services)])
+    .then(([held, { mountPage }]) => {
+      if (!closed) unmount = mountPage(held, home);
+    })
+    .catch((error: unknown) => {
+      home.setAttribute("role", "alert");
+      home.textContent = `${name} cannot be shown: ${reasonOf(error)}`;
+    });
+  return () => {
+    closed = true;
+    observer.disconnect();
+    unmount();
+  };
+}
+
+/** What the server reads of a file, or of one beside another: `with` is the one before. */
+export async function read(
+  app: App,
+  services: Services,
+  asked: { path: string; with?: string },
+): Promise<Frozen> {
+  const reply = await ask(app, services, `program?${new URLSearchParams(asked)}`);
+  const said = (await reply.json()) as Frozen | { refused: string };
+  if ("refused" in said) throw new Error(said.refused);
+  return said;
+}
+
+/** The front end, once per page. */
+function loaded(app: App, services: Services): Promise<FrontEnd> {
+  frontEnd ??= ask(app, services, "front-end")
+    .then((reply) => reply.text())
+    .then((source) => {
+      const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+      return import(url) as Promise<FrontEnd>;
+    });
+  frontEnd.catch(() => {
+    frontEnd = undefined; // it may be asked for again
+  });
+  return frontEnd;
+}
