@@ -254,11 +254,11 @@ def printed(record: Any, graph: int, most: float = 1.0) -> m.Code:
         graph: its number.
         most: CPU seconds for the highlighting, where the Record is of an archive.
     """
-    from export_engine.source import printed_graph, python_lines
+    from export_engine.source import alike_lines, printed_graph
 
     text = printed_graph(record, graph)
     seconds = most if record.sources_inside else math.inf  # its texts come from whoever made it
-    return m.Code(python_lines("\n".join(text.lines), seconds), list(text.nodes))
+    return m.Code(alike_lines(text.lines, seconds), list(text.nodes))
 
 
 def code_text(code: str) -> m.CodeText:

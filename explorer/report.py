@@ -204,4 +204,4 @@ def _codes(entry: Entry) -> list[Code]:
 
 def _packed(data: bytes) -> str:
     """Base64 has no character that is special in HTML."""
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()

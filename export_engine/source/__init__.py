@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from export_engine.source.graph_text import items_of as items_of
     from export_engine.source.graph_text import printed_graph as printed_graph
     from export_engine.source.highlighting import Token as Token
+    from export_engine.source.highlighting import alike_lines as alike_lines
     from export_engine.source.highlighting import python_lines as python_lines
     from export_engine.source.stacks import Location as Location
     from export_engine.source.stacks import Stack as Stack

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from pygments.lexers.python import PythonLexer
 from pygments.token import STANDARD_TYPES, _TokenType
 
-LONG_TEXT = 30_000
+LONG_TEXT = 10_000
 """Characters. Pygments takes about a second for 150,000, and library files are longer."""
 LONG_LINE = 500
 """Characters. On a longer line, one of Pygments' patterns may take minutes."""
@@ -23,6 +23,8 @@ LONGEST = 1.0
 """CPU seconds for one text: on some, Pygments takes hours."""
 LONGEST_INSIDE = 0.4
 """The same for a text of an archive, which may be made to take long."""
+_BREAK = re.compile(r"[\r\n]")
+_NUMBER = re.compile(r"_\d+")
 _DEF = re.compile(r"(\s*)(?:async )?def ")
 
 
@@ -56,6 +58,37 @@ def python_lines(text: str, seconds: float = math.inf) -> list[list[Token]]:
     if lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def alike_lines(rows: Sequence[str], seconds: float = math.inf) -> list[list[Token]]:
+    """Lines of Python as tokens, each by itself: no string goes on in the next.
+
+    Lines that differ only in the numbers of names (`add_7`) are highlighted once: the printed code
+    of a model with many layers repeats itself.
+
+    Args:
+        rows: the lines, without their ends.
+        seconds: CPU time; what is not highlighted by then stays plain.
+    """
+    masked = ["" if _BREAK.search(row) else _NUMBER.sub("_0", row) for row in rows]
+    shapes = list(dict.fromkeys(masked))
+    found = _padded("\n".join(shapes), seconds)
+    tokens = dict(zip(shapes, found, strict=True))
+    return [_numbered(tokens[shape], row) for shape, row in zip(masked, rows, strict=True)]
+
+
+def _numbered(tokens: list[Token], row: str) -> list[Token]:
+    """The tokens of a masked line with the numbers of a line; plain, where they are not its own."""
+    left = iter(_NUMBER.findall(row))
+    line = [
+        Token(token.cls, _NUMBER.sub(lambda _: next(left, ""), token.text))
+        if "_0" in token.text
+        else token
+        for token in tokens
+    ]
+    if "".join(token.text for token in line) != row:
+        return [Token("", row)]
+    return line
 
 
 def _left_plain(rows: list[str]) -> Iterator[int]:

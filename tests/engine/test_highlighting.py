@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from export_engine.source import Token, highlighting, python_lines
+from export_engine.source import Token, alike_lines, highlighting, python_lines
 from export_engine.source.highlighting import python_lines_around
 
 SOURCE = textwrap.dedent('''
@@ -77,3 +77,17 @@ def test_what_is_no_python_is_coloured_all_the_same() -> None:
     text = "%export model(x)\nreturn 1\n"
 
     assert python_lines_around(text, []) == python_lines(text)
+
+
+def test_lines_that_are_alike_are_coloured_as_each_alone() -> None:
+    rows = [
+        "def forward(self, x, p_0_weight):",
+        '    linear_1: "f32[4]" = torch.ops.aten.linear.default(x, p_0_weight)  # a 1_000',
+        '    linear_12: "f32[4]" = torch.ops.aten.linear.default(linear_1, p_0_weight)  # a 1_0',
+        "",
+        "    return (linear_12, 'a_3 {:_0} %_1', None)",
+    ]
+    assert alike_lines(rows) == [line for row in rows for line in python_lines(row) or [[]]]
+    two = ["x_1 = 'a\rb'", "y_2 \n z"]
+    assert alike_lines(two) == [[Token("", row)] for row in two]
+    assert "".join(token.text for token in alike_lines(rows, 0.0)[2]) == rows[2]
