@@ -12,7 +12,15 @@ from tests.benchmarks.measuring import measured
 from tests.benchmarks.table import Row, as_text
 
 FOLDER = Path(__file__).parent / "benchmarks"
-NO_BENCHMARKS = {"__init__", "__main__", "grown", "measuring", "table"}
+NO_BENCHMARKS = {
+    "__init__",
+    "__main__",
+    "experts",
+    "grown",
+    "large_page",
+    "measuring",
+    "table",
+}
 GOOD = """
 from tests.benchmarks.table import Row
 def run():

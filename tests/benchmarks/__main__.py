@@ -19,6 +19,7 @@ BENCHMARKS = (
     "soundness",
     "page",
     "large",
+    "large_records",
     "comparing",
     "differing",
     "first_hour",

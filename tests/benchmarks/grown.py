@@ -13,10 +13,10 @@ _LAYER = "model.layers."
 
 
 def grown(record: Record, ops: int, *, scopes: bool = True) -> Record:
-    """A Record of about so many ops: the last layer of one of Llama, again and again, in a chain.
+    """A Record of about so many ops: its last layer, again and again, in a chain.
 
     Args:
-        record: of a Llama with at least two layers.
+        record: of a model whose layers are `model.layers`, at least two.
         ops: how many nodes its main graph is to have.
         scopes: whether its ops stand in their modules; else it is one flat group.
     """

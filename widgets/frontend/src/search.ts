@@ -1,5 +1,6 @@
 /** Search over the ops and modules of a program: by words, or by a query. Pure. */
 
+import { ensure } from "./maps";
 import { list, type NodeId, type Program } from "./program";
 import { evaluate } from "./query/evaluate";
 import { parse, QueryError } from "./query/parse";
@@ -145,5 +146,9 @@ class Seeker {
 }
 
 /** The nodes that a search may find. */
-const ops = (program: Program): NodeId[] =>
-  [...program.allNodes()].filter((id) => program.op(id) !== "get_attr");
+const ops = (program: Program): readonly NodeId[] =>
+  ensure(searched, program, () =>
+    [...program.allNodes()].filter((id) => program.op(id) !== "get_attr"),
+  );
+
+const searched = new WeakMap<Program, readonly NodeId[]>();

@@ -43,9 +43,16 @@ export function litBy(program: Program | null, selection: Selection): Lit {
     for (const place of linesOfSymbol(program, selection.symbol, nodes)) light(place);
   }
   if (selection.kind === "nodes") {
+    // By stacks and types, which many ops share.
+    const stacks = new Set<number>();
+    const types = new Set<number>();
     for (const id of nodes) {
-      for (const frame of program.stack(id)) light(frame);
-      for (const symbol of program.symbolsOfType(program.type(id))) symbols.add(symbol);
+      stacks.add(program.stackIndex(id));
+      types.add(program.typeIndex(id));
+    }
+    for (const stack of stacks) program.stackAt(stack).forEach(light);
+    for (const type of types) {
+      for (const symbol of program.symbolsOfType(program.record.types[type])) symbols.add(symbol);
     }
   }
   return { nodes, lines, symbols };

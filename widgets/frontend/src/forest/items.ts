@@ -106,8 +106,13 @@ export function repeatsFrom(item: Item): number {
 
 /** The ops in an item, itself included. */
 export function nodesBelow(box: Item): NodeId[] {
-  const own = box.node >= 0 && box.kind === "op" ? [box.node] : [];
-  return [...own, ...box.children.flatMap(nodesBelow)];
+  const nodes: NodeId[] = [];
+  const visit = ({ children, kind, node }: Item): void => {
+    if (node >= 0 && kind === "op") nodes.push(node);
+    for (const child of children) visit(child);
+  };
+  visit(box);
+  return nodes;
 }
 
 /** Adds what has to be open for an item to be seen. */

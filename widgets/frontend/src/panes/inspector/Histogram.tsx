@@ -1,5 +1,6 @@
 /** How often each op stands among some nodes. */
 
+import { useMemo } from "preact/hooks";
 import { capped, counted, grouped } from "../../format";
 import type { NodeId, Program } from "../../program";
 import type { Store } from "../../store";
@@ -15,7 +16,7 @@ interface HistogramProps {
 
 /** A press selects the ops of a kind. */
 export function Histogram({ store, program, nodes }: HistogramProps) {
-  const kinds = byKind(program, nodes);
+  const kinds = useMemo(() => byKind(program, nodes), [program, nodes]);
   const most = kinds[0]?.[1].length ?? 1;
   if (kinds.length === 0) return null;
   return (

@@ -16,6 +16,7 @@ import {
   foundRows,
   itemsByScope,
   itemsFound,
+  itemsOf,
   nodesBelow,
   openTo,
   outlineRows,
@@ -168,7 +169,7 @@ function litItems(store: Store, forest: Forest): ReadonlySet<Item> {
   const { nodes } = store.lit.value;
   return useMemo(() => {
     if (selection.kind === "scope") return new Set(itemsByScope(forest).get(selection.scope));
-    return new Set([...nodes].flatMap((id) => forest.itemOf.get(id) ?? []));
+    return itemsOf(forest, nodes);
   }, [selection, nodes, forest]);
 }
 

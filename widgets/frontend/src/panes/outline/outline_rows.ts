@@ -33,12 +33,13 @@ export function foundRows(
   open: ReadonlySet<string>,
 ): Row[] {
   const rows: Row[] = [];
+  const holding = above(found);
   const visit = (item: Item): void => {
     for (const child of listed(item)) {
       const isOpen = found.has(child) && open.has(child.key);
       if (found.has(child)) rows.push({ item: child, depth: 0, open: isOpen });
       if (isOpen) addChildren(child, 1, open, rows);
-      else visit(child);
+      else if (holding.has(child)) visit(child);
     }
   };
   visit(forest.root);
@@ -54,10 +55,20 @@ export function placeOf(item: Item): string {
 
 /** The items that stand for what a search found; several nodes may share one. */
 export function itemsFound(forest: Forest, found: Found): Set<Item> {
-  const items = new Set(found.nodes.flatMap((id) => forest.itemOf.get(id) ?? []));
+  const items = itemsOf(forest, found.nodes);
   const byScope = itemsByScope(forest);
   for (const scope of found.scopes) for (const item of byScope.get(scope) ?? []) items.add(item);
   items.delete(forest.root);
+  return items;
+}
+
+/** The items that stand for some nodes. */
+export function itemsOf(forest: Forest, nodes: Iterable<NodeId>): Set<Item> {
+  const items = new Set<Item>();
+  for (const id of nodes) {
+    const item = forest.itemOf.get(id);
+    if (item) items.add(item);
+  }
   return items;
 }
 
@@ -88,6 +99,11 @@ export function openTo(item: Item, open: ReadonlySet<string>): ReadonlySet<strin
 
 /** The nodes of an item and of all below it. */
 export function nodesBelow(item: Item): NodeId[] {
-  const own = item.node >= 0 ? [item.node] : [];
-  return [...own, ...item.children.flatMap(nodesBelow)];
+  const nodes: NodeId[] = [];
+  const visit = ({ children, node }: Item): void => {
+    if (node >= 0) nodes.push(node);
+    for (const child of children) visit(child);
+  };
+  visit(item);
+  return nodes;
 }
