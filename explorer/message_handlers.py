@@ -119,6 +119,14 @@ class MessageHandlers:
     def _apply(self, asked: m.FixChoice) -> m.NewAttempt:
         return m.NewAttempt(self._session.apply(asked.attempt, asked.fixes, self._report))
 
+    def _writing(self, asked: m.FixChoice) -> m.Writing:
+        from explorer.writing import writing
+
+        try:
+            return writing(self._session, asked.attempt, asked.fixes)
+        except FixError as error:
+            raise Refusal(str(error)) from error
+
     def _autofix(self, asked: m.OfAttempt) -> m.Autofixed:
         before = len(self._session.entries)
         report = self._session.autofix(asked.attempt, self._report)

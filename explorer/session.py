@@ -55,6 +55,8 @@ class Session:
         """
         self._entries = list(entries)
         self._watchers: list[Callable[[], None]] = []
+        self.cell = ""
+        """The text of the notebook cell whose `%export` made it, as typed; empty if not known."""
         exported = [n for n, each in enumerate(entries) if each.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""

@@ -36,7 +36,7 @@ from kernel_ext.run_command import (
     made_generation,
     refuse_early,
 )
-from kernel_ext.shell import bundle_of, has_page, is_asked_for
+from kernel_ext.shell import bundle_of, has_page, is_asked_for, running_cell
 
 
 @magics_class
@@ -152,6 +152,7 @@ class ExportMagics(Magics):
             if isinstance(result, explorer.Programs):
                 said = act_on_set(result, command, shown)
             else:
+                result.session.cell = running_cell(self._shell)
                 said = act(result, command, self._shell.user_ns, shown)
                 if command.into:
                     result = joined(result, command, self._shell.user_ns)

@@ -39,6 +39,12 @@ def is_asked_for(shell: Any) -> bool:
     return node is not None and not isinstance(node.parent, ast.Expr)
 
 
+def running_cell(shell: Any) -> str:
+    """The text of the cell that runs, as typed; empty outside a notebook's kernel."""
+    parent: dict[str, Any] = getattr(shell, "get_parent", dict)() or {}
+    return str(parent.get("content", {}).get("code", ""))
+
+
 def cell_names(shell: Any) -> dict[str, str]:
     """Python's file name of each cell that has run, and the name to show for it."""
     numbers = getattr(shell.compile, "_filename_map", {})

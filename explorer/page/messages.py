@@ -53,6 +53,42 @@ class FixChoice(OfAttempt):
     fixes: list[int]
 
 
+class Hunk(Struct):
+    """Lines of a text, and what is to be there instead."""
+
+    first: int
+    """1-based; without lines to replace, the new ones go before it."""
+    count: int
+    lines: list[str]
+
+
+class CodeChange(Struct):
+    """A cell or a file that is to be another. Whether and where to write it is the page's."""
+
+    path: str
+    """As Python knows it; for a cell this is not a real file."""
+    name: str
+    """As shown: `Cell In[3]`."""
+    origin: Literal["cell", "user", "library", "torch", "generated"]
+    before: str
+    """The whole text that was exported."""
+    hunks: list[Hunk]
+
+
+class Writing(Struct):
+    """What makes an attempt's changes to the user's code and to the line of `%export`."""
+
+    changes: list[CodeChange]
+    shapes: str
+    """The new shapes, in the short language; empty where they stay."""
+    cell: str
+    """The text of the cell whose `%export` made the first attempt; empty if not known."""
+    call: str
+    """The call of that line."""
+    others: list[str]
+    """What else the attempt needs, which is not written."""
+
+
 class SizeCount(OfAttempt):
     """How many sizes to compare with eager at."""
 
@@ -334,6 +370,11 @@ ASKS = {
         NewAttempt,
         "Applies fixes together. One that fails or is interrupted leaves what was current current.",
         acts=True,
+    ),
+    "writing": Message(
+        FixChoice,
+        Writing,
+        "What writes an attempt, and fixes of it, into the user's code. Nothing is written here.",
     ),
     "autofix": Message(
         OfAttempt, Autofixed, "Applies lossless fixes until one exports or none is left.", acts=True

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from export_engine.source.highlighting import Token as Token
     from export_engine.source.highlighting import alike_lines as alike_lines
     from export_engine.source.highlighting import python_lines as python_lines
+    from export_engine.source.notebook_cells import as_typed as as_typed
     from export_engine.source.stacks import Location as Location
     from export_engine.source.stacks import Stack as Stack
     from export_engine.source.stacks import format_stack as format_stack

@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, expect
 
 from .lab import Lab
 from .test_explorer import LOAD, explorer
+from .test_fixes import EXPORT, FORK, LIMIT
 
 TWO = """
 def halved(x):
@@ -96,3 +97,49 @@ def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
     file.get_by_text("import").click()
     expect(_selected(root)).not_to_contain_text("op")
     lab.screenshot("editor-link-file")
+
+
+def _source(lab: Lab, index: int) -> str:
+    text = lab.page.evaluate(
+        "i => jupyterapp.shell.currentWidget.content.widgets[i].model.sharedModel.getSource()",
+        index,
+    )
+    assert isinstance(text, str)
+    return text
+
+
+def test_a_fix_is_written_into_the_code_and_undone(lab: Lab) -> None:
+    lab.open([LOAD, FORK, LIMIT, "%export --as ex fork(torch.rand(4))", EXPORT])
+    lab.run_all()
+    before = [_source(lab, index) for index in range(5)]
+    dialog = lab.page.locator(".jp-Dialog")
+
+    # A code fix goes into the cell of the function, once its diff is accepted.
+    fix = explorer(lab, 0).get_by_test_id("fix").filter(has_text="torch.cond").first
+    fix.get_by_role("button", name="Apply to my code").click()
+    expect(dialog).to_contain_text("torch.cond")
+    lab.screenshot("editor-link-diff")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert _source(lab, 1) == before[1]
+    fix.get_by_role("button", name="Apply to my code").click()
+    dialog.get_by_role("button", name="Write").click()
+    expect(_editor(lab, 1)).to_contain_text("torch.cond")
+    expect(explorer(lab, 0).get_by_test_id("outcome")).to_contain_text("Written into Cell In[2]")
+    assert "torch.cond" in _source(lab, 1)
+
+    # What is there now is not what was exported: it is not written twice.
+    fix.get_by_role("button", name="Apply to my code").click()
+    expect(explorer(lab, 0).get_by_test_id("outcome")).to_contain_text("edited since the export")
+    _editor(lab, 1).click()
+    lab.page.keyboard.press("Control+z")
+    expect(_editor(lab, 1)).not_to_contain_text("torch.cond")
+    assert _source(lab, 1) == before[1]
+
+    # A fix of shapes goes into the line of %export.
+    lab.cell(4)
+    fix = explorer(lab, 1).get_by_test_id("fix").first
+    fix.get_by_role("button", name="Apply to my code").click()
+    dialog.get_by_role("button", name="Write").click()
+    expect(_editor(lab, 4)).to_contain_text('-d "x: a[..16], b; y: b, d[17..]"')
+    after = '%export -d "x: a[..16], b; y: b, d[17..]" --as ex limit(x, y)'
+    assert [_source(lab, index) for index in range(5)] == [*before[:4], after]

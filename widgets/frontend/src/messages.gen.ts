@@ -181,6 +181,28 @@ export interface NewAttempt {
   attempt: number;
 }
 
+export interface Hunk {
+  first: number;
+  count: number;
+  lines: string[];
+}
+
+export interface CodeChange {
+  path: string;
+  name: string;
+  origin: "cell" | "generated" | "library" | "torch" | "user";
+  before: string;
+  hunks: Hunk[];
+}
+
+export interface Writing {
+  changes: CodeChange[];
+  shapes: string;
+  cell: string;
+  call: string;
+  others: string[];
+}
+
 export interface Autofixed {
   attempt: number;
   report: string;
@@ -241,6 +263,8 @@ export interface Asks {
   explain: { request: ByName; reply: CodeText };
   /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
   apply: { request: FixChoice; reply: NewAttempt };
+  /** What writes an attempt, and fixes of it, into the user's code. Nothing is written here. */
+  writing: { request: FixChoice; reply: Writing };
   /** Applies lossless fixes until one exports or none is left. */
   autofix: { request: OfAttempt; reply: Autofixed };
   /** Makes a short script that fails the same. */

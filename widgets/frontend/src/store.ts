@@ -41,6 +41,8 @@ export interface Working {
 /** What a view can do in the editor of its page. A refusal is said in the view. */
 export interface EditorOfView {
   open(place: Place): Promise<void>;
+  /** Writes what the attempt on screen changed, with some fixes of it, once a diff is accepted. */
+  write(fixes: readonly number[]): Promise<void>;
 }
 
 export class Store extends ViewState {
@@ -337,11 +339,11 @@ export class Store extends ViewState {
     });
   }
 
-  /** Says why something that needs no kernel was not done; nothing, where it was. */
-  say(reason: string): void {
+  /** Says how something went that the kernel did not do; empty if it shows. */
+  say(sentence: string, refused: boolean): void {
     batch(() => {
-      this.ended.value = reason;
-      this.refused.value = reason !== "";
+      this.ended.value = sentence;
+      this.refused.value = refused;
       this.report.value = "";
     });
   }

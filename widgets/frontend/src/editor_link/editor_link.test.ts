@@ -54,8 +54,19 @@ afterEach(() => {
   offerEditor({ version: 0 } as Editor); // of another version: none that views know
 });
 
+const WRITING = {
+  changes: [{ path: "/a.py", name: "a.py", origin: "user", before: "", hunks: [] }],
+  shapes: "",
+  cell: "",
+  call: "f(x)",
+  others: [],
+} as const;
+
 function joined(): { store: Store; views: View[] } {
-  const { store } = storeOf(tracedRecord().record(), { sources: { 0: "one\ntwo" } });
+  const { store } = storeOf(tracedRecord().record(), {
+    sources: { 0: "one\ntwo" },
+    action: (kind) => (kind === "writing" ? WRITING : null),
+  });
   const views: View[] = [];
   leave = joinEditor(store, document.createElement("div"), () => "a.ipynb");
   const editor: Editor = {
@@ -65,6 +76,7 @@ function joined(): { store: Store; views: View[] } {
       return () => void views.splice(views.indexOf(view), 1);
     },
     open: () => Promise.reject(new Error("It was edited.")),
+    write: async (_, writing) => writing.changes.map(({ name }) => name),
   };
   offerEditor(editor);
   return { store, views };
@@ -106,4 +118,11 @@ test("what the editor refuses is said in the view, and the text is what was expo
   await store.editor.value?.open({ file: 0, line: 1 });
   expect([store.ended.value, store.refused.value]).toEqual(["It was edited.", true]);
   expect(await views[0]?.text(0)).toBe("one\ntwo");
+});
+
+test("what was written is said, and that undo takes it back", async () => {
+  const { store } = joined();
+  await store.editor.value?.write([0]);
+  expect(store.ended.value).toContain("Written into a.py; undo in the editor");
+  expect(store.refused.value).toBe(false);
 });

@@ -17,7 +17,10 @@ export function joinEditor(store: Store, element: HTMLElement, notebook: () => s
     leave();
     const view = asView(store, element, notebook);
     leave = editor.join(view);
-    store.editor.value = { open: (place) => open(store, editor, view, place) };
+    store.editor.value = {
+      open: (place) => said(store, () => editor.open(view, place).then(() => "")),
+      write: (fixes) => said(store, () => write(store, editor, view, fixes)),
+    };
   });
   return () => {
     stop();
@@ -47,11 +50,27 @@ function follow(store: Store, place: Place | null): void {
   store.follow(has ? { kind: "line", ...place } : { kind: "none" });
 }
 
-async function open(store: Store, editor: Editor, view: View, place: Place): Promise<void> {
+/** Writes what the attempt on screen changed, and some fixes of it, into the user's code. */
+async function write(
+  store: Store,
+  editor: Editor,
+  view: View,
+  fixes: readonly number[],
+): Promise<string> {
+  const attempt = store.current.peek();
+  const names = await editor.write(
+    view,
+    await store.host.ask("writing", { attempt, fixes: [...fixes] }),
+  );
+  if (names.length === 0) return "";
+  return `Written into ${names.join(" and ")}; undo in the editor takes it back. Run it and export again.`;
+}
+
+/** Does something in the editor; how it went, or why it was not done, is said in the view. */
+async function said(store: Store, action: () => Promise<string>): Promise<void> {
   try {
-    await editor.open(view, place);
-    store.say("");
+    store.say(await action(), false);
   } catch (error) {
-    store.say(reasonOf(error));
+    store.say(reasonOf(error), true);
   }
 }

@@ -5,6 +5,7 @@
  * they agree by `VERSION`.
  */
 
+import type { Writing } from "../messages.gen";
 import type { SourceFile } from "../record.gen";
 import type { Place } from "../selection";
 
@@ -37,6 +38,11 @@ export interface Editor {
   join(view: View): () => void;
   /** Opens a line. Rejects with a sentence where the text there is not what was exported. */
   open(view: View, place: Place): Promise<void>;
+  /**
+   * Shows a diff, and writes it into cells and files if it is accepted. Resolves with the names of
+   * what was written. Rejects with a sentence where a text is not what was exported.
+   */
+  write(view: View, writing: Writing): Promise<string[]>;
 }
 
 const page = globalThis as unknown as { [HERE]?: Editor };

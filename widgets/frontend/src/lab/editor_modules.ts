@@ -7,6 +7,10 @@ import { shared } from "./shared_modules";
 export interface SharedText {
   getSource(): string;
   setSource(text: string): void;
+  updateSource(start: number, end: number, text: string): void;
+  /** What is done inside is one step of undo. */
+  transact(change: () => void): void;
+  undoManager?: { stopCapturing?: () => void };
 }
 
 export interface CodeEditor {
@@ -79,7 +83,13 @@ export interface EditorServices {
   factoryService: { newDocumentEditor(options: object): object };
 }
 
+interface Button {
+  accept: boolean;
+}
+
 interface Apputils {
+  showDialog(options: object): Promise<{ button: Button }>;
+  Dialog: { cancelButton(): Button; okButton(options: { label: string }): Button };
   MainAreaWidget: new (options: { content: Widget }) => Widget;
 }
 
@@ -90,16 +100,18 @@ export interface EditorModules {
   view: CodeMirrorView;
   codeeditor: CodeEditors;
   apputils: Apputils;
+  lumino: { Widget: new (options: { node: HTMLElement }) => Widget };
 }
 
 export async function editorModules(): Promise<EditorModules> {
-  const [notebook, fileeditor, codemirror, view, codeeditor, apputils] = await Promise.all([
+  const [notebook, fileeditor, codemirror, view, codeeditor, apputils, lumino] = await Promise.all([
     shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
     shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
     shared<CodeMirror>("@jupyterlab/codemirror"),
     shared<CodeMirrorView>("@codemirror/view"),
     shared<CodeEditors>("@jupyterlab/codeeditor"),
     shared<Apputils>("@jupyterlab/apputils"),
+    shared<EditorModules["lumino"]>("@lumino/widgets"),
   ]);
-  return { notebook, fileeditor, codemirror, view, codeeditor, apputils };
+  return { notebook, fileeditor, codemirror, view, codeeditor, apputils, lumino };
 }

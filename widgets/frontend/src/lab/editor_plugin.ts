@@ -1,6 +1,7 @@
 /** Links the editors of JupyterLab with the views in it. */
 
 import { offerEditor } from "../editor_link/link";
+import { CodeWriter } from "./code_writer";
 import { Documents } from "./documents";
 import {
   type EditorServices,
@@ -37,7 +38,11 @@ export async function editorPlugin() {
       editors: EditorServices,
     ) {
       const documents = new Documents(app, notebooks, files, rootsOf(app, services));
-      const editor = new LabEditor(documents, new ReadOnlyTabs(app, modules, editors));
+      const editor = new LabEditor(
+        documents,
+        new ReadOnlyTabs(app, modules, editors),
+        new CodeWriter(documents, modules),
+      );
       extensions.addExtension({
         name: "export-explorer",
         factory: ({ model }) =>

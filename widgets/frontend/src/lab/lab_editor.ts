@@ -3,6 +3,8 @@
 import { cellOf, isFixed, unfixed, whyNot } from "../editor_link/cells";
 import { isSameText, lineInEditor, lineInKernel } from "../editor_link/lines_as_run";
 import { type Editor, type Place, type Source, VERSION, type View } from "../editor_link/link";
+import type { Writing } from "../messages.gen";
+import type { CodeWriter } from "./code_writer";
 import { cellsOf, type Documents, moveTo } from "./documents";
 import type { NotebookPanel, SharedText, Update } from "./editor_modules";
 import type { ReadOnlyTabs } from "./read_only_tab";
@@ -20,11 +22,16 @@ export class LabEditor implements Editor {
   constructor(
     private readonly documents: Documents,
     private readonly readOnly: ReadOnlyTabs,
+    private readonly writer: CodeWriter,
   ) {}
 
   join(view: View): () => void {
     this.views.add(view);
     return () => void this.views.delete(view);
+  }
+
+  write(view: View, writing: Writing): Promise<string[]> {
+    return this.writer.write(view, writing);
   }
 
   async open(view: View, { file, line }: Place): Promise<void> {

@@ -6,6 +6,7 @@ import { capped, counted } from "../format";
 import { CopyButton } from "../panes/parts/CopyButton";
 import { Diff } from "../panes/parts/Diff";
 import { Prose } from "../panes/parts/parts";
+import { WriteButton } from "../panes/parts/WriteButton";
 import type { Program } from "../program";
 import type { Check } from "../record.gen";
 import type { Store } from "../store";
@@ -44,6 +45,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
             <Prose text={fixedBy.join(", then ")} most={600} />
             {!fixed && ". It still does not export; see below for the remaining failure."}
           </span>
+          {fixed && <WriteButton store={store} fixes={[]} />}
           <Undo store={store} />
         </Line>
       )}

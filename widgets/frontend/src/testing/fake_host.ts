@@ -26,7 +26,8 @@ export interface Answers {
       | "contracts"
       | "run"
       | "profile"
-      | "reproduce",
+      | "reproduce"
+      | "writing",
     request: object,
   ) => object | null | string;
   live?: boolean;
@@ -109,7 +110,8 @@ export class FakeHost implements Host {
       kind === "contracts" ||
       kind === "run" ||
       kind === "profile" ||
-      kind === "reproduce"
+      kind === "reproduce" ||
+      kind === "writing"
     ) {
       if (!this.answers.action) return new Promise(() => {});
       const answer = this.answers.action(kind, request);

@@ -7,6 +7,7 @@ import type { Store } from "../../store";
 import { Diff } from "../parts/Diff";
 import { LineLink } from "../parts/LineLink";
 import { Prose } from "../parts/parts";
+import { WriteButton } from "../parts/WriteButton";
 import { ShapesForms } from "./ShapesForms";
 
 const KINDS: { [kind in Card["kind"]]: string } = {
@@ -55,6 +56,9 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
           >
             Apply
           </button>
+        )}
+        {(fix.kind === "code" || fix.kind === "shapes") && (
+          <WriteButton store={store} fixes={[number]} describedBy={titleId} />
         )}
       </div>
       <p class="tx-fix-marks">

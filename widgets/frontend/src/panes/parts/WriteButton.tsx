@@ -1,0 +1,27 @@
+/** Writes an attempt's changes into the user's code. Nothing where the page has no editor. */
+
+import type { Store } from "../../store";
+
+interface Props {
+  store: Store;
+  /** Numbers of fixes of the attempt on screen, to be in it. */
+  fixes: readonly number[];
+  describedBy?: string;
+}
+
+export function WriteButton({ store, fixes, describedBy }: Props) {
+  const editor = store.editor.value;
+  if (!editor) return null;
+  return (
+    <button
+      type="button"
+      class="tx-button"
+      disabled={store.busy.value}
+      title="Shows the change of your cell or file, and writes it there once you accept it"
+      aria-describedby={describedBy}
+      onClick={() => void editor.write(fixes)}
+    >
+      Apply to my code…
+    </button>
+  );
+}
