@@ -1,4 +1,4 @@
-"""JupyterLab's editors and a view, linked: a line's ops, an op's line, what was edited since."""
+"""JupyterLab's editors and a view, linked: a line's ops, an op's line, fixes written, squiggles."""
 
 from __future__ import annotations
 
@@ -143,3 +143,45 @@ def test_a_fix_is_written_into_the_code_and_undone(lab: Lab) -> None:
     expect(_editor(lab, 4)).to_contain_text('-d "x: a[..16], b; y: b, d[17..]"')
     after = '%export -d "x: a[..16], b; y: b, d[17..]" --as ex limit(x, y)'
     assert [_source(lab, index) for index in range(5)] == [*before[:4], after]
+
+
+def test_a_failure_stands_in_its_cell_with_its_fix(lab: Lab) -> None:
+    lab.open([LOAD, FORK, "%export --as ex fork(torch.rand(4))"])
+    lab.run_all()
+    explorer(lab)
+    before = _source(lab, 1)
+    squiggle = _editor(lab, 1).locator(".tx-squiggle")
+    expect(squiggle).to_have_text("x.sum() > 0")
+
+    # It says what is wrong, and begins its fix; that is undone as any edit.
+    squiggle.hover()
+    tip = lab.page.locator(".tx-squiggle-tip")
+    expect(tip).to_contain_text("depends on the values of x.sum() > 0")
+    lab.screenshot("editor-squiggle")
+    lab.page.mouse.move(5, 5)
+    lab.set_theme("dark")
+    lab.page.set_viewport_size({"width": 700, "height": 900})
+    squiggle.hover()
+    expect(tip).to_be_visible()
+    lab.screenshot("editor-squiggle-dark-700")
+    tip.get_by_role("button", name="Apply to my code").click()
+    dialog = lab.page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("torch.cond")
+    lab.screenshot("editor-diff-dark-700")
+    dialog.get_by_role("button", name="Write").click()
+    expect(_editor(lab, 1)).to_contain_text("torch.cond")
+    expect(squiggle).to_have_count(0)
+    _editor(lab, 1).click()
+    lab.page.keyboard.press("Control+z")
+    expect(squiggle.first).to_have_text("x.sum() > 0")
+    assert _source(lab, 1) == before
+
+    # The palette does the same without a pointer; what ran again has no squiggle of an old run.
+    lab.command("export-explorer:go-to-source")
+    lab.command("export-explorer:apply-fix")
+    dialog.get_by_role("button", name="Cancel").click()
+    lab.command("notebook:run-cell")
+    expect(squiggle).to_have_count(0)
+    lab.command("export-explorer:own-tab")
+    expect(lab.page.locator(".jp-LinkedOutputView .tx-root")).to_be_visible()
+    lab.screenshot("editor-own-tab")

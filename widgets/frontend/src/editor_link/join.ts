@@ -1,8 +1,11 @@
 /** A view joins the editor of its page: the store, as the editor sees it. */
 
+import { lineOf } from "../callers";
 import { reasonOf } from "../format";
+import { startOf } from "../panes/source/source_start";
 import type { Store } from "../store";
 import { type Editor, onEditor, type Place, type View } from "./link";
+import { marksOf } from "./marks";
 
 /**
  * Joins whatever editor the page has or gets. Returns how to leave.
@@ -41,6 +44,13 @@ function asView(store: Store, element: HTMLElement, notebook: () => string): Vie
       return lines.map((line) => line.map(([, text]) => text).join("")).join("\n");
     },
     follow: (place) => follow(store, place),
+    marks: () => {
+      const program = store.program.peek();
+      return program ? marksOf(program) : [];
+    },
+    write: (fix) => void store.editor.peek()?.write([fix]),
+    goToSource: () => goToSource(store),
+    onChange: (callback) => store.program.subscribe(callback),
   };
 }
 
@@ -48,6 +58,16 @@ function asView(store: Store, element: HTMLElement, notebook: () => string): Vie
 function follow(store: Store, place: Place | null): void {
   const has = place && (store.program.peek()?.nodesAt(place.file, place.line).length ?? 0) > 0;
   store.follow(has ? { kind: "line", ...place } : { kind: "none" });
+}
+
+/** Opens the line of what is selected; where nothing is, that of a failure. */
+function goToSource(store: Store): void {
+  const program = store.program.peek();
+  if (!program) return;
+  const chosen = lineOf(program, store.selection.peek(), store.lit.peek().nodes);
+  const place = chosen ?? startOf(program);
+  if (place) void store.editor.peek()?.open({ file: place.file, line: place.line });
+  else store.say("No op of this program has a source line.", true);
 }
 
 /** Writes what the attempt on screen changed, and some fixes of it, into the user's code. */

@@ -8,6 +8,7 @@
 import type { Writing } from "../messages.gen";
 import type { SourceFile } from "../record.gen";
 import type { Place } from "../selection";
+import type { Mark } from "./marks";
 
 export type { Place };
 
@@ -29,6 +30,14 @@ export interface View {
   text(file: number): Promise<string>;
   /** The cursor is on this line of a file; without one, on none of its lines. */
   follow(place: Place | null): void;
+  /** The failure and the findings of the program on screen that are of lines of the user's. */
+  marks(): readonly Mark[];
+  /** Begins to write a fix of the program on screen, by its number. */
+  write(fix: number): void;
+  /** Opens the line that what is selected was made by. */
+  goToSource(): void;
+  /** Calls back now, and when another program is on screen. Returns how to stop. */
+  onChange(callback: () => void): () => void;
 }
 
 /** What JupyterLab offers to a view. */

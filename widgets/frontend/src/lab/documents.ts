@@ -14,7 +14,7 @@ import { belowRoot } from "./server_files";
 import type { App, Widget } from "./shared_modules";
 
 /** Where a text is: a cell of a notebook, or a file by its path below the server's root. */
-export type Where = { notebook: NotebookPanel } | { file: string };
+export type Where = { notebook: NotebookPanel; cell: CellWidget } | { file: string };
 
 export class Documents {
   /** @param roots names of the folder that is served; none if the server does not say */
@@ -38,8 +38,8 @@ export class Documents {
   where(text: SharedText): Where | null {
     let found: Where | null = null;
     this.notebooks.forEach((notebook) => {
-      const has = notebook.content.widgets.some((cell) => cell.model.sharedModel === text);
-      if (has) found = { notebook };
+      const cell = notebook.content.widgets.find((each) => each.model.sharedModel === text);
+      if (cell) found = { notebook, cell };
     });
     this.files.forEach(({ context, content }) => {
       if (content.model.sharedModel === text) found = { file: context.path };

@@ -3,6 +3,11 @@
 import type { Widget } from "./shared_modules";
 import { shared } from "./shared_modules";
 
+interface Told {
+  connect(slot: () => void): unknown;
+  disconnect(slot: () => void): unknown;
+}
+
 /** The text of a cell or a file, shared by all its editors; its undo is theirs. */
 export interface SharedText {
   getSource(): string;
@@ -11,6 +16,8 @@ export interface SharedText {
   /** What is done inside is one step of undo. */
   transact(change: () => void): void;
   undoManager?: { stopCapturing?: () => void };
+  /** Tells of a cell's execution count, too. */
+  changed?: Told;
 }
 
 export interface CodeEditor {
@@ -64,8 +71,60 @@ export interface Update {
   };
 }
 
-interface CodeMirrorView {
-  EditorView: { updateListener: { of(listener: (update: Update) => void): object } };
+/** What is put into an editor, of a type of its own. */
+interface Effect<T> {
+  value: T;
+}
+
+interface EffectType<T> {
+  of(value: T): Effect<T>;
+}
+
+interface Transaction {
+  docChanged: boolean;
+  effects: readonly { is<T>(type: EffectType<T>): this is Effect<T> }[];
+}
+
+/** A value that an editor holds. */
+interface Field<T> {
+  create(): T;
+  update(held: T, transaction: Transaction): T;
+  provide(field: object): object;
+}
+
+export interface CodeMirrorState {
+  StateEffect: { define<T>(): EffectType<T> };
+  StateField: { define<T>(field: Field<T>): FieldOf<T> };
+}
+
+interface FieldOf<T> {
+  /** Only tells one type from another. */
+  readonly holds?: T;
+}
+
+export interface EditorView {
+  state: { field<T>(field: FieldOf<T>): T };
+  dispatch(transaction: { effects: object }): void;
+}
+
+interface Tooltip {
+  pos: number;
+  end: number;
+  above: boolean;
+  create(): { dom: HTMLElement };
+}
+
+export interface CodeMirrorView {
+  EditorView: {
+    updateListener: { of(listener: (update: Update) => void): object };
+    decorations: { from<T>(field: object, get: (held: T) => object): object };
+  };
+  Decoration: {
+    set(ranges: readonly object[], sort: boolean): object;
+    mark(spec: { class: string }): { range(from: number, to: number): object };
+  };
+  ViewPlugin: { define(create: (view: EditorView) => { destroy(): void }): object };
+  hoverTooltip(source: (view: EditorView, at: number) => Tooltip | null): object;
 }
 
 interface CodeMirror {
@@ -88,6 +147,7 @@ interface Button {
 }
 
 interface Apputils {
+  ICommandPalette: object;
   showDialog(options: object): Promise<{ button: Button }>;
   Dialog: { cancelButton(): Button; okButton(options: { label: string }): Button };
   MainAreaWidget: new (options: { content: Widget }) => Widget;
@@ -98,20 +158,23 @@ export interface EditorModules {
   fileeditor: { IEditorTracker: object };
   codemirror: CodeMirror;
   view: CodeMirrorView;
+  state: CodeMirrorState;
   codeeditor: CodeEditors;
   apputils: Apputils;
   lumino: { Widget: new (options: { node: HTMLElement }) => Widget };
 }
 
 export async function editorModules(): Promise<EditorModules> {
-  const [notebook, fileeditor, codemirror, view, codeeditor, apputils, lumino] = await Promise.all([
-    shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
-    shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
-    shared<CodeMirror>("@jupyterlab/codemirror"),
-    shared<CodeMirrorView>("@codemirror/view"),
-    shared<CodeEditors>("@jupyterlab/codeeditor"),
-    shared<Apputils>("@jupyterlab/apputils"),
-    shared<EditorModules["lumino"]>("@lumino/widgets"),
-  ]);
-  return { notebook, fileeditor, codemirror, view, codeeditor, apputils, lumino };
+  const [notebook, fileeditor, codemirror, view, state, codeeditor, apputils, lumino] =
+    await Promise.all([
+      shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
+      shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
+      shared<CodeMirror>("@jupyterlab/codemirror"),
+      shared<CodeMirrorView>("@codemirror/view"),
+      shared<CodeMirrorState>("@codemirror/state"),
+      shared<CodeEditors>("@jupyterlab/codeeditor"),
+      shared<Apputils>("@jupyterlab/apputils"),
+      shared<EditorModules["lumino"]>("@lumino/widgets"),
+    ]);
+  return { notebook, fileeditor, codemirror, view, state, codeeditor, apputils, lumino };
 }

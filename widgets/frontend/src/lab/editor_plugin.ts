@@ -2,6 +2,7 @@
 
 import { offerEditor } from "../editor_link/link";
 import { CodeWriter } from "./code_writer";
+import { addCommands, type Palette } from "./commands";
 import { Documents } from "./documents";
 import {
   type EditorServices,
@@ -12,6 +13,8 @@ import {
   type Tracker,
 } from "./editor_modules";
 import { LabEditor } from "./lab_editor";
+import { Marking } from "./marking";
+import { Matching } from "./matching";
 import { ReadOnlyTabs } from "./read_only_tab";
 import { ask } from "./server";
 import { type App, type Services, shared } from "./shared_modules";
@@ -19,7 +22,7 @@ import { type App, type Services, shared } from "./shared_modules";
 export async function editorPlugin() {
   const modules = await editorModules();
   const services = await shared<Services>("@jupyterlab/services");
-  const { codemirror, view } = modules;
+  const { codemirror, state, view } = modules;
   return {
     id: "export-explorer:editor",
     description: "Links the lines of cells and files with the ops that they made",
@@ -30,28 +33,31 @@ export async function editorPlugin() {
       codemirror.IEditorExtensionRegistry,
       modules.codeeditor.IEditorServices,
     ],
+    optional: [modules.apputils.ICommandPalette],
     activate(
       app: App,
       notebooks: Tracker<NotebookPanel>,
       files: Tracker<FileWidget>,
       extensions: Extensions,
       editors: EditorServices,
+      palette: Palette | null,
     ) {
       const documents = new Documents(app, notebooks, files, rootsOf(app, services));
-      const editor = new LabEditor(
-        documents,
-        new ReadOnlyTabs(app, modules, editors),
-        new CodeWriter(documents, modules),
-      );
+      const readOnly = new ReadOnlyTabs(app, modules, editors);
+      const matching = new Matching(documents, readOnly);
+      const writer = new CodeWriter(documents, modules);
+      const editor = new LabEditor(documents, readOnly, writer, matching);
+      const marking = new Marking(state, view, documents, matching, editor.views);
+      editor.onViews(() => marking.later());
       extensions.addExtension({
         name: "export-explorer",
-        factory: ({ model }) =>
-          codemirror.EditorExtensionRegistry.createImmutableExtension(
-            view.EditorView.updateListener.of((update) =>
-              editor.updated(model.sharedModel, update),
-            ),
-          ),
+        factory: ({ model: { sharedModel } }) =>
+          codemirror.EditorExtensionRegistry.createImmutableExtension([
+            view.EditorView.updateListener.of((update) => editor.updated(sharedModel, update)),
+            marking.squiggles.extension(sharedModel),
+          ]),
       });
+      addCommands(app, palette, { editor, documents, notebooks, squiggles: marking.squiggles });
       offerEditor(editor);
     },
   };

@@ -7,6 +7,7 @@ import type { Writing } from "../messages.gen";
 import type { CodeWriter } from "./code_writer";
 import { cellsOf, type Documents, moveTo } from "./documents";
 import type { NotebookPanel, SharedText, Update } from "./editor_modules";
+import type { Matching } from "./matching";
 import type { ReadOnlyTabs } from "./read_only_tab";
 
 /** A cursor that is held down passes many lines. */
@@ -14,7 +15,10 @@ const REST_MS = 60;
 
 export class LabEditor implements Editor {
   readonly version = VERSION;
-  private readonly views = new Set<View>();
+  readonly views = new Set<View>();
+  /** The view that was last used or made: what a command is about. */
+  last: View | null = null;
+  private changed = (): void => {};
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** Counts cursors: one that was overtaken while a text was on its way marks nothing. */
   private moves = 0;
@@ -23,11 +27,31 @@ export class LabEditor implements Editor {
     private readonly documents: Documents,
     private readonly readOnly: ReadOnlyTabs,
     private readonly writer: CodeWriter,
+    private readonly matching: Matching,
   ) {}
 
+  /** Calls back whenever a view comes, goes or shows another program. */
+  onViews(callback: () => void): void {
+    this.changed = callback;
+  }
+
   join(view: View): () => void {
+    const used = (): void => {
+      this.last = view;
+    };
     this.views.add(view);
-    return () => void this.views.delete(view);
+    used();
+    view.element.addEventListener("pointerdown", used);
+    view.element.addEventListener("focusin", used);
+    const stop = view.onChange(() => this.changed());
+    return () => {
+      stop();
+      view.element.removeEventListener("pointerdown", used);
+      view.element.removeEventListener("focusin", used);
+      this.views.delete(view);
+      if (this.last === view) this.last = [...this.views].at(-1) ?? null;
+      this.changed();
+    };
   }
 
   write(view: View, writing: Writing): Promise<string[]> {
@@ -99,26 +123,10 @@ export class LabEditor implements Editor {
   /** Where a cursor is among a view's sources; undefined where it has nothing to do with them. */
   private async placeIn(
     view: View,
-    text: SharedText,
-    cursor: { text: string; line: number },
+    shared: SharedText,
+    { text, line }: { text: string; line: number },
   ): Promise<Place | null | undefined> {
-    const where = this.documents.where(text);
-    const shown = this.readOnly.pathOf(text);
-    let belongs = (_: Source, __: string | null): boolean => false;
-    if (shown !== null) belongs = ({ path }) => path === shown;
-    else if (where && "notebook" in where) {
-      if (where.notebook !== this.documents.notebookOf(view)) return undefined;
-      belongs = ({ origin }) => origin === "cell";
-    } else if (where) belongs = (_, served) => served === where.file;
-    else return undefined;
-    for (const [file, source] of view.sources().entries()) {
-      const served = source.origin === "user" ? await this.documents.served(unfixed(source)) : null;
-      if (!belongs(source, served)) continue;
-      const exported = await view.text(file).catch(() => null); // a text that is gone matches none
-      if (exported !== null && isSameText(exported, cursor.text)) {
-        return { file, line: lineInKernel(cursor.text, cursor.line) };
-      }
-    }
-    return null;
+    const file = await this.matching.fileIn(view, shared, text);
+    return typeof file === "number" ? { file, line: lineInKernel(text, line) } : file;
   }
 }
