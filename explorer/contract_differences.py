@@ -31,6 +31,9 @@ class ContractDifferences:
 
         self.before: Record = before.record
         self.after: Record = after.record
+        self.left_out = _left_out(self.before)
+        """What the first assumes and no Dim can say, where the second has Dims: a guard there
+        if the code asks for it."""
         self.exported = after.ok
         """Whether the call exports in the other form."""
         self.rejections: list[Rejection] = (
@@ -40,8 +43,9 @@ class ContractDifferences:
 
     @property
     def ok(self) -> bool:
-        """Whether both export, with the same ops, the same ranges and the same rejections."""
-        return self.exported and not (self.ops or self.ranges or self.rejections)
+        """Whether both export, with the same ops, ranges, rejections and assumptions."""
+        differences = self.ops or self.ranges or self.rejections or self.left_out
+        return self.exported and not differences
 
     @property
     def ops(self) -> dict[str, tuple[int, int]]:
@@ -64,6 +68,9 @@ class ContractDifferences:
     def __str__(self) -> str:
         lines = [cut(f"{_form(self.before)}: {self.before.shapes}")]
         lines.append(cut(f"{_form(self.after)}: {self.after.shapes}"))
+        if self.left_out:
+            said = ", ".join(f"`{each}`" for each in self.left_out)
+            lines.append(cut(f"No Dim can say {said}: with Dims the code alone asks for it."))
         if not self.exported:
             failure = self.after.failure
             said = failure.sentence if failure else self.after.verdict
@@ -81,6 +88,17 @@ class ContractDifferences:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _left_out(record: Record) -> list[str]:
+    if _form(record) != "ShapesSpec" or not record.shapes:
+        return []
+    from export_engine.shapes import Shapes, ShapesError
+
+    try:
+        return Shapes.parse(record.shapes).closest_dims()[1]
+    except ShapesError:  # paths that the short language cannot write
+        return []
 
 
 def _form(record: Record) -> str:

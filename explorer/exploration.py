@@ -445,7 +445,7 @@ class Exploration:
 
         Raises:
             ExportFailed: there is no program, since the export failed.
-            FixError: the other form cannot say the shapes, or this torch has no ShapesSpec.
+            FixError: there are no dynamic shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from explorer.contracts import ContractComparison

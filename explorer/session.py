@@ -187,31 +187,33 @@ class Session:
     def convert(self, number: int, progress: Report | None = None) -> int:
         """Exports the call of an attempt with its shapes in the other form: Dims or a ShapesSpec.
 
+        What no Dim can say is left out.
+
         Returns:
             The new attempt's number; an equal earlier one is reused. What is current stays so.
 
         Raises:
-            FixError: it has no program, the other form cannot say the shapes, or this torch has no
-                ShapesSpec.
+            FixError: it has no program or no dynamic shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from export_engine.attempt import Failed
         from export_engine.fixes import explain, try_request
-        from export_engine.shapes import forms, shapes_of
+        from export_engine.shapes import other_form, shapes_of
         from export_engine.torch_internals import missing_shapes_spec
 
         request = self.exported(number, "convert", progress).request
         shapes = shapes_of(request) if request else None
         if request is None or shapes is None:
             raise FixError("This attempt has no dynamic shapes to convert.")
-        others = forms(shapes, request.target, request.args, request.kwargs)[1:]
-        if not others or others[0].shapes is None:
-            raise FixError(others[0].reason if others else missing_shapes_spec())
-        step = f"As {others[0].name}: {others[0].shapes}"
+        form = other_form(shapes)
+        if form is None:
+            raise FixError(missing_shapes_spec())
+        converted = shapes.to_spec() if form == "ShapesSpec" else shapes.closest_dims()[0]
+        step = f"As {form}: {converted}"
         for known, entry in enumerate(self._entries):
             if (entry.parent, entry.step) == (number, step):
                 return known
-        found = try_request(request.with_changes(shapes=others[0].shapes), progress)
+        found = try_request(request.with_changes(shapes=converted), progress)
         if isinstance(found, Failed):
             found = explain(found, progress)
         return self._add([(found, step)], number, use=False)

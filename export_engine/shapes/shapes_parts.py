@@ -8,10 +8,13 @@ from typing import NamedTuple
 from export_engine.shapes.dims import Bounds, Spec
 from export_engine.shapes.expressions import Relation
 
+Leaves = Mapping[str, tuple[Spec, ...]]
+"""The dims of each tensor, by its path."""
+
 
 class Parts(NamedTuple):
     """The parts of a Shapes."""
 
-    leaves: Mapping[str, tuple[Spec, ...]]
+    leaves: Leaves
     bounds: Mapping[str, Bounds]
-    assumptions: tuple[Relation, ...]
+    assumptions: tuple[Relation, ...] = ()

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any
 
 from export_engine.record import split_path
-from export_engine.shapes.conversion import as_dims, as_spec
 from export_engine.shapes.dims import (
     Bounds,
     Computed,
@@ -31,6 +30,8 @@ from export_engine.shapes.expressions import Expression, Operation, Relation, Si
 from export_engine.shapes.language import Parsed, parse
 from export_engine.shapes.printing import write
 from export_engine.shapes.shapes_parts import Parts
+from export_engine.shapes.to_dims import NoDim, as_dims
+from export_engine.shapes.to_spec import as_spec
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,10 +178,28 @@ class Shapes:
         Raises:
             ShapesError: no Dim can say an assumption, or a size that is computed from others.
         """
+        shapes, left_out = self._as_dims()
+        if left_out:
+            raise self._pointed(left_out[0])
+        return shapes
+
+    def closest_dims(self) -> tuple[Shapes, list[str]]:
+        """The same Shapes as Dims, and what no Dim can say: `["a + b <= 512"]`.
+
+        A program exported with them asks for that only where the code does.
+
+        Raises:
+            ShapesError: an assumption never holds.
+        """
+        shapes, left_out = self._as_dims()
+        return shapes, [each.said for each in left_out]
+
+    def _as_dims(self) -> tuple[Shapes, list[NoDim]]:
         try:
-            return Shapes(*as_dims(self.leaves, self.bounds, self.assumptions))
+            converted, left_out = as_dims(self.leaves, self.bounds, self.assumptions)
         except Misfit as misfit:
             raise self._pointed(misfit) from None
+        return Shapes(*converted), left_out
 
     def python(self, target: Any, args: Any, kwargs: Any) -> str:
         """The Python that makes the `dynamic_shapes` of a call, to be pasted.

@@ -475,6 +475,14 @@ def test_multiples_are_assumptions_of_a_spec_and_the_other_way_round() -> None:
     )
 
 
+def test_what_no_dim_can_say_is_left_out_of_the_closest_dims() -> None:
+    text = "x: a, b; y: (a + b); a + b <= 90; a % 2 == 0; b <= 64"
+    closest, left_out = Shapes.parse(text).closest_dims()
+    assert (str(closest), left_out) == ("x: 2*_a, b[..64]; y: *", ["a + b <= 90", "a + b"])
+    with pytest.raises(ShapesError, match="never holds"):
+        Shapes.parse("x: a; 2*a % 4 == 1").closest_dims()
+
+
 @pytest.mark.parametrize(
     "assumption", ["a + b <= 512", "a != 3", "a*b % 4 == 0", "2*a == 3*b", "a // 2 == b", "n <= b"]
 )

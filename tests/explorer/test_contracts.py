@@ -104,6 +104,17 @@ def test_a_form_in_which_the_call_does_not_export_says_why() -> None:
 
 
 @needs_spec
+def test_what_no_dim_can_say_is_left_out_and_the_rest_compared() -> None:
+    _, found = compared(Summed(), "x: batch, seq; seq % 16 == 0; batch + seq <= 90")
+    assert found.after.shapes == "x: batch, 16*_seq"
+    assert found.left_out == ["batch + seq <= 90"]
+    assert not found.ok
+    assert "No Dim can say `batch + seq <= 90`" in str(found)
+    widest = next(each for each in found.rejections if each.sizes == "x.shape[0] = 89")
+    assert (widest.before, widest.after) == ("rejected: batch + seq <= 90", "accepted")
+
+
+@needs_spec
 def test_the_command_line_compares_the_contracts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

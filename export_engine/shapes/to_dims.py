@@ -1,15 +1,10 @@
-"""Converts Shapes between Dims and a ShapesSpec; what cannot be expressed is an error.
-
-A Dim's multiple, `16*_rows`, is a ShapeVar with an assumption, `rows % 16 == 0`, and the other way
-round. Equal, derived and bounded sizes are said by both.
-"""
+"""Shapes as Dims say them: equal, derived and bounded sizes; divisors as multiples of a Dim."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
-from typing import NamedTuple
 
 from export_engine.shapes.dims import (
     Auto,
@@ -22,7 +17,6 @@ from export_engine.shapes.dims import (
     Spec,
     ints_of,
     names_of,
-    simplest,
 )
 from export_engine.shapes.errors import Misfit
 from export_engine.shapes.expressions import (
@@ -31,116 +25,56 @@ from export_engine.shapes.expressions import (
     Operation,
     Relation,
     Size,
+    expression_text,
     linear,
     names_in,
     replaced,
     value_of,
 )
 from export_engine.shapes.one_size import bounds_said
-
-Leaves = Mapping[str, tuple[Spec, ...]]
-
-
-class Converted(NamedTuple):
-    """The parts of a Shapes."""
-
-    leaves: dict[str, tuple[Spec, ...]]
-    bounds: dict[str, Bounds]
-    assumptions: tuple[Relation, ...] = ()
+from export_engine.shapes.shapes_parts import Leaves, Parts
 
 
-def as_spec(
-    leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[Relation]
-) -> Converted:
-    """The parts as a ShapesSpec says them. `*`, which it cannot say, becomes `!`."""
-    taken = {*names_of(leaves), *ints_of(leaves)}
-    mentions: dict[str, list[Named]] = {name: [] for name in names_of(leaves)}
-    for spec in _specs(leaves):
-        if isinstance(spec, Named):
-            mentions[spec.name].append(spec)
-    given = dict(bounds)
-    said = list(assumptions)
-    by: dict[str, Expression] = {}
-    for name, found in mentions.items():
-        if any(not spec.derived for spec in found):
-            continue
-        base = min(found, key=lambda spec: spec.scale)
-        fresh = _fresh(name.lstrip("_") or name, taken)
-        low, high = given.pop(name, Bounds())
-        given[fresh] = Bounds(
-            max(base.scale * (low or 0) + base.offset, 0),
-            None if high is None else base.scale * high + base.offset,
-        )
-        by[name] = _quotient(Size(fresh), base)
-        if base.scale > 1:
-            rest = base.offset % base.scale
-            said.append(Relation("==", Operation("%", Size(fresh), base.scale), rest))
+class NoDim(Misfit):
+    """An assumption, or a size that is computed from others, that no Dim can say."""
 
-    def converted(spec: Spec) -> Spec:
-        match spec:
-            case Auto(low, high):
-                return Dynamic(low, high)
-            case Named(name, scale, offset) if name in by:
-                return _in_terms_of(by[name], scale, offset)
-            case Computed(expression):
-                return Computed(replaced(expression, by))
-        return spec
-
-    relations = tuple(
-        Relation(each.operator, replaced(each.left, by), replaced(each.right, by)) for each in said
-    )
-    made = {path: tuple(map(converted, specs)) for path, specs in leaves.items()}
-    return Converted(made, given, relations)
-
-
-def _specs(leaves: Leaves) -> Iterable[Spec]:
-    return (spec for specs in leaves.values() for spec in specs)
-
-
-def _fresh(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name = f"{name}_"
-    taken.add(name)
-    return name
-
-
-def _quotient(size: Size, base: Named) -> Expression:
-    """The Dim that a size is `scale * dim + offset` of."""
-    shifted: Expression = size
-    if base.offset:
-        sign = "-" if base.offset > 0 else "+"
-        shifted = Operation(sign, size, abs(base.offset))
-    return shifted if base.scale == 1 else Operation("//", shifted, base.scale)
-
-
-def _in_terms_of(root: Expression, scale: int, offset: int) -> Spec:
-    """`scale * root + offset`, where the root is a quotient of a size that is divisible."""
-    divisor = 1
-    match root:
-        case Operation("//", left, int() as right):
-            root, divisor = left, right
-    whole = scale % divisor == 0
-    inner = root if whole else Operation("//", root, divisor)
-    scaled = Operation("*", scale // divisor if whole else scale, inner)
-    return simplest(Computed(Operation("+", scaled, offset)))
+    def __init__(self, said: object, path: str, position: int | None = None) -> None:
+        self.said = str(said)
+        guarded = "under Dims it is a guard where the code asks for it"
+        super().__init__(f"no Dim can say `{said}`; {guarded}", path, position)
 
 
 def as_dims(
     leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[Relation]
-) -> Converted:
-    """The parts as Dims say them.
+) -> tuple[Parts, list[NoDim]]:
+    """The parts as Dims say them, and what they cannot say, which is left out.
+
+    torch decides on a computed size that no Dim can say: it may be tied where the code asks.
 
     Raises:
-        Misfit: no Dim can say an assumption, or a size that is computed from others.
+        Misfit: an assumption never holds.
     """
     roots = _Roots(leaves, bounds)
+    left_out: list[NoDim] = []
     for relation in sorted(assumptions, key=_turn):
-        roots.assume(relation)
+        try:
+            roots.assume(relation)
+        except NoDim as misfit:
+            left_out.append(misfit)
+
+    def converted(spec: Spec, path: str, position: int) -> Spec:
+        try:
+            return roots.spec(spec, path, position)
+        except NoDim as misfit:
+            left_out.append(misfit)
+            return Auto()
+
     made = {
-        path: tuple(roots.spec(spec, path, position) for position, spec in enumerate(specs))
+        path: tuple(converted(spec, path, position) for position, spec in enumerate(specs))
         for path, specs in leaves.items()
     }
-    return Converted(made, {name: Bounds(*each) for name, each in roots.bounds.items()})
+    bounds_of = {name: Bounds(*each) for name, each in roots.bounds.items()}
+    return Parts(made, bounds_of), left_out
 
 
 def _turn(relation: Relation) -> int:
@@ -171,12 +105,14 @@ class _Roots:
         self.bounds |= {name: (each.low, each.high) for name, each in self._ints.items()}
 
     def assume(self, relation: Relation) -> None:
-        """Adds an assumption."""
+        """Adds an assumption.
+
+        Raises:
+            NoDim: no Dim can say it.
+            Misfit: it never holds.
+        """
         if not self._divides(relation) and not self._bounds_or_ties(relation):
-            raise Misfit(
-                f"no Dim can say `{relation}`; under Dims it is a guard where the code asks for it",
-                str(relation),
-            )
+            raise NoDim(relation, str(relation))
 
     def spec(self, spec: Spec, path: str, position: int) -> Spec:
         """A dim in terms of the roots."""
@@ -193,7 +129,7 @@ class _Roots:
             case Computed(expression):
                 found = self._line(expression)
                 if found is None or found.scale < 1 or found.root in self._ints:
-                    raise Misfit("no Dim can say such a computed size", path, position)
+                    raise NoDim(expression_text(expression), path, position)
                 return Named(found.root, found.scale, found.offset)
         return spec
 

@@ -1,0 +1,93 @@
+"""Shapes as a ShapesSpec says them: `16*_rows` of a Dim is a size and `rows % 16 == 0`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from export_engine.shapes.dims import (
+    Auto,
+    Bounds,
+    Computed,
+    Dynamic,
+    Named,
+    Spec,
+    ints_of,
+    names_of,
+    simplest,
+)
+from export_engine.shapes.expressions import Expression, Operation, Relation, Size, replaced
+from export_engine.shapes.shapes_parts import Leaves, Parts
+
+
+def as_spec(leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[Relation]) -> Parts:
+    """The parts as a ShapesSpec says them. `*`, which it cannot say, becomes `!`."""
+    taken = {*names_of(leaves), *ints_of(leaves)}
+    mentions: dict[str, list[Named]] = {name: [] for name in names_of(leaves)}
+    for spec in _specs(leaves):
+        if isinstance(spec, Named):
+            mentions[spec.name].append(spec)
+    given = dict(bounds)
+    said = list(assumptions)
+    by: dict[str, Expression] = {}
+    for name, found in mentions.items():
+        if any(not spec.derived for spec in found):
+            continue
+        base = min(found, key=lambda spec: spec.scale)
+        fresh = _fresh(name.lstrip("_") or name, taken)
+        low, high = given.pop(name, Bounds())
+        given[fresh] = Bounds(
+            max(base.scale * (low or 0) + base.offset, 0),
+            None if high is None else base.scale * high + base.offset,
+        )
+        by[name] = _quotient(Size(fresh), base)
+        if base.scale > 1:
+            rest = base.offset % base.scale
+            said.append(Relation("==", Operation("%", Size(fresh), base.scale), rest))
+
+    def converted(spec: Spec) -> Spec:
+        match spec:
+            case Auto(low, high):
+                return Dynamic(low, high)
+            case Named(name, scale, offset) if name in by:
+                return _in_terms_of(by[name], scale, offset)
+            case Computed(expression):
+                return Computed(replaced(expression, by))
+        return spec
+
+    relations = tuple(
+        Relation(each.operator, replaced(each.left, by), replaced(each.right, by)) for each in said
+    )
+    made = {path: tuple(map(converted, specs)) for path, specs in leaves.items()}
+    return Parts(made, given, relations)
+
+
+def _specs(leaves: Leaves) -> Iterable[Spec]:
+    return (spec for specs in leaves.values() for spec in specs)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"{name}_"
+    taken.add(name)
+    return name
+
+
+def _quotient(size: Size, base: Named) -> Expression:
+    """The Dim that a size is `scale * dim + offset` of."""
+    shifted: Expression = size
+    if base.offset:
+        sign = "-" if base.offset > 0 else "+"
+        shifted = Operation(sign, size, abs(base.offset))
+    return shifted if base.scale == 1 else Operation("//", shifted, base.scale)
+
+
+def _in_terms_of(root: Expression, scale: int, offset: int) -> Spec:
+    """`scale * root + offset`, where the root is a quotient of a size that is divisible."""
+    divisor = 1
+    match root:
+        case Operation("//", left, int() as right):
+            root, divisor = left, right
+    whole = scale % divisor == 0
+    inner = root if whole else Operation("//", root, divisor)
+    scaled = Operation("*", scale // divisor if whole else scale, inner)
+    return simplest(Computed(Operation("+", scaled, offset)))
