@@ -90,7 +90,7 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
         span=_span(place),
         related=origin,
         links=_links(attempt, kind),
-        facts=DataDependent(text),
+        facts=DataDependent(text, whole=all(each.is_integer for each in condition.free_symbols)),
     )
 
 

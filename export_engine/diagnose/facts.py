@@ -15,6 +15,8 @@ class DataDependent(Facts):
 
     condition: str
     """The condition that torch had to decide, in the user's terms; empty for a plain value."""
+    whole: bool = False
+    """Whether its numbers are ints."""
 
 
 @dataclass(frozen=True)

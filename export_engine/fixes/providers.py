@@ -32,6 +32,7 @@ from export_engine.fixes.code import (
     size_branches,
     size_guards,
     size_idioms,
+    size_keyed,
 )
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.tested_conditions import tested
@@ -47,6 +48,7 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
     loops.offered,
+    size_keyed.offered,
     size_idioms.offered,
     size_branches.offered,
     vary_together.offered,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from math import gcd
 from typing import Any, Literal
 
 from export_engine.shapes.dims import Bounds, Named
@@ -190,7 +191,7 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
     said = described(sizes, low)
     if len(refused) < len(beyond):
-        said = f"{_refused(refused, sizes.step)}; a Dim can say {said}"
+        said = f"{_refused(refused, beyond)}; a Dim can say {said}"
     text = f"{name} must be {said}"
     if not sizes.exact:
         text += ", as far as sizes near the example were tried"
@@ -208,20 +209,24 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
         yield replace(_with_cause(facts, kind, text, dims, None), excluded=excluded)
 
 
-def _refused(sizes: list[int], step: int) -> str:
+def _refused(sizes: list[int], beyond: list[int]) -> str:
     """What a size must be, of which a Dim can say only a part: the others are refused."""
-    residues = {size % step for size in sizes}
-    if len(residues) != 1:
+    step = gcd(*(size - sizes[0] for size in sizes)) if len(sizes) > 1 else 0
+    rest = sizes[0] % step if step else 0
+    if not step or any(size % step == rest for size in set(beyond) - set(sizes)):
         return "a size for which the condition holds"
-    (rest,) = residues
     return f"other than a multiple of {step}" + (f" plus {rest}" if rest else "")
 
 
+_NEAR = 32
+"""How far from the first size that holds others are tried."""
+
+
 def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
-    """Requested sizes that are excluded: between two that hold, else next to a bound."""
+    """Requested sizes that are excluded: between those that hold, else next to a bound."""
     first, last, step = sizes.first, sizes.last, sizes.step
     if step > 1:
-        return [first + each for each in range(1, step)]
+        return [first + each for each in range(1, max(2 * step, _NEAR)) if each % step]
     below = [first - 1] if first > low else []
     above = [last + 1] if last is not None and (high is None or last < high) else []
     return below + above

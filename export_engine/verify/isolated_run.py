@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -102,9 +103,27 @@ def copied_leaf(value: Any, memo: dict[int, Any], device: str | None = None) -> 
 def _copied(value: Any, device: str | None) -> Any:
     if isinstance(value, torch.Tensor):
         return value.detach().clone().to(device or value.device).requires_grad_(value.requires_grad)
-    made = copy.deepcopy(value)
+    try:
+        made = copy.deepcopy(value)
+    except Exception as error:
+        if not isinstance(value, dict):
+            raise
+        passed_over(error, "copying a dict by its own methods")
+        made = _same_items(value)
     if isinstance(value, dict) and getattr(value, "__dict__", None) is value:
         object.__setattr__(
             made, "__dict__", made
         )  # keys that are attributes too, which `copy` loses
+    return made
+
+
+def _same_items(value: dict[Any, Any]) -> dict[Any, Any]:
+    """A copy of a dict whose `__getattr__` reads items, also `__deepcopy__`, which it lacks."""
+    base = OrderedDict if isinstance(value, OrderedDict) else dict
+    made, memo = base.__new__(type(value)), dict[int, Any]()
+    attributes = vars(value)
+    for name, each in attributes.items() if attributes is not value else ():
+        object.__setattr__(made, name, copy.deepcopy(each, memo))
+    for key, each in base.items(value):
+        base.__setitem__(made, key, copy.deepcopy(each, memo))
     return made

@@ -17,7 +17,7 @@ from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.select_to_where import selected_number
+from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.size_branches import one_way
 from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided, kept_as_tensor
 from export_engine.fixes.specs import fitted

@@ -37,7 +37,7 @@ def _comparison(test: cst.Comparison) -> cst.BaseExpression:
     if any(isinstance(each.operator, plain) for each in test.comparisons):
         raise Unclear(f"`{_text(test)}` asks Python, not the tensor")
     if len(test.comparisons) > 1:
-        raise Unclear("a chain of comparisons asks for several truth values")
+        return _chain(test)
     return test.with_changes(
         left=_without_item(test.left),
         comparisons=[
@@ -45,6 +45,21 @@ def _comparison(test: cst.Comparison) -> cst.BaseExpression:
             for each in test.comparisons
         ],
     )
+
+
+def _chain(test: cst.Comparison) -> cst.BaseExpression:
+    """`a < b < c` as both comparisons; what stands between is computed twice."""
+    lefts = [test.left, *(each.comparator for each in test.comparisons)]
+    single = [
+        _comparison(cst.Comparison(left=left, comparisons=[each]))
+        for left, each in zip(lefts, test.comparisons, strict=False)
+    ]
+    if any(m.findall(each, m.NamedExpr() | m.Await()) for each in lefts):
+        raise Unclear("the test binds a name")
+    made = single.pop(0)
+    for each in single:
+        made = _call("torch.logical_and", made, each)
+    return made
 
 
 def _without_item(value: cst.BaseExpression) -> cst.BaseExpression:

@@ -26,6 +26,7 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
 from export_engine.fixes.code.loop_breaks import run_to_end
 from export_engine.fixes.code.loop_to_while import as_while_loop
+from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.raise_to_check import checked, without_note
 from export_engine.fixes.code.rewrite import (
     Rewritten,
@@ -33,10 +34,10 @@ from export_engine.fixes.code.rewrite import (
     without_bool,
     write_in_the_open,
 )
+from export_engine.fixes.code.select_number import numbers_are_whole, selected_number
 from export_engine.fixes.code.select_to_where import (
     chooses_numbers,
     selected,
-    selected_number,
     selects_alike,
 )
 from export_engine.fixes.code.tensor_questions import (
@@ -61,8 +62,8 @@ class _Way(NamedTuple):
     why: str
     rewrite: Rewrite
     gives_up: str = ""
-    selects: bool = False
-    """Whether it is a torch.where, whose values must be like its result."""
+    selects: Callable[[Exported, str], bool] | None = None
+    """Of a choice: whether the values of the program are such that it is Python's choice."""
 
 
 _COND = _Way(
@@ -74,12 +75,7 @@ _WHERE = _Way(
     "Select with torch.where in line {line}",
     "torch.where computes both values and selects one at run time.",
     selected,
-    selects=True,
-)
-_NUMBER = _Way(
-    "Select the number with torch.sym_ite in line {line}",
-    "torch.sym_ite selects one of two numbers at run time.",
-    selected_number,
+    selects=selects_alike,
 )
 _FLAG = _Way(
     "Keep the flag in line {line} a tensor",
@@ -120,6 +116,13 @@ _UNCHECKED = _Way(
     gives_up="The program does not reject arguments that the distribution rejects.",
 )
 
+_EVERY = _Way(
+    "Run every module of the list in line {line}, and select an output",
+    "Which module data choose is unknown while tracing; an index of their stacked outputs need not "
+    "be known.",
+    all_run,
+    gives_up="Every module runs, also those that eager does not choose.",
+)
 _COPIED = _Way(
     "Let torch make the tensor copies of `{function}`",
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
@@ -140,6 +143,15 @@ _WHILE = _Way(
 )
 
 
+def _number(facts: object) -> _Way:
+    return _Way(
+        "Select the number with torch in line {line}",
+        "torch.sym_ite, sym_min and sym_max select one of two numbers at run time.",
+        partial(selected_number, whole=isinstance(facts, DataDependent) and facts.whole),
+        selects=numbers_are_whole,
+    )
+
+
 def _check(tensor: bool, strict: bool) -> _Way:
     return _Way(
         "Make the check in line {line} a runtime assertion",
@@ -155,10 +167,10 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
             ways = _ways(text, line)
-            ways = ways if tensor else [_NUMBER, *ways]
+            ways = ways if tensor else [_number(facts), *ways]
             asked = _of_tensors(_ways(text, line))
             checks = [_check(tensor, strict), _NOTE, _TO_END, _WHILE]
-            return [*checks, *ways, _FLAG, _UNCHECKED, *asked]
+            return [*checks, *ways, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:
@@ -171,7 +183,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), _NOTE, *_ways(text, line)]
-            return [_COPIED, *_of_tensors(asked), _UNCHECKED, _TENSOR]
+            return [_EVERY, _COPIED, *_of_tensors(asked), _UNCHECKED, _TENSOR]
         case Kind.GRAPH_BREAK:
             return [_UNCHECKED, _BOOL, _COPIED]
         case Kind.TENSOR_LEAK:
@@ -179,6 +191,39 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
             return [_BOOL]
     return []
+
+
+def _of_read(ways: list[_Way], read: int) -> list[_Way]:
+    """The rewrites of a line where the number that another line reads stays a tensor."""
+
+    def after(rewrite: Rewrite) -> Rewrite:
+        return lambda text, line: rewrite(kept_as_tensor(text, read).text, line)
+
+    why = _TENSOR.why
+    return [
+        each._replace(
+            title=f"Keep the number in line {{read}} a tensor, and {each.title[0].lower()}"
+            f"{each.title[1:]}",
+            why=f"{why} {each.why}",
+            rewrite=after(each.rewrite),
+        )
+        for each in ways
+    ]
+
+
+def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
+    """The line of a file that reads the float that a branch is about: as written, and now."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    facts = diagnosis.facts
+    if not isinstance(facts, DataDependent) or facts.whole or not facts.condition:
+        return None
+    for each in diagnosis.related:
+        place = each.stack[-1]
+        if place.file == file:
+            return place.line, text_in_effect(request.edits, place.file, place.line)[1]
+    return None
 
 
 def _ways(text: str, line: int) -> list[_Way]:
@@ -201,8 +246,14 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
-    for way in _rewrites(diagnosis, text, line, request.strict):
-        title = way.title.format(line=place.line, function=place.function)
+    ways = _rewrites(diagnosis, text, line, request.strict)
+    read = _read_line(attempt, place.file)
+    if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
+        ways = [*_of_read(_ways(text, line), read[1]), *ways]
+    for way in ways:
+        title = way.title.format(
+            line=place.line, function=place.function, read=read[0] if read else 0
+        )
         try:
             made = way.rewrite(text, line)
         except Unclear:
@@ -214,7 +265,9 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         if found is None or not leads_on(found, diagnosis, edit):
             continue
         file = with_edit(request, edit).edits[-1].edited_file
-        if way.selects and not (isinstance(found, Exported) and selects_alike(found, file)):
+        if way.selects and isinstance(found, Exported) and not way.selects(found, file):
+            continue
+        if way.selects is selects_alike and not isinstance(found, Exported):
             continue
         yield Fix(
             kind="code",

@@ -1,7 +1,5 @@
 """A data-dependent choice between two values as torch.where, which computes both and selects.
 
-Between numbers that are computed from data it is torch.sym_ite.
-
 Only pure values are chosen between. That both have the shape and dtype of the result is checked in
 the program: torch.where broadcasts, where Python's choice does not.
 """
@@ -39,24 +37,19 @@ def selected(text: str, line: int) -> Rewritten:
     Raises:
         Unclear: there is none at that line, or it does more than choose a value.
     """
-    return _selected(Source(text, line), line, _where)
-
-
-def selected_number(text: str, line: int) -> Rewritten:
-    """The text with the choice between numbers at a line as torch.sym_ite.
-
-    Raises:
-        Unclear: there is none at that line, it does more than choose, or its test is more than one
-            comparison.
-    """
-    return _selected(Source(text, line), line, _sym_ite)
+    return chosen_by(Source(text, line), line, _where)
 
 
 Choice = Callable[[Source, ast.expr, str, str], str]
 """The text of a choice, given its test and the texts of both values."""
 
 
-def _selected(source: Source, line: int, choice: Choice) -> Rewritten:
+def chosen_by(source: Source, line: int, choice: Choice) -> Rewritten:
+    """The text with the `if`, or the conditional expression, at a line as another choice.
+
+    Raises:
+        Unclear: there is none at that line, or it does more than choose a value.
+    """
     for node in ast.walk(source.function):
         if isinstance(node, ast.If) and _at(node.test, line):
             return _chosen(source, node, choice)
@@ -121,15 +114,28 @@ def _chosen(source: Source, branch: ast.If, choice: Choice) -> Rewritten:
         _refuse_values(then, last.value)
         made = choice(source, branch.test, source.of(then), source.of(last.value))
         return source.changed([Piece(start, max(end, source.end(last)), f"return {made}")])
-    ways = [_bound(source, branch.body), _bound(source, branch.orelse)]
-    names = list(dict.fromkeys([*ways[0], *ways[1]]))
+    tests, ways = _ways(source, branch)
+    names = list(dict.fromkeys(name for way in ways for name in way))
     lines = []
     for name in names:
-        values = [way.get(name, name) for way in ways]
-        lines.append(f"{name} = {choice(source, branch.test, *values)}")
-    if len(lines) > 1 and any(name in _names(branch.test) for name in names):
+        *values, made = [way.get(name, name) for way in ways]
+        for test, value in zip(reversed(tests), reversed(values), strict=True):
+            made = choice(source, test, value, made)
+        lines.append(f"{name} = {made}")
+    if len(lines) > 1 and any(name in _names(test) for name in names for test in tests):
         raise Unclear("the branches bind what the test reads")
     return source.changed([Piece(start, end, f"\n{indent}".join(lines))])
+
+
+def _ways(source: Source, branch: ast.If) -> tuple[list[ast.expr], list[dict[str, str]]]:
+    """The tests of an `if` with its `elif`s, and what each way binds, that of `else` last."""
+    tests, ways = [branch.test], [_bound(source, branch.body)]
+    rest = branch.orelse
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        tests.append(rest[0].test)
+        ways.append(_bound(source, rest[0].body))
+        rest = rest[0].orelse
+    return tests, [*ways, _bound(source, rest)]
 
 
 def _bound(source: Source, block: list[ast.stmt]) -> dict[str, str]:
@@ -191,11 +197,3 @@ def _where(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
     made = predicate(cst.parse_expression(f"({source.of(test)})"))
     asked = cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
     return f"{source.torch}.where({asked}, {then}, {otherwise})"
-
-
-def _sym_ite(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _sym_ite(source, test.operand, otherwise, then)
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        raise Unclear("the test is more than one comparison")
-    return f"{source.torch}.sym_ite({source.of(test)}, {then}, {otherwise})"

@@ -8,11 +8,13 @@ with eager, at sizes where the condition holds and at ones where it does not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from export_engine.attempt import (
-    Diagnosis,
+    Attempt,
     Edit,
     Exported,
     Failed,
@@ -21,21 +23,26 @@ from export_engine.attempt import (
     text_in_effect,
     unedited,
 )
-from export_engine.diagnose import SizesViolated
+from export_engine.diagnose import SizesViolated, diagnose
+from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.raise_to_check import only_raises
-from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
+from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
-from export_engine.shapes import Problem, with_size
+from export_engine.shapes import Bounds, Named, Problem, shapes_of, with_size
 
 _MOST_SIZES = 3
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """The way of a branch on a requested size that is right for every size that was compared."""
+    """The way of a branch on a requested size that is right for every size that was compared.
+
+    Where there is none, both ways in the program.
+    """
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
     if request is None or diagnosis is None or not isinstance(facts, SizesViolated):
@@ -43,18 +50,22 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     for line, problems in _asked(facts).items():
         file = problems[0].stack[-1].file
         text, at = text_in_effect(request.edits, file, line)
-        for taken in (True, False):
+        known: set[str] = set()
+        for way in _WAYS:
             try:
-                made = one_way(text, at, taken)
+                made = way.rewrite(text, at)
             except Unclear:
                 continue
+            if made.text in known:
+                continue
+            known.add(made.text)
             edit = Edit(unedited(file), text, made.text, (made.function,))
-            title = f"{'Always' if taken else 'Never'} take the branch in line {line}"
+            title = way.title.format(line=line)
             if progress:
-                progress(Progress(0, 0, title.lower(), "fix"))
-            fix = _tried(request, diagnosis, edit, problems)
+                progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+            fix = _tried(attempt, edit, problems, progress)
             if fix is not None:
-                yield _titled(fix, title, taken)
+                yield replace(fix, title=f"{title}{fix.title}", why=way.why)
                 return
 
 
@@ -67,15 +78,25 @@ def _asked(facts: SizesViolated) -> dict[int, list[Problem]]:
     return found
 
 
-def _tried(request: Request, diagnosis: Diagnosis, edit: Edit, asked: list[Problem]) -> Fix | None:
+def _tried(
+    attempt: Failed, edit: Edit, asked: list[Problem], progress: Report | None
+) -> Fix | None:
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
     if not _same_in_eager(request, edit, asked):
         return None
     found = tried(request, edit)
-    if found is None or not leads_on(found, diagnosis, edit):
-        return None
-    if isinstance(found, Exported) and _verdict(found) != "agrees":
-        return None
-    return Fix(
+    bounds = bounded(found, progress)
+    if bounds is not None:
+        if not _allows_more(bounds.apply(request), asked):
+            return None  # no more than bounds alone
+    else:
+        if found is None or not leads_on(found, diagnosis, edit) or _still_asked(found, asked):
+            return None
+        if isinstance(found, Exported) and _verdict(found) != "agrees":
+            return None
+    fix = Fix(
         kind="code",
         title="",
         change=partial(with_edit, edit=edit),
@@ -83,27 +104,36 @@ def _tried(request: Request, diagnosis: Diagnosis, edit: Edit, asked: list[Probl
         stack=diagnosis.stack,
         leads_to=found if isinstance(found, Exported) else None,
     )
+    return fix if bounds is None else with_bounds(fix, bounds)
+
+
+def _allows_more(bounded_request: Request, asked: list[Problem]) -> bool:
+    """Whether a request allows a size that a condition of the branch excluded."""
+    shapes = shapes_of(bounded_request)
+    for problem in asked:
+        for dim in problem.dims:
+            wanted = dim.wanted
+            if shapes is None or not isinstance(wanted, Named):
+                continue
+            low, high = shapes.bounds.get(wanted.name, Bounds())
+            for size in problem.excluded:
+                number, rest = divmod(size - wanted.offset, wanted.scale)
+                if rest == 0 and (low or 0) <= number and (high is None or number <= high):
+                    return True
+    return False
+
+
+def _still_asked(found: Attempt, asked: list[Problem]) -> bool:
+    """Whether the same is required of a size still: a branch that both ways of a program need."""
+    if not isinstance(found, Failed):
+        return False
+    facts = diagnose(found).facts
+    known = {each.text for each in asked}
+    return isinstance(facts, SizesViolated) and any(p.text in known for p in facts.problems)
 
 
 def _verdict(found: Exported) -> str:
     return found.agreement.verdict if found.agreement is not None else "not checked"
-
-
-def _titled(fix: Fix, title: str, taken: bool) -> Fix:
-    way = (
-        "What it does changes nothing"
-        if taken
-        else "It is a shortcut: the other way gives the same"
-    )
-    return Fix(
-        kind=fix.kind,
-        title=title,
-        why=f"{way} at the sizes that were compared with eager, on both sides of the condition.",
-        change=fix.change,
-        edits=fix.edits,
-        stack=fix.stack,
-        leads_to=fix.leads_to,
-    )
 
 
 def _same_in_eager(request: Request, edit: Edit, asked: list[Problem]) -> bool:
@@ -128,16 +158,8 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         Unclear: there is none, it has another branch, or it only raises.
     """
     source = Source(text, line)
-    branch = next(
-        (
-            node
-            for node in ast.walk(source.function)
-            if isinstance(node, ast.If)
-            and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
-        ),
-        None,
-    )
-    if branch is None or branch.orelse or only_raises(text, line):
+    branch = _branch(source, line)
+    if branch.orelse or only_raises(text, line):
         raise Unclear("there is no `if` without an `else` at that line")
     if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
         raise Unclear("the test binds a name")
@@ -150,3 +172,95 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
     lines = source.block_at(indent, branch.body)
     last = source.line_end(branch.body[-1])
     return source.changed([Piece(start, last, "\n".join(lines).lstrip())])
+
+
+def _branch(source: Source, line: int) -> ast.If:
+    for node in ast.walk(source.function):
+        last = node.test.end_lineno if isinstance(node, ast.If) else 0
+        if isinstance(node, ast.If) and node.test.lineno <= line <= (last or 0):
+            return node
+    raise Unclear("there is no `if` at that line")
+
+
+def missing_to_multiple(text: str, line: int) -> Rewritten:
+    """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
+
+    Args:
+        text: of the file.
+        line: of the test.
+
+    Raises:
+        Unclear: there is no such branch.
+    """
+    source = Source(text, line)
+    branch = _branch(source, line)
+    rests = {ast.unparse(each) for each in ast.walk(branch.test) if _is_rest(source, each)}
+    pieces = [
+        Piece(source.start(node), source.end(node), f"(({source.of(node)}) % {source.of(whole)})")
+        for node, whole in _differences(branch.body, rests)
+    ]
+    if not pieces:
+        raise Unclear("nothing there is missing to a multiple")
+    return one_way(source.changed(pieces).text, line, True)
+
+
+def _differences(body: list[ast.stmt], rests: set[str]) -> list[tuple[ast.expr, ast.expr]]:
+    """Each `k - rest` of a block, and the `k`."""
+    return [
+        (node, node.left)
+        for each in body
+        for node in ast.walk(each)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+        if ast.unparse(node.right) in rests
+    ]
+
+
+def _is_rest(source: Source, node: ast.AST) -> bool:
+    """Whether a value is the rest of a division, or a name of one."""
+    if isinstance(node, ast.Name):
+        return any(
+            isinstance(each, ast.Assign)
+            and [ast.unparse(target) for target in each.targets] == [node.id]
+            and _is_rest(source, each.value)
+            for each in ast.walk(source.function)
+        )
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+class _Way(NamedTuple):
+    """A rewrite of a branch."""
+
+    title: str
+    """With `{line}`."""
+    why: str
+    rewrite: Callable[[str, int], Rewritten]
+
+
+_COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
+_WAYS = (
+    _Way(
+        "Always take the branch in line {line}",
+        f"What it does changes nothing {_COMPARED}",
+        lambda text, line: one_way(text, line, True),
+    ),
+    _Way(
+        "Never take the branch in line {line}",
+        f"It is a shortcut: the other way gives the same {_COMPARED}",
+        lambda text, line: one_way(text, line, False),
+    ),
+    _Way(
+        "Always take the branch in line {line}, with what is missing to a multiple",
+        f"Nothing is missing where the size is a multiple already {_COMPARED}",
+        missing_to_multiple,
+    ),
+    _Way(
+        "Select the number with torch in line {line}",
+        "torch.sym_ite, sym_min and sym_max select one of two numbers for the size of a call.",
+        partial(selected_number, whole=True),
+    ),
+    _Way(
+        "Rewrite the branch in line {line} with torch.cond",
+        "torch.cond puts both branches into the program, and the size of a call selects one.",
+        branch_to_cond,
+    ),
+)

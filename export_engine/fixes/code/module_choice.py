@@ -1,0 +1,117 @@
+"""A module that data choose from a list, `self.experts[k](x)`, as all of them and a selection.
+
+Which module runs is then no question to Python: every one does, and the index is one of the stacked
+outputs, which have to be of one shape.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.comprehensions import free_name
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source
+
+_NUMBERS = ("item", "tolist")
+
+
+def all_run(text: str, line: int) -> Rewritten:
+    """The text with the module that is chosen at a line replaced by a choice of outputs.
+
+    Raises:
+        Unclear: none is chosen there, or what is chosen is not only called.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.expr) or not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        if isinstance(node, ast.Call) and _is_choice(node.func):
+            assert isinstance(node.func, ast.Subscript)
+            modules, index = source.of(node.func.value), _index(source, node.func.slice)
+            made = _selected(source, node, modules, _element(*index))
+            return source.changed([Piece(source.start(node), source.end(node), made)])
+    for statement in ast.walk(source.function):
+        if isinstance(statement, ast.Assign) and _at(statement, line):
+            return _named(source, statement)
+    raise Unclear("no module is chosen at that line")
+
+
+def _named(source: Source, statement: ast.Assign) -> Rewritten:
+    """`expert = self.experts[k]`, whose name is called further down."""
+    target, chosen = statement.targets[0], statement.value
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1 or not _is_choice(chosen):
+        raise Unclear("no module is chosen at that line")
+    assert isinstance(chosen, ast.Subscript)
+    uses = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Name) and node.id == target.id and node is not target
+    ]
+    calls = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call) and any(node.func is use for use in uses)
+    ]
+    if not calls or len(calls) != len(uses) or any(c.lineno <= statement.lineno for c in calls):
+        raise Unclear(f"`{target.id}` is not only called")
+    chosen_one = free_name("_chosen", source.names)
+    index, tensor = _index(source, chosen.slice)
+    bound = f"{target.id}, {chosen_one} = {source.of(chosen.value)}, {index}"
+    element = _element(chosen_one, tensor)
+    pieces = [Piece(source.start(statement), source.end(statement), bound)]
+    pieces += [
+        Piece(source.start(c), source.end(c), _selected(source, c, target.id, element))
+        for c in calls
+    ]
+    return source.changed(pieces)
+
+
+def _selected(source: Source, call: ast.Call, modules: str, chosen: str) -> str:
+    each = free_name("_module", source.names)
+    given = source.text[source.end(call.func) : source.end(call)]
+    return f"{source.torch}.stack([{each}{given} for {each} in {modules}]){chosen}"
+
+
+def _is_choice(node: ast.expr) -> bool:
+    """Whether a value is an element of a list by an index that is not written out."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name | ast.Attribute):
+        return False
+    return not isinstance(node.slice, ast.Slice | ast.Tuple | ast.Constant)
+
+
+def _index(source: Source, index: ast.expr) -> tuple[str, bool]:
+    """The index, and whether it is a tensor: a scan takes no number that is read in it."""
+    if _calls_int(index):
+        assert isinstance(index, ast.Call)
+        index = index.args[0]
+    if _reads(index):
+        assert isinstance(index, ast.Call)
+        assert isinstance(index.func, ast.Attribute)
+        index = index.func.value
+    text = source.of(index)
+    assigned = [
+        node.value
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == [text]
+    ]
+    return text, not any(_reads(each) or _calls_int(each) for each in assigned)
+
+
+def _element(text: str, tensor: bool) -> str:
+    return f".index_select(0, ({text}).reshape(1)).squeeze(0)" if tensor else f"[{text}]"
+
+
+def _reads(value: ast.expr) -> bool:
+    """Whether a value is read of a tensor."""
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in _NUMBERS
+
+
+def _calls_int(value: ast.expr) -> bool:
+    called = value.func if isinstance(value, ast.Call) and len(value.args) == 1 else None
+    return isinstance(called, ast.Name) and called.id == "int"
+
+
+def _at(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or 0)

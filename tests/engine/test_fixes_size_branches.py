@@ -1,0 +1,88 @@
+"""Branches on a requested size: both ways in the program, and padding to a multiple."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.diagnose import diagnose
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.size_branches import missing_to_multiple, offered
+from export_engine.shapes import Shapes
+
+
+class Pads(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rest = x.shape[0] % 4
+        if rest:
+            x = functional.pad(x, (0, 4 - rest))
+        return x.reshape(-1, 4)
+
+
+class TwoWays(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] > 6:
+            return x.softmax(0)
+        return x.sigmoid()
+
+
+class Clamps(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[0]
+        if n > 6:
+            n = 6
+        return x / n
+
+
+def test_padding_to_a_multiple_is_by_what_is_missing() -> None:
+    text = "def f(x, n):\n    if n % 4 != 0:\n        x = x + [0] * (4 - n % 4)\n    return x\n"
+    made = missing_to_multiple(text, 2).text
+    assert "((4 - n % 4) % 4)" in made
+    scopes: list[dict[str, object]] = [{}, {}]
+    for scope, each in zip(scopes, (text, made), strict=True):
+        exec(each, scope)
+    for n in range(9):
+        theirs, mine = (scope["f"]([0] * n, n) for scope in scopes)  # type: ignore[operator]
+        assert mine == theirs
+
+
+def test_a_difference_from_anything_else_is_kept() -> None:
+    with pytest.raises(Unclear):
+        missing_to_multiple("def f(x, n):\n    if n % 4:\n        x = x - n\n    return x\n", 2)
+
+
+def test_sizes_that_a_remainder_excludes_are_said_with_the_line() -> None:
+    attempt = capture(Request(target=Pads(), args=(torch.ones(9),), shapes=Shapes.parse("x: n")))
+    assert isinstance(attempt, Failed)
+    diagnosis = diagnose(attempt)
+    assert "n must be other than a multiple of 4; a Dim can say" in diagnosis.sentence
+    assert "(n % 4) != 0" in diagnosis.sentence
+    assert diagnosis.stack
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "title"),
+    [
+        (Pads(), "with what is missing to a multiple"),
+        (TwoWays(), "with torch.cond"),
+        (Clamps(), "Select the number"),
+    ],
+)
+def test_both_ways_of_a_branch_on_a_size_are_in_the_program(model: nn.Module, title: str) -> None:
+    request = Request(target=model, args=(torch.rand(9),), shapes=Shapes.parse("x: n"))
+    attempt = capture(request)
+    assert isinstance(attempt, Failed)
+    (fix,) = offered(replace(attempt, diagnosis=diagnose(attempt)))
+    assert title in fix.title
+    assert isinstance(fix.leads_to, Exported)
+    program = fix.leads_to.program.module()
+    for size in (8, 7, 6):
+        x = torch.rand(size)
+        torch.testing.assert_close(program(x), model(x))
