@@ -19,7 +19,7 @@ from export_engine.diagnose.containers import (
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
 from export_engine.diagnose.graph_breaks import graph_break
-from export_engine.diagnose.named import named
+from export_engine.diagnose.named import named, unplaced_number
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
 from export_engine.diagnose.packed import packed_sequence
@@ -59,6 +59,7 @@ FAMILIES: tuple[Family, ...] = (
     packed_sequence,
     refused,
     graph_break,
+    unplaced_number,
     named,
 )
 

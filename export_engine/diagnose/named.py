@@ -1,4 +1,4 @@
-"""Failures that torch itself names, and that no other family knows more of: torch's own words."""
+"""Failures that torch itself names, and that no other family knows more of."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ _KINDS = {
     "UNSUPPORTED_ALIASED_MUTATED_DYNAMIC_INPUTS": Kind.SHAPES_VIOLATED,
 }
 """Kinds by the name of torch's `UserErrorType`."""
+_WHY_PENDING = (
+    "torch keeps every number that an op computes from data as a size, a stride or the offset of "
+    "the op's result. This one it finds in none of them."
+)
 _WHY = "torch.export names this failure itself; its message and traceback say more."
 
 
@@ -38,6 +42,22 @@ def named(attempt: Failed) -> Diagnosis | None:
         kind=kind,
         sentence=f"torch.export refuses this call: {said}.",
         why=_WHY,
+        stack=place.stack,
+        span=place.span,
+        related=() if place.stack else traced_last(attempt),
+    )
+
+
+def unplaced_number(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a number from data that torch finds nowhere in the result of its op."""
+    if find(attempt.error, "PendingUnbackedSymbolNotFound") is None:
+        return None
+    place = failing_place(attempt.error)
+    said = f"`{place.text}`" if place.text else "An op of this call"
+    return Diagnosis(
+        kind=Kind.OPERATOR_FAILED,
+        sentence=f"{said} computes a number from data that torch then loses track of.",
+        why=_WHY_PENDING,
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),

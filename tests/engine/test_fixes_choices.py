@@ -14,6 +14,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.module_choice import all_run
+from export_engine.fixes.code.number_index import selected_by_number
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.select_to_where import selected
 from export_engine.fixes.code.size_keyed import without_lookups
@@ -188,3 +189,28 @@ def test_a_dict_that_reads_every_attribute_as_an_item_is_copied() -> None:
     assert type(made) is ItemsAsAttributes
     assert torch.equal(made["x"], given["x"])
     assert made["x"] is not given["x"]
+
+
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        ("return x[0, n]", "x.select(1, n)[0]"),
+        ("return x[n, 1:, 0]", "x.select(0, n)[1:, 0]"),
+        ("return x[:, -1, int(n)]", "x.select(2, int(n))[:, -1]"),
+    ],
+)
+def test_a_number_among_indices_is_selected_first(body: str, made: str) -> None:
+    rewritten = selected_by_number(function(body), 3).text
+    assert made in rewritten
+    results = []
+    for text in (function(body), rewritten):
+        scope: dict[str, Any] = {}
+        exec(compile(text, "index.py", "exec"), scope)
+        results.append(scope["f"](torch.arange(24).reshape(2, 3, 4), 1))
+    assert torch.equal(*results)
+
+
+@pytest.mark.parametrize("body", ["return x[n]", "return x[..., n]", "return x[None, n]"])
+def test_an_index_that_is_alone_or_of_an_unknown_dim_is_kept(body: str) -> None:
+    with pytest.raises(Unclear):
+        selected_by_number(function(body), 3)

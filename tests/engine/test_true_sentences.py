@@ -152,7 +152,10 @@ def test_a_condition_that_the_model_does_not_have_is_not_said_to_be_its() -> Non
 
 class LongOrShort(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sin() if x.shape[0] > 6 else x.cos()
+        if x.shape[0] > 6:
+            self.long = True
+            return x.sin()
+        return x.cos()
 
 
 class FirstSeven(nn.Module):

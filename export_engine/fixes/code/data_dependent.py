@@ -27,6 +27,7 @@ from export_engine.fixes.code.distributions import unvalidated
 from export_engine.fixes.code.loop_breaks import run_to_end
 from export_engine.fixes.code.loop_to_while import as_while_loop
 from export_engine.fixes.code.module_choice import all_run
+from export_engine.fixes.code.number_index import selected_by_number
 from export_engine.fixes.code.raise_to_check import checked, without_note
 from export_engine.fixes.code.rewrite import (
     Rewritten,
@@ -123,6 +124,11 @@ _EVERY = _Way(
     all_run,
     gives_up="Every module runs, also those that eager does not choose.",
 )
+_SELECT = _Way(
+    "Take the index from data in line {line} by select",
+    "`select` takes one index, which may be a number from data; the others follow it.",
+    selected_by_number,
+)
 _COPIED = _Way(
     "Let torch make the tensor copies of `{function}`",
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
@@ -185,7 +191,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             asked = [_check(True, strict), _NOTE, *_ways(text, line)]
             return [_EVERY, _COPIED, *_of_tensors(asked), _UNCHECKED, _TENSOR]
         case Kind.GRAPH_BREAK:
-            return [_UNCHECKED, _BOOL, _COPIED]
+            return [_UNCHECKED, _BOOL, _COPIED, _SELECT]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
