@@ -96,3 +96,20 @@ export function paintPlates(
     context.fillText(text, x + PAD, y + height / 2 + 0.5);
   }
 }
+
+/** Draws the frame around what is to be selected, on a canvas of the same transform. */
+export function paintMarquee(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Rect,
+  palette: Palette,
+): void {
+  context.globalAlpha = 0.12;
+  context.fillStyle = palette.select;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 1;
+  context.strokeStyle = palette.select;
+  context.lineWidth = 1;
+  context.setLineDash([4, 3]);
+  context.strokeRect(x, y, width, height);
+  context.setLineDash([]);
+}

@@ -6,9 +6,10 @@ import type { GraphView } from "./view";
 const BOX = { item: { id: "op" }, open: false };
 
 function parts(box: unknown = null) {
-  const stage = { panBy: vi.fn(), zoomBy: vi.fn() };
+  const stage = { panBy: vi.fn(), zoomBy: vi.fn(), outline: vi.fn() };
   const folding = { toggle: vi.fn(), isOnSign: () => false, boxAt: () => box };
-  const view = { stage, folding, select: vi.fn(), hover: vi.fn() };
+  const chosen = { select: vi.fn(), add: vi.fn(), selectWithin: vi.fn() };
+  const view = { stage, folding, ...chosen, hover: vi.fn() };
   return { stage, view, hears: pointer(view as unknown as GraphView) };
 }
 
@@ -41,6 +42,33 @@ test("a click that trembles is a click", () => {
   hears.onPointerUp(at(101, 101));
   expect(stage.panBy).not.toHaveBeenCalled();
   expect(view.select).toHaveBeenCalledWith(BOX.item);
+});
+
+/** The same with Shift, the canvas being at the corner of the page. */
+const shifted = (x: number, y: number): PointerEvent =>
+  ({ ...at(x, y), shiftKey: true, offsetX: x, offsetY: y }) as PointerEvent;
+
+test("Shift and a click add to the selection; not what lies below an open box's ground", () => {
+  const { view, hears } = parts(BOX);
+  hears.onPointerDown(shifted(100, 100));
+  hears.onPointerUp(shifted(100, 100));
+  expect(view.add).toHaveBeenCalledWith(BOX.item);
+  const ground = parts({ ...BOX, open: true });
+  ground.hears.onPointerDown(shifted(1, 1));
+  ground.hears.onPointerUp(shifted(1, 1));
+  expect(ground.view.add).not.toHaveBeenCalled();
+  expect(ground.view.select).not.toHaveBeenCalled();
+});
+
+test("Shift and a drag select what is in the frame, and pan nothing", () => {
+  const { stage, view, hears } = parts(BOX);
+  hears.onPointerDown(shifted(100, 100));
+  hears.onPointerMove(shifted(60, 150));
+  hears.onPointerUp(shifted(60, 150));
+  const frame = { x: 60, y: 100, width: 40, height: 50 };
+  expect(view.selectWithin).toHaveBeenCalledWith(frame);
+  expect(stage.outline.mock.calls).toEqual([[frame], [null]]);
+  expect(stage.panBy).not.toHaveBeenCalled();
 });
 
 test("a double click opens a box, and does nothing beside all", () => {

@@ -1,5 +1,7 @@
 /** What the mouse, a finger or the wheel does to the graph. */
 
+import type { Rect } from "./camera";
+import { between } from "./gather";
 import type { Stage } from "./stage";
 import type { GraphView } from "./view";
 
@@ -9,16 +11,25 @@ const WHEEL_ZOOM = 0.0022;
 
 /**
  * Drag pans; a click selects, or clears the selection outside of all boxes; a double click opens
- * and closes.
+ * and closes. With Shift, a click adds to the selection, and a drag draws a frame around it.
  */
 export function pointer(view: GraphView) {
   let from: { x: number; y: number } | null = null;
   let dragged = false;
+  /** Where a frame begins, in the view; null while none is drawn. */
+  let corner: { x: number; y: number } | null = null;
+  const frame = ({ offsetX, offsetY }: PointerEvent): Rect | null =>
+    corner && between(corner.x, corner.y, offsetX, offsetY);
+  const end = (): void => {
+    if (corner) view.stage.outline(null);
+    from = corner = null;
+  };
   return {
     onPointerDown(event: PointerEvent) {
       if (event.button !== 0) return;
       from = { x: event.clientX, y: event.clientY };
       dragged = false;
+      corner = event.shiftKey ? { x: event.offsetX, y: event.offsetY } : null;
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
     },
     onPointerMove(event: PointerEvent) {
@@ -29,16 +40,20 @@ export function pointer(view: GraphView) {
       const moved = Math.hypot(event.clientX - from.x, event.clientY - from.y);
       if (!dragged && moved < DRAG_PIXELS) return;
       dragged = true;
+      if (corner) {
+        view.stage.outline(frame(event));
+        return;
+      }
       view.stage.panBy(from.x - event.clientX, from.y - event.clientY);
       from = { x: event.clientX, y: event.clientY };
     },
     onPointerUp(event: PointerEvent) {
+      const around = dragged ? frame(event) : null;
       if (from && !dragged) click(view, event);
-      from = null;
+      else if (around) view.selectWithin(around);
+      end();
     },
-    onPointerCancel() {
-      from = null;
-    },
+    onPointerCancel: end,
     onPointerLeave: () => view.hover(null),
     onDblClick(event: MouseEvent) {
       const box = view.folding.boxAt(event.offsetX, event.offsetY);
@@ -64,7 +79,9 @@ function click(view: GraphView, event: PointerEvent): void {
   const box = view.folding.boxAt(event.offsetX, event.offsetY);
   if (box && view.folding.isOnSign(box, event.offsetX, event.offsetY))
     void view.folding.toggle(box.item);
-  else view.select(box?.item ?? null);
+  else if (event.shiftKey) {
+    if (box && !box.open) view.add(box.item);
+  } else view.select(box?.item ?? null);
 }
 
 /**

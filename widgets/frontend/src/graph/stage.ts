@@ -17,7 +17,7 @@ import {
 } from "./camera";
 import type { Marks } from "./marks";
 import { isInTheWay, Minimap, minimapScale, needsMinimap } from "./minimap";
-import { LEAST_HEADER, paintPlates, platesOf } from "./overview";
+import { LEAST_HEADER, paintMarquee, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
 import { boxesAt, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
@@ -42,6 +42,8 @@ export class Stage {
   camera: Camera = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 0, height: 0 };
   palette: Palette;
+  /** The frame that is being drawn around boxes, in CSS pixels of the view; null for none. */
+  private marquee: Rect | null = null;
   private scene: Scene | null = null;
   private readonly context: CanvasRenderingContext2D;
   private readonly minimap: Minimap | null;
@@ -112,6 +114,12 @@ export class Stage {
       this.glide = { from: this.camera, to, began: performance.now() };
       this.repaint();
     }
+  }
+
+  /** Draws a frame around what is to be selected; null takes it away. */
+  outline(marquee: Rect | null): void {
+    this.marquee = marquee;
+    this.repaint();
   }
 
   showAll(): void {
@@ -192,6 +200,7 @@ export class Stage {
     paint(this.surface, scene, seen, camera.zoom, palette, this.marks());
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     paintPlates(context, platesOf(scene, camera, size, this.measure), palette);
+    if (this.marquee) paintMarquee(context, this.marquee, palette);
     if (this.crowded.peek()) this.paintMap(scene, seen, ratio);
     this.lookAround(scene, seen);
     for (const peer of this.peers) peer.follow(camera);

@@ -20,10 +20,11 @@ import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
 import { AFTER, BEFORE, BOTH, type Merged } from "../two_programs";
 import { scopesOf } from "../view_in_python";
-import { reveal } from "./camera";
+import { type Rect, reveal } from "./camera";
 import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
+import { nodesOfItem, nodesWithin, toggled } from "./gather";
 import { tipOf } from "./labels";
 import { layouter } from "./layout";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
@@ -169,10 +170,27 @@ export class GraphView {
     } else if (item.node >= 0) this.store.select({ kind: "nodes", nodes: [item.node] }, "graph");
     else if (item.scope >= 0 && item.scope < this.scopes())
       this.store.select({ kind: "scope", scope: item.scope }, "graph");
-    else {
-      const nodes = nodesBelow(item).filter((node) => !this.isRemoved(node));
-      this.store.select({ kind: "nodes", nodes }, "graph");
-    }
+    else this.selectNodes(nodesBelow(item));
+  }
+
+  /** Adds a box to the selection, or takes it out again. */
+  add(item: Item): void {
+    this.selectNodes(toggled(this.lit(), nodesOfItem(item)));
+  }
+
+  /** Selects what a frame touches, given in CSS pixels of the view. */
+  selectWithin(frame: Rect): void {
+    const scene = this.folding.scene.peek();
+    const { camera } = this.stage;
+    const [width, height] = [frame.width / camera.zoom, frame.height / camera.zoom];
+    const seen = { ...this.stage.pointAt(frame.x, frame.y), width, height };
+    if (scene) this.selectNodes(nodesWithin(scene, seen));
+  }
+
+  private selectNodes(all: readonly NodeId[]): void {
+    const nodes = all.filter((node) => !this.isRemoved(node));
+    if (nodes.length > 0) this.store.select({ kind: "nodes", nodes }, "graph");
+    else this.store.clear();
   }
 
   /** Selects what an edge leads to or from, or what stands beside the selection. */
