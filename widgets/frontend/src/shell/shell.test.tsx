@@ -74,6 +74,15 @@ test("a colour that hides nothing says nothing of the theme", () => {
   expect(luminance(parseColour("rgb(255, 255, 255)") ?? [0, 0, 0])).toBeCloseTo(1);
 });
 
+test("a page whose colours are not of sRGB is light or dark by their lightness", () => {
+  const lightness = (text: string): number => luminance(parseColour(text) ?? [-1, -1, -1]);
+  for (const white of ["oklch(1 0 0)", "lab(100 0 0)", "oklab(1 0 -1e-7)", "color(srgb 1 1 1)"])
+    expect(lightness(white)).toBeCloseTo(1);
+  for (const dark of ["oklch(0.14 0.004 49.2)", "lab(2.7 0.1 -0.2)", "color(display-p3 0 0 0)"])
+    expect(Math.abs(lightness(dark))).toBeLessThan(0.2);
+  expect(parseColour("oklch(1 0 0 / 0.1)")).toBeNull();
+});
+
 test("what is selected is said in words", () => {
   const program = smallProgram();
   const say = (nodes: number[]): string =>

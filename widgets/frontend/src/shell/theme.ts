@@ -34,11 +34,20 @@ function parentOf(element: Element): Element | null {
   return root instanceof ShadowRoot ? root.host : null;
 }
 
-/** Of `rgb(r, g, b)` and `rgba(r, g, b, a)`; null for anything less than half opaque. Pure. */
+/**
+ * Of a computed colour; null for anything less than half opaque. Of those that are not of sRGB,
+ * such as marimo's `oklch(1 0 0)`, the grey of their lightness. Pure.
+ */
 export function parseColour(text: string): Colour | null {
-  const [red, green, blue, alpha = 1] = (text.match(/[\d.]+/g) ?? []).map(Number);
-  if (red === undefined || green === undefined || blue === undefined || alpha < 0.5) return null;
-  return [red, green, blue];
+  const [, space = "", rest = ""] = text.match(/^([a-z]+)\((?:[a-z][\w-]* )?(.*)/) ?? [];
+  const found = rest.match(/-?\d*\.?\d+(?:e[+-]?\d+)?/g) ?? [];
+  const [first, second, third, alpha = 1] = found.map(Number);
+  if (first === undefined || second === undefined || third === undefined || alpha < 0.5)
+    return null;
+  if (space.startsWith("rgb")) return [first, second, third];
+  if (space === "color") return [first * 255, second * 255, third * 255];
+  const lightness = (first / (space.startsWith("ok") ? 1 : 100)) * 255;
+  return [lightness, lightness, lightness];
 }
 
 /** 0 for black, 1 for white; good enough to tell a dark page from a light one. Pure. */
