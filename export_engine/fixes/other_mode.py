@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Request
-from export_engine.diagnose import SizesViolated, is_unrolled
+from export_engine.diagnose import SizeLookedUp, SizesViolated, is_unrolled
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 from export_engine.source import Stack, code_of
@@ -66,12 +66,39 @@ _WHY = {
 
 
 def _asked_by_python(diagnosis: Diagnosis) -> bool:
-    """Whether a statement of Python's depends on data: strict mode cannot trace that either."""
-    if diagnosis.kind not in (Kind.BRANCH_ON_DATA, Kind.LOOP_ON_DATA) or not diagnosis.stack:
-        return False
-    code = code_of(diagnosis.stack[-1].file)
+    """Whether Python itself asks what strict mode does not know either.
+
+    That is a statement or a comprehension that depends on data, and a size as the key of a dict; a
+    cached function, which takes a size as a key too, strict mode looks into.
+    """
+    code = code_of(diagnosis.stack[-1].file) if diagnosis.stack else None
     statement = code.statement(diagnosis.stack[-1].line) if code else None
-    return isinstance(statement, ast.If | ast.While | ast.For)
+    if statement is None:
+        return False
+    if isinstance(diagnosis.facts, SizeLookedUp):
+        return any(map(_is_lookup, ast.walk(statement)))
+    loops = [each for each in ast.walk(statement) if isinstance(each, _LOOPS)]
+    if diagnosis.kind is Kind.LOOP_ON_DATA:
+        return bool(loops)
+    if diagnosis.kind is Kind.OUTPUT_FROM_DATA:
+        return any(not isinstance(each, ast.While) and _counts(each.iter) for each in loops)
+    return diagnosis.kind is Kind.BRANCH_ON_DATA and isinstance(statement, ast.If | ast.While)
+
+
+_LOOPS = (ast.While, ast.For, ast.comprehension)
+
+
+def _counts(iterated: ast.expr) -> bool:
+    """Whether a loop is over as many numbers as a number from data says."""
+    called = [ast.unparse(each.func) for each in ast.walk(iterated) if isinstance(each, ast.Call)]
+    return "range" in called and any(each == "int" or each.endswith(".item") for each in called)
+
+
+def _is_lookup(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare):
+        return isinstance(node.ops[0], ast.In | ast.NotIn)
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr == "get"
 
 
 def _given_up(found: Exported, verdict: str) -> str:

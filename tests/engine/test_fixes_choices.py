@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -10,8 +11,10 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Exported, Request
-from export_engine.fixes import autofix
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.diagnose import diagnose
+from export_engine.fixes import autofix, other_mode
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.number_index import selected_by_number
@@ -214,3 +217,24 @@ def test_a_number_among_indices_is_selected_first(body: str, made: str) -> None:
 def test_an_index_that_is_alone_or_of_an_unknown_dim_is_kept(body: str) -> None:
     with pytest.raises(Unclear):
         selected_by_number(function(body), 3)
+
+
+class CountsFromData(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.stack([x * n for n in range(int(x.sum()))])
+
+
+class TableBySize(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * {3: 2.0}.get(x.shape[0], 1.0)
+
+
+@pytest.mark.parametrize(("model", "shapes"), [(CountsFromData(), None), (TableBySize(), "x: n")])
+def test_strict_mode_is_not_tried_where_python_asks(
+    model: nn.Module, shapes: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = Shapes.parse(shapes) if shapes else None
+    attempt = capture(Request(target=model, args=(torch.ones(3),), shapes=wanted))
+    assert isinstance(attempt, Failed)
+    monkeypatch.setattr(other_mode, "try_request", lambda request: pytest.fail("it was tried"))
+    assert not list(other_mode.offered(replace(attempt, diagnosis=diagnose(attempt))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from export_engine.attempt import Failed, Fix, Kind
-from export_engine.diagnose import diagnose
+from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes import shapes
 from export_engine.progress import Report
 
@@ -17,6 +17,9 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
     explained = replace(found, diagnosis=diagnose(found))
     if explained.diagnosis is None or explained.diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return None
+    facts = explained.diagnosis.facts
+    if isinstance(facts, SizesViolated) and any(each.lossy for each in facts.problems):
+        return None  # known before an export: a size is fixed
     bounds = (each for each in shapes.offered(explained, progress) if each.leads_to is not None)
     return next((each for each in bounds if not each.lossy), None)
 

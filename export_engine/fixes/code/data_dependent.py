@@ -173,7 +173,9 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
             ways = _ways(text, line)
-            ways = ways if tensor else [_number(facts), *ways]
+            if not tensor:  # torch.where takes no symbol, but the tensor that `.item()` reads
+                reads = ".item()" in text.split("\n")[line - 1]
+                ways = [_number(facts), *(ways if reads else [_COND])]
             asked = _of_tensors(_ways(text, line))
             checks = [_check(tensor, strict), _NOTE, _TO_END, _WHILE]
             return [*checks, *ways, _FLAG, _UNCHECKED, *asked, _EVERY]
@@ -256,6 +258,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     read = _read_line(attempt, place.file)
     if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
         ways = [*_of_read(_ways(text, line), read[1]), *ways]
+    known = {text}
     for way in ways:
         title = way.title.format(
             line=place.line, function=place.function, read=read[0] if read else 0
@@ -264,6 +267,9 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             made = way.rewrite(text, line)
         except Unclear:
             continue
+        if made.text in known:
+            continue
+        known.add(made.text)
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
         if progress:
             progress(Progress(0, 0, title, "fix"))
