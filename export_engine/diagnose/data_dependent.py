@@ -6,6 +6,7 @@ Branches, loops, asserts, conversions to a number, and operators that return a p
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -131,9 +132,10 @@ def _kind(question: Question | None, relation: bool) -> Kind:
 def _number_sentence(
     kind: Kind, question: Question | None, asked: str, condition: str, computed: list[str]
 ) -> str:
-    known = [name for name in computed if name in asked]
+    known = [n for n in computed if re.search(rf"(?<!\w){re.escape(n)}(?!\w)", asked)]
     where = f"where `{known[0]}` is computed from data" if known else "which is computed from data"
-    number = f"where `{computed[0]}` is computed from data" if computed else where
+    stands = "is" if known else "stands for a number that is"
+    number = f"where `{computed[0]}` {stands} computed from data" if computed else where
     if kind is Kind.LOOP_ON_DATA:
         return (
             f"The length of this loop depends on `{asked}`, which is data-dependent and unknown "

@@ -21,6 +21,7 @@ _SAID = (
     (r"(?i)nested_?tensor", "nested tensors are not supported"),
     (r"Dynamic slicing", "a list cannot be sliced by a tensor"),
     (r"Indexing (list|torch\.Size)", "a list cannot be indexed by a tensor of several elements"),
+    (r"requires_grad_\b", "it changes whether a tensor requires a gradient"),
     (r"nn\.Parameter", "a parameter cannot be made inside the model"),
     (
         r"(?i)autograd|backward|functorch|_grad\b|grad_fn|vjp|jvp",

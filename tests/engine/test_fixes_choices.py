@@ -14,6 +14,7 @@ from torch import nn
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
+from export_engine.diagnose.plain_breaks import plain_break
 from export_engine.fixes import autofix, other_mode
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.module_choice import all_run
@@ -238,3 +239,20 @@ def test_strict_mode_is_not_tried_where_python_asks(
     assert isinstance(attempt, Failed)
     monkeypatch.setattr(other_mode, "try_request", lambda request: pytest.fail("it was tried"))
     assert not list(other_mode.offered(replace(attempt, diagnosis=diagnose(attempt))))
+
+
+class StepsFromData(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.arange(torch.tensor(0.0), torch.tensor(1.0), 1 / x.sum())
+
+
+def test_a_number_without_a_name_of_the_users_stands_for_what_is_computed() -> None:
+    attempt = capture(Request(target=StepsFromData(), args=(torch.ones(3),)))
+    assert isinstance(attempt, Failed)
+    said = diagnose(attempt).sentence
+    assert "where `n` stands for a number that is computed from data" in said, said
+
+
+def test_what_makes_a_tensor_require_a_gradient_is_said_plainly() -> None:
+    said = plain_break("Unsupported Tensor.requires_grad_() call")
+    assert said == "it changes whether a tensor requires a gradient"
