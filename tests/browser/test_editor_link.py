@@ -17,7 +17,7 @@ def two(x):
     return y.cos()
 """
 HELPER = """import torch
-
+{far}
 def shifted(x):
     return torch.add(x, 1)
 """
@@ -53,7 +53,8 @@ def _expect_cursor(lab: Lab, line: str) -> None:
 
 
 def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
-    (lab.server.folder / "helper.py").write_text(HELPER, encoding="utf-8")
+    text = HELPER.format(far=100 * "\n")
+    (lab.server.folder / "helper.py").write_text(text, encoding="utf-8")
     lab.open(
         [
             f"{LOAD}\nimport sys\nsys.path.append({str(lab.server.folder)!r})\nimport helper",
@@ -94,7 +95,7 @@ def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
     file = lab.page.locator(".jp-FileEditor .cm-content")
     file.get_by_text("add").click()
     expect(_selected(root)).to_contain_text("1 op")
-    file.get_by_text("import").click()
+    file.get_by_text("def").click()
     expect(_selected(root)).not_to_contain_text("op")
     lab.screenshot("editor-link-file")
 

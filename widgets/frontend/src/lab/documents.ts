@@ -89,10 +89,15 @@ function asCell({ model }: CellWidget): Cell {
   return { text, count: model.executionCount ?? null };
 }
 
-/** @param line from 1 */
+/**
+ * Puts the cursor on a line, and the line in view once a tab that was just opened has its size.
+ *
+ * @param line from 1
+ */
 export function moveTo(editor: CodeEditor, line: number): void {
   const at = { line: line - 1, column: 0 };
   editor.setCursorPosition(at);
   editor.revealPosition(at);
   editor.focus();
+  requestAnimationFrame(() => requestAnimationFrame(() => editor.revealPosition(at)));
 }

@@ -47,6 +47,7 @@ export class ReadOnlyTabs {
       factory: (options: object) => factoryService.newDocumentEditor(options),
       editorOptions: { config: { readOnly: true, lineNumbers: true } },
     });
+    content.node.style.overflow = "auto"; // else nothing of a long text could be scrolled to
     const widget = new this.modules.apputils.MainAreaWidget({ content });
     widget.id = `export-explorer-source-${++this.made}`;
     const label = name.split("/").at(-1) ?? name;
