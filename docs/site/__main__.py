@@ -5,6 +5,7 @@ With `--keep-views` the live views are those of the last build.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 
@@ -23,6 +24,7 @@ def build(keep_views: bool) -> int:
     if not keep_views:
         live.write()
     pages.write()
+    shutil.rmtree(HTML, ignore_errors=True)  # a page that is no longer made would stay
     code = sphinx(["-q", "-W", "--keep-going", "-E", "-b", "html", str(DOCS), str(HTML)])
     if code == 0:
         count = len(list(HTML.rglob("*.html")))
