@@ -117,9 +117,9 @@ def _said(attempt: Failed) -> str:
     return f"{diagnosis.sentence} ({cells.get(file) or PurePath(file).name}, line {line})"
 
 
-def _given_up(fix: Fix) -> tuple[bool, bool]:
-    """What a fix gives up: the less, the earlier it is offered."""
-    return fix.lossy, fix.narrows
+def _given_up(fix: Fix) -> tuple[bool, bool, bool]:
+    """What a fix gives up: the less, the earlier it is offered. Of alike ones shapes are first."""
+    return fix.lossy, fix.narrows, fix.narrows and fix.kind == "code"
 
 
 def _drop_frames(error: BaseException) -> None:

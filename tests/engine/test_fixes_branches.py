@@ -15,7 +15,7 @@ from torch.nn import functional
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import autofix
+from export_engine.fixes import autofix, explain
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.size_branches import one_way
@@ -272,3 +272,25 @@ def test_why_a_size_is_fixed_is_said_in_words_of_the_line(model: nn.Module, said
         assert said in diagnose(attempt).sentence
     else:
         assert model.__class__ is Roots, "a torch that keeps the root symbolic"
+
+
+class Limited(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] <= 16:
+            return x @ y[:, :16]
+        return y
+
+
+def test_a_rewrite_that_bounds_sizes_says_which_the_model_takes_too() -> None:
+    found = capture(
+        Request(
+            target=Limited(),
+            args=(torch.randn(8, 32), torch.randn(32, 64)),
+            shapes=Shapes.parse("x: a, b; y: c, d"),
+        )
+    )
+    assert isinstance(found, Failed)
+    rewritten = next(fix for fix in explain(found).fixes if "torch.cond" in fix.title)
+    assert rewritten.after == "x: a, b[17..]; y: b, d[17..]"
+    assert rewritten.narrows
+    assert "rejects b = 16, which the model takes" in rewritten.gives_up

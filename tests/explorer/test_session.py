@@ -203,7 +203,7 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
     assert ex.record.profile is not None
     assert len(ex.record.runs) == 2
     found = explorer.diff(ex, ex)
-    assert found._session().entry.record.verification is not None
+    assert found.session().entry.record.verification is not None
     assert len(described) == 1
 
 

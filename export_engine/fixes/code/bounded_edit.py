@@ -25,11 +25,13 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
 
 
 def with_bounds(edit: Fix, bounds: Fix) -> Fix:
-    """Both as one fix: the bounds are about lines that the edit made."""
+    """Both as one fix, which gives up what either does."""
     return replace(
         edit,
         title=f"{edit.title}, and {bounds.title[:1].lower()}{bounds.title[1:]}",
         change=lambda request: bounds.change(edit.change(request)),
+        narrows=edit.narrows or bounds.narrows,
+        gives_up=". ".join(each for each in (edit.gives_up, bounds.gives_up) if each),
         before=bounds.before,
         after=bounds.after,
         leads_to=bounds.leads_to,
