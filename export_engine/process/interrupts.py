@@ -112,11 +112,34 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 def _is_between(frame: FrameType | None) -> bool:
     """Whether a function is running that must run to its end."""
+    attributes = _asked_from_c()
     while frame is not None:
-        if frame.f_code in _NOT_BETWEEN:
+        if frame.f_code in _NOT_BETWEEN or _is_asked(frame, attributes):
             return True
         frame = frame.f_back
     return False
+
+
+_OF_A_TENSOR = ("device", "layout")
+
+
+def _asked_from_c() -> list[Any]:
+    """The ops by which torch's C++ asks a fake tensor for an attribute, as `prim.device`.
+
+    It does so in functions that may not throw: an exception there ends the process ("terminate
+    called after throwing an instance of 'python_error'", measured with torch 2.13).
+    """
+    prims = getattr(getattr(sys.modules.get("torch"), "ops", None), "prim", None)
+    packets = [getattr(prims, name, None) for name in _OF_A_TENSOR]
+    return [packet.default for packet in packets if packet is not None]
+
+
+def _is_asked(frame: FrameType, attributes: list[Any]) -> bool:
+    """Whether a frame is of a dispatch of one of these ops: it is what was passed to it."""
+    given = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    values = [frame.f_locals.get(name) for name in (*given, "args")]
+    flat = [each for value in values for each in (value if type(value) is tuple else (value,))]
+    return any(each is attribute for each in flat for attribute in attributes)
 
 
 def _dropped(unraisable: Any) -> None:

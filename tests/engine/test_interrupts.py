@@ -89,6 +89,22 @@ def test_an_interrupt_that_python_drops_arrives_all_the_same(way: str) -> None:
         interrupted(lambda: capture(request))
 
 
+@pytest.mark.usefixtures("sigint_heard")
+def test_an_interrupt_in_what_torch_asks_from_c_does_not_end_the_process() -> None:
+    def called(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name == "_device_handler":
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+    sys.setprofile(called)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            capture(Request(target=model, args=(torch.ones(3, 4),)))
+    finally:
+        sys.setprofile(None)
+
+
 ACTIONS: dict[str, Callable[[Exported], Any]] = {
     "check": check,
     "verify": lambda found: verify(found, describe(found)),
