@@ -50,18 +50,20 @@ test("replies to another view of the same model are left to it", async () => {
   expect(await answer).toEqual({ lines: [], nodes: [] });
 });
 
-test("a change of traits calls back until it is stopped", () => {
-  const model = new FakeModel({ attempts: [], current: 0 });
+test("traits that a host sets one after the other call back once, with all of them", async () => {
+  const model = new FakeModel({ attempts: [], current: 0, record: bytesOf("before") });
   const host = new AnywidgetHost(model);
-  let calls = 0;
-  const stop = host.onChange(() => {
-    calls += 1;
-  });
+  const seen: Promise<DataView>[] = [];
+  const stop = host.onChange(() => seen.push(host.ask("record", { attempt: host.current })));
+  model.set("attempts", [{}, {}]);
   model.set("current", 1);
-  stop();
+  model.set("record", RECORD);
+  await Promise.resolve();
+  expect(await Promise.all(seen)).toEqual([RECORD]);
   model.set("current", 2);
-  expect(calls).toBe(1);
-  expect(host.current).toBe(2);
+  stop();
+  await Promise.resolve();
+  expect(seen).toHaveLength(1);
 });
 
 test("dispose leaves no callback behind and fails what is still open", async () => {

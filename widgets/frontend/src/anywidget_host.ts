@@ -102,12 +102,22 @@ export class AnywidgetHost implements Host {
     for (const { reject } of open) reject(new Error(why));
   }
 
+  /** marimo sets one trait after the other, each with its event: they are looked at together. */
   onChange(callback: () => void): () => void {
+    let due = false;
+    const soon = () => {
+      if (!due)
+        queueMicrotask(() => {
+          due = false;
+          if (this.changed.has(callback)) callback();
+        });
+      due = true;
+    };
     this.changed.add(callback);
-    for (const trait of TRAITS) this.model.on(`change:${trait}`, callback);
+    for (const trait of TRAITS) this.model.on(`change:${trait}`, soon);
     return () => {
       this.changed.delete(callback);
-      for (const trait of TRAITS) this.model.off(`change:${trait}`, callback);
+      for (const trait of TRAITS) this.model.off(`change:${trait}`, soon);
     };
   }
 
