@@ -168,7 +168,7 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
     expect(program.get_by_test_id("outcome")).to_contain_text("Interrupted", timeout=60_000)
     failure = lab.cell(2)
     axe.check(lab.page, "failure, live", _of(2))
-    failure.get_by_role("button", name="Apply").first.click()
+    failure.get_by_role("button", name="Apply", exact=True).first.click()
     expect(failure.get_by_test_id("verdict")).to_contain_text("exported", timeout=60_000)
     failure.get_by_role("button", name="History").click()
     library = lab.cell(4).locator(".tx-library")

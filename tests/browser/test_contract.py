@@ -73,7 +73,7 @@ def test_findings_are_shown_fixed_and_verified(lab: Lab) -> None:
     expect(root.get_by_test_id("guarantees")).to_contain_text("guarantees hold", timeout=60_000)
 
     root.get_by_role("tab", name="Findings").click()
-    finding.get_by_role("button", name="Apply").click()
+    finding.get_by_role("button", name="Apply", exact=True).click()
     expect(root.get_by_test_id("outcome")).to_contain_text("eval mode", timeout=30_000)
     expect(root.get_by_test_id("findings")).to_contain_text("No findings")
     assert lab.value("net.training") is True

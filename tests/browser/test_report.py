@@ -124,7 +124,7 @@ def test_a_report_of_a_failure_shows_the_line(
     page.goto(ex.to_html(tmp_path / "report.html").as_uri())
     failure = page.get_by_test_id("failure")
     expect(failure).to_contain_text("if x.sum() > 0:")
-    expect(page.get_by_role("button", name="Apply")).to_have_count(0)
+    expect(page.get_by_role("button", name="Apply", exact=True)).to_have_count(0)
     assert not watch.problems
 
 
