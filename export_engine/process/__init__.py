@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.process.interrupts import answered as answered
     from export_engine.process.interrupts import raise_if_interrupted as raise_if_interrupted
     from export_engine.process.interrupts import whole as whole
+    from export_engine.process.interrupts import whole_with as whole_with
     from export_engine.process.lock import sandbox as sandbox
     from export_engine.process.lock import undone as undone
 else:

@@ -38,6 +38,9 @@ _NOT_BETWEEN: set[CodeType] = {
 }
 """Functions that must complete: an interrupt in them is raised once they are done."""
 
+_NOT_WITH: list[object] = []
+"""Arguments of which a call must complete, whatever function it is of."""
+
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -46,6 +49,11 @@ def whole(function: _F) -> _F:
     """Marks a function as one that no interrupt ends halfway."""
     _NOT_BETWEEN.add(function.__code__)
     return function
+
+
+def whole_with(argument: object) -> None:
+    """Marks the calls that are given an argument as ones that no interrupt ends halfway."""
+    _NOT_WITH.append(argument)
 
 
 def raise_if_interrupted() -> None:
@@ -112,34 +120,19 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 def _is_between(frame: FrameType | None) -> bool:
     """Whether a function is running that must run to its end."""
-    attributes = _asked_from_c()
     while frame is not None:
-        if frame.f_code in _NOT_BETWEEN or _is_asked(frame, attributes):
+        if frame.f_code in _NOT_BETWEEN or _is_given(frame):
             return True
         frame = frame.f_back
     return False
 
 
-_OF_A_TENSOR = ("device", "layout")
-
-
-def _asked_from_c() -> list[Any]:
-    """The ops by which torch's C++ asks a fake tensor for an attribute, as `prim.device`.
-
-    It does so in functions that may not throw: an exception there ends the process ("terminate
-    called after throwing an instance of 'python_error'", measured with torch 2.13).
-    """
-    prims = getattr(getattr(sys.modules.get("torch"), "ops", None), "prim", None)
-    packets = [getattr(prims, name, None) for name in _OF_A_TENSOR]
-    return [packet.default for packet in packets if packet is not None]
-
-
-def _is_asked(frame: FrameType, attributes: list[Any]) -> bool:
-    """Whether a frame is of a dispatch of one of these ops: it is what was passed to it."""
-    given = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    values = [frame.f_locals.get(name) for name in (*given, "args")]
+def _is_given(frame: FrameType) -> bool:
+    """Whether the call of a frame was given one of the arguments with which it must complete."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    values = [frame.f_locals.get(name) for name in (*names, "args")]
     flat = [each for value in values for each in (value if type(value) is tuple else (value,))]
-    return any(each is attribute for each in flat for attribute in attributes)
+    return any(each is argument for each in flat for argument in _NOT_WITH)
 
 
 def _dropped(unraisable: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.defects import passing_over
-from export_engine.process import raise_if_interrupted, undone
+from export_engine.process import raise_if_interrupted, undone, whole_with
 from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import shape_hooks
@@ -22,6 +22,13 @@ from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.inputs import keywords_apart
 from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import PartialGraph, Raised, Recording
+
+# By these ops torch's C++ asks a fake tensor for an attribute, in functions that may not throw: an
+# exception there ends the process ("terminate called after throwing an instance of 'python_error'",
+# measured with torch 2.13).
+for _attribute in ("device", "layout"):
+    if hasattr(torch.ops.prim, _attribute):
+        whole_with(getattr(torch.ops.prim, _attribute).default)
 
 
 @undone

@@ -97,8 +97,6 @@ def test_all_dims_relaxed_converges_with_all_of_them_dynamic(rows: list[Row], mo
         inputs = [record.types[each.type].shape for each in record.signature.inputs]
         assert all(isinstance(size, str) for shape in inputs for size in shape)
         ranges = {symbol.name: (symbol.lower, symbol.upper) for symbol in record.symbols}
-        both = any("torch.cond" in step.fix.title for step in row.report.kept)
-        highs = sorted(high for _, high in ranges.values() if high is not None)
-        assert highs == ([] if both else [16])
-        assert both or any(low in (16, 17) for low, _ in ranges.values())
+        assert sorted(high for _, high in ranges.values() if high is not None) == [16]
+        assert any(low in (16, 17) for low, _ in ranges.values())
         assert row.end == "agrees"

@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from export_engine.attempt import (
+    Attempt,
     Diagnosis,
     Edit,
     Exported,
@@ -63,7 +64,7 @@ class _Way(NamedTuple):
     why: str
     rewrite: Rewrite
     gives_up: str = ""
-    selects: Callable[[Exported, str], bool] | None = None
+    selects: Callable[[Attempt, str], bool] | None = None
     """Of a choice: whether the values of the program are such that it is Python's choice."""
 
 
@@ -277,9 +278,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         if found is None or not leads_on(found, diagnosis, edit):
             continue
         file = with_edit(request, edit).edits[-1].edited_file
-        if way.selects and isinstance(found, Exported) and not way.selects(found, file):
-            continue
-        if way.selects is selects_alike and not isinstance(found, Exported):
+        if way.selects and not way.selects(found, file):
             continue
         yield Fix(
             kind="code",

@@ -11,7 +11,7 @@ import ast
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 
 _NUMBERS = ("item", "tolist")
 
@@ -24,7 +24,7 @@ def all_run(text: str, line: int) -> Rewritten:
     """
     source = Source(text, line)
     for node in ast.walk(source.function):
-        if not isinstance(node, ast.expr) or not node.lineno <= line <= (node.end_lineno or 0):
+        if not isinstance(node, ast.expr) or not spans(node, line):
             continue
         if isinstance(node, ast.Call) and _is_choice(node.func):
             assert isinstance(node.func, ast.Subscript)
@@ -32,7 +32,7 @@ def all_run(text: str, line: int) -> Rewritten:
             made = _selected(source, node, modules, _element(*index))
             return source.changed([Piece(source.start(node), source.end(node), made)])
     for statement in ast.walk(source.function):
-        if isinstance(statement, ast.Assign) and _at(statement, line):
+        if isinstance(statement, ast.Assign) and spans(statement, line):
             return _named(source, statement)
     raise Unclear("no module is chosen at that line")
 
@@ -111,7 +111,3 @@ def _reads(value: ast.expr) -> bool:
 def _calls_int(value: ast.expr) -> bool:
     called = value.func if isinstance(value, ast.Call) and len(value.args) == 1 else None
     return isinstance(called, ast.Name) and called.id == "int"
-
-
-def _at(statement: ast.stmt, line: int) -> bool:
-    return statement.lineno <= line <= (statement.end_lineno or 0)

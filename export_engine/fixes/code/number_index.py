@@ -6,7 +6,7 @@ import ast
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 
 
 def selected_by_number(text: str, line: int) -> Rewritten:
@@ -17,8 +17,9 @@ def selected_by_number(text: str, line: int) -> Rewritten:
     """
     source = Source(text, line)
     for node in ast.walk(source.function):
-        here = isinstance(node, ast.Subscript) and node.lineno <= line <= (node.end_lineno or 0)
-        if not here or not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+        if not isinstance(node, ast.Subscript) or not spans(node, line):
+            continue
+        if not isinstance(node.slice, ast.Tuple):
             continue
         entries = node.slice.elts
         computed = [n for n, each in enumerate(entries) if not _is_plain(each)]

@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Attempt, Exported
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.select_to_where import chosen_by
@@ -106,8 +106,13 @@ def _counted(value: ast.expr) -> list[ast.Name]:
     return [value] if isinstance(value, ast.Name) else []
 
 
-def numbers_are_whole(found: Exported, edited_file: str) -> bool:
-    """Whether every number that an edited file selects is an int, as the test's are."""
+def numbers_are_whole(found: Attempt, edited_file: str) -> bool:
+    """Whether every number that an edited file selects is an int, as the test's are.
+
+    Of an export that failed, none is known not to be.
+    """
+    if not isinstance(found, Exported):
+        return True
     for node in found.program.graph.nodes:
         if getattr(node.target, "__name__", "") not in _SELECTS:
             continue

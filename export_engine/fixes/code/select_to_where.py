@@ -13,10 +13,10 @@ from typing import Any
 import libcst as cst
 import torch
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Attempt, Exported
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.source import parse_stack_trace
 
 _OPERATORS = {
@@ -51,9 +51,9 @@ def chosen_by(source: Source, line: int, choice: Choice) -> Rewritten:
         Unclear: there is none at that line, or it does more than choose a value.
     """
     for node in ast.walk(source.function):
-        if isinstance(node, ast.If) and _at(node.test, line):
+        if isinstance(node, ast.If) and spans(node.test, line):
             return _chosen(source, node, choice)
-        if isinstance(node, ast.IfExp) and _at(node.test, line):
+        if isinstance(node, ast.IfExp) and spans(node.test, line):
             made = choice(source, node.test, source.of(node.body), source.of(node.orelse))
             _refuse_values(node.body, node.orelse)
             return source.changed([Piece(source.start(node), source.end(node), made)])
@@ -67,16 +67,21 @@ def chooses_numbers(text: str, line: int) -> bool:
     except Unclear:
         return False
     for node in ast.walk(source.function):
-        if isinstance(node, ast.IfExp) and _at(node.test, line):
+        if isinstance(node, ast.IfExp) and spans(node.test, line):
             return _number(node.body) is not None or _number(node.orelse) is not None
-        if isinstance(node, ast.If) and _at(node.test, line):
+        if isinstance(node, ast.If) and spans(node.test, line):
             values = [getattr(each, "value", None) for each in [*node.body, *node.orelse]]
             return any(isinstance(v, ast.expr) and _number(v) is not None for v in values)
     return False
 
 
-def selects_alike(found: Exported, edited_file: str) -> bool:
-    """Whether every torch.where of an edited file selects between values like its result."""
+def selects_alike(found: Attempt, edited_file: str) -> bool:
+    """Whether every torch.where of an edited file selects between values like its result.
+
+    Of an export that failed that is not known.
+    """
+    if not isinstance(found, Exported):
+        return False
     for node in found.program.graph.nodes:
         if not str(node.target).startswith("aten.where."):
             continue
@@ -94,10 +99,6 @@ def _alike(value: Any, result: Any) -> bool:
     if not isinstance(value, torch.Tensor) or not isinstance(result, torch.Tensor):
         return False
     return value.dtype == result.dtype and list(value.shape) == list(result.shape)
-
-
-def _at(test: ast.expr, line: int) -> bool:
-    return test.lineno <= line <= (test.end_lineno or test.lineno)
 
 
 def _chosen(source: Source, branch: ast.If, choice: Choice) -> Rewritten:

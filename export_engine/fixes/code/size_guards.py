@@ -22,7 +22,7 @@ from export_engine.attempt import (
 from export_engine.diagnose import UnbackedSize
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Relation, assumable
@@ -91,7 +91,7 @@ def guarded(text: str, line: int) -> Rewritten:
         Unclear: there is none, or its statement does not begin its line.
     """
     source = Source(text, line)
-    found = [node for node in _deciding(source.function) if _spans(node, line)]
+    found = [node for node in _deciding(source.function) if spans(node, line)]
     if not found:
         raise Unclear("no comparison decides anything at that line")
     statement = _statement(source, found[0])
@@ -132,7 +132,3 @@ def _statement(source: Source, inner: ast.expr) -> ast.stmt:
         and source.end(inner) <= source.end(node)
     ]
     return max(around, key=source.start)
-
-
-def _spans(node: ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)

@@ -16,7 +16,7 @@ from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import with_size
@@ -79,7 +79,7 @@ def without_lookups(text: str, line: int) -> tuple[Rewritten, str]:
     """
     source = Source(text, line)
     for node in ast.walk(source.function):
-        if isinstance(node, ast.expr) and node.lineno <= line <= (node.end_lineno or 0):
+        if isinstance(node, ast.expr) and spans(node, line):
             asked = _asked(node)
             if asked is not None:
                 kept, key = map(source.of, asked)

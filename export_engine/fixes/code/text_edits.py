@@ -164,6 +164,11 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
+def spans(node: ast.expr | ast.stmt, line: int) -> bool:
+    """Whether a node is at a line, or runs over it."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
 def _spans_lines(statement: ast.stmt) -> bool:
     """Whether a string of a statement runs over several lines, so that it cannot be moved."""
     return any(

@@ -9,7 +9,7 @@ import ast
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 
 _OPPOSITE: dict[type[ast.cmpop], str] = {
     ast.Lt: ">=",
@@ -46,19 +46,15 @@ def _branch(source: Source, line: int) -> tuple[ast.stmt, ast.expr]:
     for statement in ast.walk(source.function):
         if not isinstance(statement, ast.stmt) or statement is source.function:
             continue
-        if isinstance(statement, ast.If) and _spans(statement.test, line):
+        if isinstance(statement, ast.If) and spans(statement.test, line):
             if source.text[source.start(statement) :].startswith("elif"):
                 raise Unclear("an `elif` is reached only where the tests before it fail")
             return statement, statement.test
         if isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
             for part in ast.walk(statement):
-                if isinstance(part, ast.IfExp) and _spans(part.test, line):
+                if isinstance(part, ast.IfExp) and spans(part.test, line):
                     return statement, part.test
     raise Unclear("there is no branch at that line")
-
-
-def _spans(node: ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _condition(source: Source, test: ast.expr, holds: bool) -> str:
