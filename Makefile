@@ -9,11 +9,13 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 FRONTEND := widgets/frontend
+VSCODE := ide/vscode
 BUNDLE := widgets/static/sources.sha256
 # Bytecode is made of what is imported, when it is: most of what is installed never is
 PIP := $(BIN)/pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
 # npm; $(VENV)/.node holds the PATH it needs
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
+NPM_VSCODE = cd $(VSCODE) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
 NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
   'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
 # A worker for each core, up to four: each holds a torch of its own
@@ -31,7 +33,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
-  test-newest test-thorough test-matrix release-check bench frontend docs docs-check \
+  test-newest test-thorough test-matrix release-check bench frontend vscode docs docs-check \
   setup clean
 
 help: ## what there is
@@ -59,12 +61,15 @@ lint-python: $(VENV)/.dev
 lint-prose: $(VENV)/.dev
 	@$(BIN)/python -m tests.test_prose
 
-lint-frontend: $(FRONTEND)/node_modules/.installed
+lint-frontend: $(FRONTEND)/node_modules/.installed $(VSCODE)/node_modules/.installed
 	@$(NPM) --silent run check
 	@$(NPM) --silent run lint
+	@$(NPM_VSCODE) --silent run check
+	@$(NPM_VSCODE) --silent run lint
 
 test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(NPM) --silent test
+	@$(NPM_VSCODE) --silent test
 
 test-python: setup
 	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser"
@@ -108,6 +113,11 @@ docs-check: docs $(VENV)/.chromium ## builds the site, and walks it in Chromium:
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
+vscode: $(FRONTEND)/node_modules/.installed ## the extension of VS Code: ide/vscode/dist/export-explorer.vsix
+	@$(NPM_VSCODE) --loglevel=error ci >/dev/null
+	@touch $(VSCODE)/node_modules/.installed
+	@$(NPM_VSCODE) --silent run package
+
 types: setup ## TypeScript types of the Record and of the page's messages, from their schemas
 	@$(BIN)/python -m export_engine.record.typescript > $(FRONTEND)/src/record.gen.ts
 	@$(BIN)/python -m explorer.page.typescript > $(FRONTEND)/src/messages.gen.ts
@@ -116,7 +126,8 @@ types: setup ## TypeScript types of the Record and of the page's messages, from 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 
 clean: ## removes what was made, the virtual environment too
-	@rm -rf $(VENV) .venv-torch build dist docs/_build docs/_made widgets/static $(FRONTEND)/node_modules tests/browser/screenshots
+	@rm -rf $(VENV) .venv-torch build dist docs/_build docs/_made widgets/static $(FRONTEND)/node_modules \
+	  $(VSCODE)/node_modules $(VSCODE)/dist $(VSCODE)/LICENSE tests/browser/screenshots
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -140,6 +151,11 @@ $(VENV)/.node: $(VENV)/.python
 $(FRONTEND)/node_modules/.installed: $(FRONTEND)/package-lock.json $(VENV)/.node
 	@echo "setup: npm ci"
 	@$(NPM) --loglevel=error ci >/dev/null
+	@touch $@
+
+# Its types of VS Code's API; what packs it, `vsce`, is only for `make vscode`.
+$(VSCODE)/node_modules/.installed: $(VSCODE)/package-lock.json $(VENV)/.node
+	@$(NPM_VSCODE) --loglevel=error ci --omit=optional >/dev/null
 	@touch $@
 
 $(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed

@@ -37,6 +37,7 @@ examples:
                                                    (model, args, kwargs)
 
 A failing export as a short script, for an issue: export-explorer reproduce --help.
+What an editor needs to show a file: export-explorer page --help.
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
 programs differ, a guarantee is broken, programs of a set do not fit each other, a run failed or
@@ -63,6 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from explorer import reproduce_command
 
         return _guarded(given, lambda: reproduce_command.main(given[1:]))
+    if given[:1] == ["page"]:
+        from explorer import page_command
+
+        return _guarded(given, lambda: page_command.main(given[1:]))
     parser = _parser()
     asked = parser.parse_args(given)
     if asked.schema:

@@ -48,6 +48,7 @@ def versions() -> dict[str, str]:
         "pyproject.toml": project,
         "CHANGELOG.md": changes[1] if changes else "none",
         "CITATION.cff": citation[1] if citation else "none",
+        "ide/vscode/package.json": json.loads(read("ide/vscode/package.json"))["version"],
     }
 
 

@@ -223,8 +223,9 @@ def test_both_lists_of_sources_agree() -> None:
     assert listed.rstrip("\n") + "\n" == hatch_build.source_list()
 
 
-def test_the_lock_file_of_the_front_end_names_no_server() -> None:
-    packages = json.loads((hatch_build.FRONTEND / "package-lock.json").read_text())["packages"]
+@pytest.mark.parametrize("folder", ["widgets/frontend", "ide/vscode"])
+def test_a_lock_file_names_no_server(folder: str) -> None:
+    packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
 
     assert packages
     assert not [name for name, package in packages.items() if "resolved" in package]

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
+PACKAGES = ("explorer", "export_engine", "ide", "kernel_ext", "widgets")
 QUOTES_THEM = "## How we write"
 """The section of CONTRIBUTING whose table shows the old words."""
 

@@ -5,6 +5,7 @@ It receives Records as bytes and sends requests back; it knows neither torch nor
 
 from widgets.bundle import FrontEndMissing
 from widgets.bundle import bundle as front_end
+from widgets.bundle import bundle_file as front_end_file
 from widgets.bundle import notices as front_end_notices
 from widgets.explorer_widget import Answer, ExplorerWidget, Refusal
 from widgets.library_widget import LibraryWidget
@@ -16,5 +17,6 @@ __all__ = [
     "LibraryWidget",
     "Refusal",
     "front_end",
+    "front_end_file",
     "front_end_notices",
 ]

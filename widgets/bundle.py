@@ -22,6 +22,12 @@ def bundle() -> bytes:
     return _read("explorer.js")
 
 
+def bundle_file() -> Path:
+    """The file with the bundle. Raises FrontEndMissing."""
+    bundle()
+    return STATIC / "explorer.js"
+
+
 @lru_cache(maxsize=1)
 def notices() -> str:
     """The licences of the packages within the bundle. Raises FrontEndMissing."""

@@ -11,11 +11,8 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import ApiPath, to_os_path, url_path_join
 from tornado import web
 
-from explorer.diffing import diff
-from explorer.exploration import Exploration
-from explorer.loading import load
-from explorer.report import frozen_page
-from export_engine.archive import ArchiveError, program_names
+from explorer.file_page import page_of_file
+from export_engine.archive import ArchiveError
 from widgets import FrontEndMissing, front_end
 
 NAME = "export-explorer"
@@ -34,7 +31,7 @@ class ProgramHandler(APIHandler):
         path = self._path(self.get_query_argument("path"))
         others = [self._path(each) for each in self.get_query_arguments("with")[:1]]
         try:
-            held = await asyncio.to_thread(_read, path, *others)
+            held = await asyncio.to_thread(page_of_file, path, *others)
         except ArchiveError as error:  # an answer about the file, not a failed request
             held = json.dumps({"refused": str(error)}).encode()
         self.set_header("Content-Type", "application/json")
@@ -89,22 +86,6 @@ def add_handlers(app: Any) -> None:
             (url_path_join(base, NAME, "front-end"), FrontEndHandler),
         ],
     )
-
-
-def _read(path: Path, other: Path | None = None) -> bytes:
-    """The program of a file, or what changed in it since that of another."""
-    if other is None:
-        return frozen_page(_opened(path).session)
-    try:
-        before = _opened(other)
-    except ArchiveError as error:
-        raise ArchiveError(f"{other.name}: {error}") from error
-    return frozen_page(diff(before, _opened(path)).session(), compared=0)
-
-
-def _opened(path: Path) -> Exploration:
-    names = program_names(path)
-    return load(path, model=names[0] if names else "")
 
 
 def _line(error: Exception) -> str:

@@ -16,14 +16,15 @@ import torch
 from tornado.web import HTTPError
 
 from explorer import explore
-from explorer.lab.handlers import ProgramHandler, RootHandler, _read
+from explorer.file_page import page_of_file
+from explorer.lab.handlers import ProgramHandler, RootHandler
 from export_engine.archive import ArchiveError
 
 READ = """
 import sys
 from pathlib import Path
-from explorer.lab.handlers import _read
-sys.stdout.buffer.write(_read(*map(Path, sys.argv[1:])))
+from explorer.file_page import page_of_file
+sys.stdout.buffer.write(page_of_file(*map(Path, sys.argv[1:])))
 assert "torch" not in sys.modules
 """
 
@@ -39,11 +40,6 @@ def test_a_file_is_read_without_torch(tmp_path: Path) -> None:
     assert any(
         "relu" in "".join(text for _, text in line) for line in reply["codes"][0][0]["lines"]
     )
-
-
-COMPARE = READ.replace("_read", "_compare").replace(
-    "sys.argv[1])", "sys.argv[1]), Path(sys.argv[2])"
-)
 
 
 @pytest.mark.slow
@@ -62,7 +58,7 @@ def test_the_file_that_is_not_a_program_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.pt2").write_bytes(b"no archive")
     for pair in ((good, tmp_path / "bad.pt2"), (tmp_path / "bad.pt2", good)):
         with pytest.raises(ArchiveError, match=r"bad\.pt2"):
-            _read(*pair)
+            page_of_file(*pair)
 
 
 def path_of(asked: str, root: Path) -> Path:

@@ -7,6 +7,8 @@
 import { resolve } from "node:path";
 import { build } from "esbuild";
 
+export { build };
+
 /** What every bundle of this project has in common. */
 export const SHARED = /** @type {const} */ ({
   bundle: true,

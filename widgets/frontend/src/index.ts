@@ -78,7 +78,7 @@ export function mountHost(host: Host, el: HTMLElement, notebook = (): string => 
   root.addEventListener("focusin", keepKeys);
   el.append(root);
   render(h(App, { store }), root);
-  const leave = host.live ? joinEditor(store, root, notebook) : () => {};
+  const leave = joinEditor(store, root, notebook);
   void store.show(host.current).then(() => {
     if (host.compared >= 0) void store.compare(host.compared);
   });

@@ -41,8 +41,11 @@ export interface Working {
 /** What a view can do in the editor of its page. A refusal is said in the view. */
 export interface EditorOfView {
   open(place: Place): Promise<void>;
-  /** Writes what the attempt on screen changed, with some fixes of it, once a diff is accepted. */
-  write(fixes: readonly number[]): Promise<void>;
+  /**
+   * Writes what the attempt on screen changed, with some fixes of it, once a diff is accepted; null
+   * in a page without a kernel.
+   */
+  readonly write: ((fixes: readonly number[]) => Promise<void>) | null;
 }
 
 export class Store extends ViewState {

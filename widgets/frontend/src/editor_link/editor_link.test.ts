@@ -91,6 +91,14 @@ test("a view joins an editor that comes later, once, and leaves it", () => {
   expect(store.editor.value).toBeNull();
 });
 
+test("a page without a kernel opens lines, and writes nothing", () => {
+  const { store } = storeOf(tracedRecord().record(), { live: false });
+  offerEditor({ version: VERSION, join: () => () => {} } as unknown as Editor);
+  leave = joinEditor(store, document.createElement("div"), () => "");
+  expect(store.editor.value?.open).toBeDefined();
+  expect(store.editor.value?.write).toBeNull();
+});
+
 test("an editor of another version is none", () => {
   const { store } = storeOf(tracedRecord().record());
   offerEditor({ version: VERSION + 1 } as Editor);
@@ -122,7 +130,7 @@ test("what the editor refuses is said in the view, and the text is what was expo
 
 test("what was written is said, and that undo takes it back", async () => {
   const { store } = joined();
-  await store.editor.value?.write([0]);
+  await store.editor.value?.write?.([0]);
   expect(store.ended.value).toContain("Written into a.py; undo in the editor");
   expect(store.refused.value).toBe(false);
 });

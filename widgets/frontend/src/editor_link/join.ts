@@ -22,7 +22,9 @@ export function joinEditor(store: Store, element: HTMLElement, notebook: () => s
     leave = editor.join(view);
     store.editor.value = {
       open: (place) => said(store, () => editor.open(view, place).then(() => "")),
-      write: (fixes) => said(store, () => write(store, editor, view, fixes)),
+      write: store.host.live
+        ? (fixes) => said(store, () => write(store, editor, view, fixes))
+        : null,
     };
   });
   return () => {
@@ -46,9 +48,10 @@ function asView(store: Store, element: HTMLElement, notebook: () => string): Vie
     follow: (place) => follow(store, place),
     marks: () => {
       const program = store.program.peek();
-      return program ? marksOf(program) : [];
+      const marks = program ? marksOf(program) : [];
+      return store.host.live ? marks : marks.map((each) => ({ ...each, fix: null }));
     },
-    write: (fix) => void store.editor.peek()?.write([fix]),
+    write: (fix) => void store.editor.peek()?.write?.([fix]),
     goToSource: () => goToSource(store),
     onChange: (callback) => store.program.subscribe(callback),
   };

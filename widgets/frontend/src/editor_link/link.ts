@@ -1,7 +1,7 @@
 /**
  * The link between views and the editor of the page they are in. JupyterLab's extension offers an
- * editor, once per page; every view with a live kernel joins it, whichever came first. Where no
- * editor is offered, a view has no action that needs one. Both sides may be of other versions:
+ * editor, once per page, and so does the page of VS Code's; every view joins it, whichever came
+ * first. Where no editor is offered, a view has no action that needs one. Both sides may be of other versions:
  * they agree by `VERSION`.
  */
 
@@ -40,7 +40,7 @@ export interface View {
   onChange(callback: () => void): () => void;
 }
 
-/** What JupyterLab offers to a view. */
+/** What an editor offers to a view. */
 export interface Editor {
   readonly version: number;
   /** Returns how to leave. */

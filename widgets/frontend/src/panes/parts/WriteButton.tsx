@@ -1,4 +1,4 @@
-/** Writes an attempt's changes into the user's code. Nothing where the page has no editor. */
+/** Writes an attempt's changes into the user's code. Nothing where the page has no editor or no kernel. */
 
 import type { Store } from "../../store";
 
@@ -10,8 +10,8 @@ interface Props {
 }
 
 export function WriteButton({ store, fixes, describedBy }: Props) {
-  const editor = store.editor.value;
-  if (!editor) return null;
+  const write = store.editor.value?.write;
+  if (!write) return null;
   return (
     <button
       type="button"
@@ -19,7 +19,7 @@ export function WriteButton({ store, fixes, describedBy }: Props) {
       disabled={store.busy.value}
       title="Shows the change of your cell or file, and writes it there once you accept it"
       aria-describedby={describedBy}
-      onClick={() => void editor.write(fixes)}
+      onClick={() => void write(fixes)}
     >
       Apply to my code…
     </button>

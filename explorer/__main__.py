@@ -1,0 +1,10 @@
+"""`python -m explorer` is the command `export-explorer`, of this very Python."""
+
+from __future__ import annotations
+
+import sys
+
+from explorer.command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""What a view of a `.pt2` file shows, for a page that has no kernel: the file is read as data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.diffing import diff
+from explorer.exploration import Exploration
+from explorer.loading import load
+from explorer.report import frozen_page
+from export_engine.archive import ArchiveError, program_names
+
+
+def page_of_file(path: Path, before: Path | None = None) -> bytes:
+    """`messages.Frozen` as JSON, of the first program of a file.
+
+    Args:
+        path: the file.
+        before: a file whose first program it is compared with.
+
+    Raises:
+        ArchiveError: one of them is not an archive of a program; the text is a sentence.
+    """
+    if before is None:
+        return frozen_page(_opened(path).session)
+    try:
+        other = _opened(before)
+    except ArchiveError as error:
+        raise ArchiveError(f"{before.name}: {error}") from error
+    return frozen_page(diff(other, _opened(path)).session(), compared=0)
+
+
+def _opened(path: Path) -> Exploration:
+    names = program_names(path)
+    return load(path, model=names[0] if names else "")
