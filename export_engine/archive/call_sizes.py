@@ -11,7 +11,7 @@ from export_engine.archive.expression_text import printed
 from export_engine.archive.expression_values import linear, value_of
 from export_engine.archive.expressions import Expression, number
 from export_engine.archive.symbols import Symbols
-from export_engine.record import Formula, NoFormula, Size, SizeInput, compile_formula
+from export_engine.record import Formula, NoFormula, Size, SizeInput, compile_formula, number_last
 from export_engine.shapes import InputPlace, source_place
 
 
@@ -106,7 +106,7 @@ class CallSizes:
         text = " ".join(code.split())
         for source in sorted(shown, key=len, reverse=True):
             text = text.replace(source, shown[source])
-        return formula, text
+        return formula, number_last(text)
 
     def _example(self, value: int | Expression) -> int:
         if isinstance(value, int):

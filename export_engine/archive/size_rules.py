@@ -11,8 +11,17 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expressions import Expression, number
 from export_engine.archive.signature import result_names, user_inputs
 from export_engine.archive.symbols import Symbols
-from export_engine.describe import contract_rules
-from export_engine.record import OutputSize, Probe, Rule, Signature, Size, Symbol, sizes_in
+from export_engine.describe import contract_rules, follows
+from export_engine.record import (
+    OutputSize,
+    Probe,
+    Rule,
+    Signature,
+    Size,
+    Symbol,
+    canonical,
+    sizes_in,
+)
 
 _ASSERT = "torch.ops.aten._assert_scalar.default"
 
@@ -53,11 +62,11 @@ def read_probe(
         raise ArchiveError(f"It has more than {limits.GUARDS:,} guards.")
     asked = [*_guarded(program, sizes, checked), *_asserted(program, symbols, sizes)]
     rules = contract_rules(sizes, described, asked)
-    known = {tuple(rule.formula) for rule in rules if rule.formula}
+    known = {canonical(rule.formula) for rule in rules if rule.formula}
     for rule in asked:
-        one, other = rule.formula[:1], rule.formula[1:-1]
-        turned = (*other, *one, "==") if rule.formula[-1:] == ["=="] and len(other) == 1 else ()
-        if tuple(rule.formula) not in known and turned not in known:
+        same = canonical(rule.formula)
+        if same not in known and not follows(rule, sizes.inputs, described):
+            known |= {same} if same else set()
             rules.append(rule)
     return Probe(sizes.inputs, rules, list(_results(program, symbols, sizes)))
 

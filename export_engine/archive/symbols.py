@@ -12,7 +12,7 @@ from export_engine.archive.expression_values import linear
 from export_engine.archive.expressions import Expression, UnreadableError
 from export_engine.describe import Table
 from export_engine.record import Expression as Entry
-from export_engine.record import Size
+from export_engine.record import Size, number_last
 
 
 class Symbols:
@@ -104,7 +104,7 @@ class Symbols:
 
     def condition(self, expression: Expression) -> str:
         """A condition as text."""
-        return printed(expression, self._names)
+        return number_last(printed(expression, self._names))
 
     def _learn(self, expression: Expression, hint: Mapping[str, object] | None) -> None:
         """The example's value of a symbol, from a size that equals it or is linear in it."""

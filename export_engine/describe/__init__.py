@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.describe.file_names import FileNames as FileNames
     from export_engine.describe.findings import with_findings as with_findings
     from export_engine.describe.input_rules import contract_rules as contract_rules
+    from export_engine.describe.input_rules import follows as follows
     from export_engine.describe.range_ends import default_bounds as default_bounds
     from export_engine.describe.scopes import Scopes as Scopes
     from export_engine.describe.signature import input_paths as input_paths

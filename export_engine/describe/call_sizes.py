@@ -9,7 +9,7 @@ import torch
 from torch.export import ExportedProgram
 
 from export_engine.describe.symbol_names import Symbols
-from export_engine.record import Formula, NoFormula, SizeInput, compile_formula
+from export_engine.record import Formula, NoFormula, SizeInput, compile_formula, number_last
 from export_engine.shapes import InputPlace, birth_dims, source_place
 from export_engine.torch_internals import (
     expression_of,
@@ -156,7 +156,7 @@ class CallSizes:
         text = " ".join(code.split())
         for source in sorted(shown, key=len, reverse=True):
             text = text.replace(source, shown[source])
-        return formula, text
+        return formula, number_last(text)
 
     def _compile(self, text: str) -> Formula:
         def resolve(name: str) -> Formula | None:

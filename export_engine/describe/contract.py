@@ -33,7 +33,7 @@ class Guards:
         """Per recorded guard, its folded one."""
         folded: dict[tuple[str, Any], int] = {}
         for guard in recording.guards:
-            number = folded.setdefault((str(guard.condition), guard.stack), len(self.groups))
+            number = folded.setdefault((_said(guard.condition), guard.stack), len(self.groups))
             if number == len(self.groups):
                 self.groups.append([])
             self.groups[number].append(guard)
@@ -42,6 +42,13 @@ class Guards:
         for event in recording.events:
             if isinstance(event, Narrowing | Replacement) and event.cause >= 0:
                 self.consequences[self.number[event.cause]].append(event)
+
+
+def _said(condition: Any) -> str:
+    """What a condition says: the same for `0 <= 2*a` and `2*a >= 0`."""
+    if not getattr(condition, "is_Relational", False):
+        return str(condition)
+    return min(str(condition), str(condition.reversed))
 
 
 def describe_symbols(

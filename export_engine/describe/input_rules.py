@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Protocol
 
-from export_engine.record import Formula, Rule, SizeInput, Symbol, sizes_in
+from export_engine.record import Formula, Rule, SizeInput, Symbol, evaluate, sizes_in
 
+_LINE = ("+", "-", "*", "neg")
+_FAR = 2**40
+"""Beyond any size."""
 _UNCHECKED = 2
 """Sizes of 0 and 1 pass torch's input guards even where the range begins at 2."""
 
@@ -46,7 +49,34 @@ def contract_rules(sizes: Sizes, symbols: Sequence[Symbol], asked: Sequence[Rule
         symbols: its symbols, described.
         asked: the rules that code asked for.
     """
-    return [*_fixed(sizes), *_ranged(sizes, symbols), *_formed(sizes, asked)]
+    return [*_fixed(sizes), *_ranged(sizes, symbols), *_formed(sizes, symbols, asked)]
+
+
+def follows(rule: Rule, inputs: Sequence[SizeInput], symbols: Sequence[Symbol]) -> bool:
+    """Whether the range of an unbacked size, which the program asserts, implies a rule.
+
+    `2*seq >= 4` follows from `seq >= 2`: torch asserts both where a size is made of another.
+    """
+    about = sizes_in(rule.formula)
+    if len(about) != 1 or rule.formula.count(f"d{about[0]}") != 1:
+        return False
+    if not {each for each in rule.formula[:-1] if isinstance(each, str)} <= {
+        f"d{about[0]}",
+        *_LINE,
+    }:
+        return False
+    if rule.formula[-1] not in ("<=", ">=", "<", ">"):
+        return False
+    size = inputs[about[0]]
+    if size.dim < 0 or size.symbol < 0 or (size.scale, size.offset) != (1, 0):
+        return False
+    symbol = symbols[size.symbol]
+    if symbol.kind != "unbacked":
+        return False
+    low, high = symbol.lower or 0, _FAR if symbol.upper is None else symbol.upper
+    # It grows or falls all the way, so it holds everywhere if it holds at both ends.
+    ends = ([0] * about[0] + [end] for end in (low, high))
+    return all(evaluate(rule.formula, end) for end in ends)
 
 
 def _fixed(sizes: Sizes) -> Iterator[Rule]:
@@ -89,10 +119,11 @@ def _bound(symbols: Sequence[Symbol], size: SizeInput, side: str) -> tuple[int, 
     return next(((each.guard, -1) for each in bounds if each.side == side), (-1, -1))
 
 
-def _formed(sizes: Sizes, asked: Sequence[Rule]) -> Iterator[Rule]:
+def _formed(sizes: Sizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> Iterator[Rule]:
     """Dims that are made from another's size, `2*seq + 1`.
 
     torch refuses others only by a guard of that form, or where a second such dim tells the symbol.
+    An unbacked size was one of its own, which the program asserts to be of that form.
     """
     tied = {
         size for rule in asked if rule.formula[-1:] == ["=="] for size in sizes_in(rule.formula)
@@ -109,7 +140,8 @@ def _formed(sizes: Sizes, asked: Sequence[Rule]) -> Iterator[Rule]:
             continue
         (symbol,) = free
         again = symbol in seen and seen[symbol] != sizes.key(value)
-        enforced = (again and symbol not in known) or number in tied
+        unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
+        enforced = unbacked or (again and symbol not in known) or number in tied
         seen.setdefault(symbol, sizes.key(value))
         formula = [f"d{number}", *sizes.of_symbols(value), "=="]
         yield Rule("form", f"{size.text} == {size.size}", formula, enforced=enforced)

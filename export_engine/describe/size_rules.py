@@ -16,7 +16,7 @@ from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
-from export_engine.describe.input_rules import contract_rules
+from export_engine.describe.input_rules import contract_rules, follows
 from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.values import Values
 from export_engine.record import (
@@ -27,6 +27,7 @@ from export_engine.record import (
     Rule,
     SizeInput,
     Symbol,
+    canonical,
     evaluate,
     sizes_in,
     sizes_of_symbols,
@@ -62,15 +63,19 @@ def describe_probe(
     asserts = list(_asserted(program, sizes, names))
     asked = [*_guarded(program, sizes), *asserts]
     rules = contract_rules(sizes, symbols, asked)
-    known = {tuple(rule.formula): number for number, rule in enumerate(rules) if rule.formula}
+    known = {canonical(rule.formula): at for at, rule in enumerate(rules) if rule.formula}
     least = {number: symbol.lower or 0 for number, symbol in enumerate(symbols)}
     origin = _Origins(attempt, sizes, groups, least)
     linked: set[int] = set()
     for rule in asked:
         guard = origin.of(rule.formula)
         linked |= {guard} - {-1}
-        same = known.get(tuple(rule.formula), known.get(_turned(rule.formula)))
+        same = known.get(canonical(rule.formula))
+        if same is None and follows(rule, sizes.inputs, symbols):
+            continue
         if same is None:
+            if rule.formula:
+                known[canonical(rule.formula)] = len(rules)
             as_asked = guard >= 0 and rule in asserts
             text = min(guards[guard].text, rule.text, key=len) if as_asked else rule.text
             rules.append(_with_origin(rule, guard, guards, text))
@@ -81,12 +86,6 @@ def describe_probe(
         for entry, dim, size, expression in _results(program)
     ]
     return Probe(sizes.inputs, rules, outputs), linked
-
-
-def _turned(formula: Formula) -> tuple[int | float | str, ...]:
-    """`x == y` as `y == x`."""
-    one, other = formula[:1], formula[1:-1]
-    return (*other, *one, "==") if formula[-1:] == ["=="] and len(other) == 1 else ()
 
 
 def _with_origin(rule: Rule, guard: int, guards: Sequence[Guard], text: str) -> Rule:
@@ -150,7 +149,7 @@ class _Origins:
             asked = sizes.as_asked(births, condition)
             for formula in (asked, sizes.simplified(condition)):
                 if formula:
-                    self._forms.setdefault(tuple(formula), number)
+                    self._forms.setdefault(canonical(formula), number)
             if asked:
                 self._senses.setdefault(self._sense(asked), number)
 
@@ -158,7 +157,7 @@ class _Origins:
         """The number of the guard; -1 where it was not recorded."""
         if not formula:
             return -1
-        known = self._forms.get(tuple(formula))
+        known = self._forms.get(canonical(formula))
         if known is not None:
             return known
         sense = self._sense(formula)

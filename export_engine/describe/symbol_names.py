@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from export_engine.describe.tables import Table
-from export_engine.record import Expression, Size
+from export_engine.record import Expression, Size, number_last
 from export_engine.shapes import birth_dims
 from export_engine.torch_internals import expression_of, symbol_printer
 from export_engine.trace import SymbolBirth
@@ -99,8 +99,8 @@ class Symbols:
         names = [self.name(symbol) for symbol in condition.free_symbols]
         nameless = any(str(symbol) not in self._names for symbol in condition.free_symbols)
         if nameless or len(set(names)) < len(names):
-            return self._print_places(condition)
-        return self._print(condition)
+            return number_last(self._print_places(condition))
+        return number_last(self._print(condition))
 
 
 def birth_places(births: list[SymbolBirth], paths: list[str]) -> dict[str, str]:

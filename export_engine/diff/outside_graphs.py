@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from export_engine.diff.rejections import rejected_differently
 from export_engine.diff.side import Side
-from export_engine.record import Difference, InputEntry, OutputEntry
+from export_engine.record import Difference, InputEntry, OutputEntry, canonical
 
 
 def other_differences(before: Side, after: Side) -> Iterator[Difference]:
@@ -14,7 +14,7 @@ def other_differences(before: Side, after: Side) -> Iterator[Difference]:
     yield from _compared("input", _inputs(before), _inputs(after))
     yield from _compared("output", _outputs(before), _outputs(after))
     yield from _compared("symbol", _ranges(before), _ranges(after))
-    yield from _compared("guard", _guards(before), _guards(after))
+    yield from _guards(before, after)
     for each in rejected_differently(before.record, after.record):
         yield Difference("sizes", each.sizes, each.before, each.after)
 
@@ -57,7 +57,24 @@ def _ranges(side: Side) -> dict[str, str]:
     }
 
 
-def _guards(side: Side) -> dict[str, str]:
+def _guards(before: Side, after: Side) -> Iterator[Difference]:
     """The guards checked at run time; merely recorded ones vary from run to run."""
-    rules = side.record.probe.rules
-    return {side.text(each.text): "checked" for each in rules if each.kind == "guard"}
+    one, other = _checked(before), _checked(after)
+    for said, text in {**one, **other}.items():
+        mine, theirs = (said in side or text in side.values() for side in (one, other))
+        if mine != theirs:
+            yield Difference("guard", text, "checked" * mine, "checked" * theirs)
+
+
+def _checked(side: Side) -> dict[Hashable, str]:
+    """The text of each guard, by what it says: `a <= b` is `b >= a`."""
+    places = [each.text for each in side.record.probe.inputs]
+    found: dict[Hashable, str] = {}
+    for rule in side.record.probe.rules:
+        if rule.kind != "guard":
+            continue
+        text = side.text(rule.text)
+        names = {f"d{number}": place for number, place in enumerate(places)}
+        said = tuple(names.get(str(each), each) for each in canonical(rule.formula))
+        found.setdefault(said or text, text)
+    return found

@@ -115,7 +115,8 @@ def listed(texts: list[str]) -> str:
 
 def added(before: Shapes, after: Shapes) -> list[str]:
     """The new assumptions, between or about sizes that both name."""
-    said = [str(each) for each in after.assumptions if each not in before.assumptions]
+    known = {each.said for each in before.assumptions}
+    said = [str(each) for each in after.assumptions if each.said not in known]
     old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
     new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
     bounds = []

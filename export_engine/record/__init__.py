@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.record.comparisons import TURNED as TURNED
+    from export_engine.record.comparisons import canonical as canonical
+    from export_engine.record.comparisons import number_last as number_last
     from export_engine.record.compile_report import CodePlace as CodePlace
     from export_engine.record.compile_report import CompiledCall as CompiledCall
     from export_engine.record.compile_report import CompiledGraph as CompiledGraph

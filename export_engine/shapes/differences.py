@@ -95,10 +95,9 @@ def changes(before: Shapes, after: Shapes) -> list[Change]:
         if was_bounds != bounds:
             found.append(BoundsChange(name, was_bounds, bounds))
     for made, these, others in ((False, before, after), (True, after, before)):
+        known = {each.said for each in others.assumptions}
         found += [
-            AssumptionChange(each, made)
-            for each in these.assumptions
-            if each not in others.assumptions
+            AssumptionChange(each, made) for each in these.assumptions if each.said not in known
         ]
     if before.unbacked != after.unbacked:
         found.append(FormChange(after.unbacked))

@@ -7,10 +7,12 @@ Python: `//` rounds down, `%` has the sign of the divisor.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from math import gcd
 from typing import Any
 
+from export_engine.record import TURNED
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.names import check_name, check_size
 
@@ -77,7 +79,10 @@ OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation of sizes that holds on every call: `seq % 16 == 0`, `a + b <= 512`."""
+    """A relation of sizes that holds on every call: `seq % 16 == 0`, `a + b <= 512`.
+
+    A number stands on its right: `512 >= a + b` is `a + b <= 512`.
+    """
 
     operator: str
     left: Expression
@@ -89,6 +94,30 @@ class Relation:
         check_numbers(self.left, self.right)
         if not self.names:
             raise ShapesError(f"`{self}` mentions no size; an assumption names at least one")
+        if isinstance(self.left, int):
+            left, right = self.right, self.left
+            object.__setattr__(self, "left", left)
+            object.__setattr__(self, "right", right)
+            object.__setattr__(self, "operator", TURNED[self.operator])
+
+    @property
+    def said(self) -> Hashable:
+        """What it says: the same for `a < b` and `b >= a + 1`."""
+        one, other = linear(self.left), linear(self.right)
+        if one is None or other is None:
+            turned = (TURNED[self.operator], self.right, self.left)
+            return min((self.operator, self.left, self.right), turned, key=str)
+        scales, offset = _sum(one, other, -1)
+        sign = self.operator
+        if sign in ("==", "!="):
+            factor = -1 if next((scales[name] for name in sorted(scales)), 1) < 0 else 1
+            divisor = gcd(offset, *scales.values()) or 1
+        else:
+            factor = -1 if sign in (">", ">=") else 1
+            offset += factor * (sign in ("<", ">"))
+            sign, divisor = "<=", gcd(*scales.values()) or 1
+        parts = frozenset((name, factor * scale // divisor) for name, scale in scales.items())
+        return sign, parts, -(-factor * offset // divisor)
 
     @property
     def names(self) -> dict[str, None]:

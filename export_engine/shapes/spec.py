@@ -7,7 +7,7 @@ here imports torch or knows the inputs of a call: `to_torch` checks whether a Sh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -71,7 +71,10 @@ class Shapes:
         }
         said = {name: each for name, each in bounds.items() if each != Bounds()}
         object.__setattr__(self, "bounds", MappingProxyType(said))
-        object.__setattr__(self, "assumptions", tuple(dict.fromkeys(self.assumptions)))
+        first: dict[Hashable, Relation] = {}
+        for each in self.assumptions:
+            first.setdefault(each.said, each)
+        object.__setattr__(self, "assumptions", tuple(first.values()))
         self._check_mentions()
         kinds = {type(spec) for specs in leaves.values() for spec in specs}
         object.__setattr__(self, "unbacked", bool(self.unbacked or self._says_unbacked(kinds)))

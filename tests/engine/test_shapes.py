@@ -176,7 +176,7 @@ SAME = {
     '"x"."a b".0: _': 'x."a b".0: _',
     "x:batch,seq\nseq%16==0;batch+seq<=512": "x: batch, seq; seq % 16 == 0; batch + seq <= 512",
     "a*2<=b; x: a, b": "x: a, b; a*2 <= b",
-    "x: a; 2 <= a <= 9; 2 <= a": "x: a; 2 <= a; a <= 9",
+    "x: a; 2 <= a <= 9; 2 <= a": "x: a; a >= 2; a <= 9",
     "x: a, b, (2*(a + b)), (a*2+1), (b - b + 3)": "x: a, b, (2*(a + b)), 2*a + 1, 3",
     "x: a; a - (2 - a) - 1 != -(-3)": "x: a; a - (2 - a) - 1 != 3",
     "n: int [ -4 .. ]; x: a; n<a": "n: int[-4..]; x: a; n < a",
@@ -336,6 +336,41 @@ def test_relations_hold_as_python_computes_them() -> None:
     assert first.holds({"a": 0, "b": 2})
     assert not first.holds({"a": 1, "b": 2})
     assert not second.holds({"a": 1, "b": 4})  # a zero divisor
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("0 <= 2*a", "2*a >= 0"),
+        ("512 >= a + b", "b + a <= 512"),
+        ("a < b", "b >= a + 1"),
+        ("3*a <= 10", "a < 4"),
+        ("2*a == 4*b", "2*b == a"),
+        ("0 == a % 4", "a % 4 == 0"),
+        ("a // 2 < b % 3", "b % 3 > a // 2"),
+    ],
+)
+def test_relations_that_say_the_same_are_one(one: str, other: str) -> None:
+    shapes = Shapes.parse(f"x: a, b; {one}; {other}")
+    (kept,) = shapes.assumptions
+    assert not isinstance(kept.left, int)
+    assert changes(shapes, Shapes.parse(f"x: a, b; {other}")) == []
+    for a, b in product(range(9), repeat=2):
+        sizes = {"a": a, "b": b}
+        assert kept.holds(sizes) == Shapes.parse(f"x: a, b; {other}").assumptions[0].holds(sizes)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a <= b", "b <= a"),
+        ("a < 4", "a <= 4"),
+        ("a == 2*b", "b == 2*a"),
+        ("a % 4 == 0", "a % 4 != 0"),
+    ],
+)
+def test_relations_that_say_something_else_are_two(one: str, other: str) -> None:
+    assert len(Shapes.parse(f"x: a, b; {one}; {other}").assumptions) == 2
 
 
 def test_what_is_said_of_a_size_goes_with_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from explorer import explore
+from export_engine.archive import read
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
@@ -158,6 +160,26 @@ def test_the_view_shows_the_contract_in_the_users_names() -> None:
     assert {"(seq % 16) == 0", "batch + seq <= 512", "n >= 1"} <= set(rules)
     assert all(rules)
     assert record.shapes == str(shapes)
+
+
+class Doubled(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        torch._check(y.shape[0] == x.shape[0] * 2)
+        return x.repeat(2) + y
+
+
+@pytest.mark.parametrize("shapes", ["", pytest.param("; a >= 2", marks=needs_spec)])
+def test_a_size_made_of_another_is_one_rule_which_the_program_enforces(
+    shapes: str, tmp_path: Path
+) -> None:
+    ex = explore(Doubled(), (t(4), t(8)), dynamic_shapes=f"x: a; y: 2*a{shapes}")
+    torch.export.save(ex.program, tmp_path / "program.pt2")
+    for record in (ex.record, read(tmp_path / "program.pt2").record):
+        rules = [each for each in record.probe.rules if each.kind != "range"]
+        assert [(each.kind, each.enforced) for each in rules] == [("form", True)]
+    with pytest.raises((RuntimeError, AssertionError)):
+        ex.program.module()(t(4), t(9))
+    assert ex.probe(**{"y.shape[0]": 9}).verdict == "refused"
 
 
 @needs_spec
