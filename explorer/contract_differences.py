@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from explorer.rendering.attempt_text import cut
+from explorer.rendering.attempt_text import cut, wrapped
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class ContractDifferences:
         if not self.exported:
             failure = self.after.failure
             said = failure.sentence if failure else self.after.verdict
-            return "\n".join([*lines, cut(f"The second does not export: {said}")])
+            return "\n".join([*lines, *wrapped(f"The second does not export: {said}")])
         lines.append("Same ops." if not self.ops else "Ops, and how often each form calls them:")
         lines += [cut(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
         lines.append("Same ranges." if not self.ranges else "Ranges that differ:")

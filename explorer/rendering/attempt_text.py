@@ -161,6 +161,11 @@ def cut(line: str) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
+def wrapped(text: str) -> list[str]:
+    """A text over as many lines as it takes."""
+    return textwrap.wrap(harmless(text), width())
+
+
 def fix_lines(record: Record) -> list[str]:
     """The fixes of a failed export, numbered as `ex.apply` takes them."""
     failure = record.failure

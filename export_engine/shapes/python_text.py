@@ -6,7 +6,7 @@ Importing this module imports torch.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -132,6 +132,8 @@ def _quoted(text: str) -> str:
 
 _CALLS = {"min": "torch.sym_min", "max": "torch.sym_max"}
 """Python's own would ask which of two sizes is the lesser, which a ShapeVar cannot tell."""
+_LONGEST_LINE = 79
+"""As PEP 8 has it."""
 _CONTAINERS = {"list": "SeqSpec", "dict": "DictSpec", "object": "ObjectSpec"}
 
 
@@ -152,12 +154,11 @@ class _Spec:
         said = ", ".join(relation_text(each, _CALLS) for each in self._shapes.assumptions)
         lines = ["dynamic_shapes = ShapesSpec(", "    ParamsSpec({", *entries, "    }),"]
         lines += [f"    assumptions=[{said}],"] if said else []
-        names = ", ".join(sorted(self._used, key=str.lower))
         calls = any(call in line for call in _CALLS.values() for line in lines)
         return "\n".join(
             [
                 *(["import torch"] if calls else []),
-                f"from torch.fx.experimental.dynamic_spec import {names}",
+                *_imported("torch.fx.experimental.dynamic_spec", sorted(self._used, key=str.lower)),
                 "",
                 *self._made.values(),
                 *lines,
@@ -202,6 +203,14 @@ class _Spec:
         if kind == "list":
             return f"{called}([{', '.join(map(str, parts.values()))}])"
         return f"{called}({_plain(parts)})"
+
+
+def _imported(module: str, names: Sequence[str]) -> list[str]:
+    """An import in one line, or with a line for each name where that would be a long one."""
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= _LONGEST_LINE:
+        return [line]
+    return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
 
 
 def _plain(spec: Any) -> str:

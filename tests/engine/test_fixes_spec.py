@@ -62,6 +62,31 @@ class Unrolled(nn.Module):
         return total
 
 
+class Recurrent(nn.Module):
+    """A loop over a size, with a state."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.RNNCell(3, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        state = torch.zeros(x.shape[0], 4)
+        states = []
+        for at in range(x.shape[1]):  # asked
+            state = self.cell(x[:, at], state)
+            states.append(state)
+        return torch.stack(states, 1)
+
+
+class Layers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn = nn.GRU(3, 4, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.rnn(x)[0]  # asked
+
+
 class Chained(nn.Module):
     """Asks one thing after the other."""
 
@@ -257,3 +282,20 @@ def test_only_comparisons_that_decide_are_left_open() -> None:
         "    causal = guard_or_false(n > 1) and mask is None  # both",
     ]
     assert f"{whole}return x if not guard_or_false(n == 2) else -x" in guarded(text, 4).text
+
+
+@needs_spec
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [Recurrent, Layers])
+def test_a_loop_over_an_unbacked_size_becomes_a_scan(module: type[nn.Module]) -> None:
+    shapes = Shapes.parse("x: batch, seq, _; unbacked")
+    report = autofix(Request(target=module().eval(), args=(t(2, 5, 3),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    (step,) = report.steps
+    assert step.fix.title.endswith("as a scan, and assume seq >= 1")
+    assert step.fix.gives_up.count("..") == 0
+    assert not step.fix.lossy
+    program = report.attempt.program.module()
+    for batch, seq in ((1, 1), (3, 9)):
+        x = t(batch, seq, 3)
+        torch.testing.assert_close(program(x), report.attempt.request.target(x))

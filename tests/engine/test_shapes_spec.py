@@ -297,8 +297,12 @@ def test_the_python_to_paste_makes_the_same_spec(name: str) -> None:
 def test_the_python_to_paste_reads_as_one_would_write_it() -> None:
     shapes = Shapes.parse("x: batch, seq[16..]; seq % 16 == 0; batch + seq <= 512")
     assert shapes.python(Scaled(), (t(4, 16),), {}) == (
-        "from torch.fx.experimental.dynamic_spec import "
-        "ParamsSpec, ShapesSpec, ShapeVar, TensorSpec\n"
+        "from torch.fx.experimental.dynamic_spec import (\n"
+        "    ParamsSpec,\n"
+        "    ShapesSpec,\n"
+        "    ShapeVar,\n"
+        "    TensorSpec,\n"
+        ")\n"
         "\n"
         'batch = ShapeVar("batch")\n'
         'seq = ShapeVar("seq", min=16)\n'

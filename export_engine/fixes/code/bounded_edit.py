@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from export_engine.attempt import Failed, Fix, Kind
 from export_engine.diagnose import SizesViolated, diagnose
-from export_engine.fixes import shapes
+from export_engine.fixes import assumptions, shapes
 from export_engine.progress import Report
 
 
 def bounded(found: object, progress: Report | None) -> Fix | None:
-    """The bounds of sizes with which an edited model exports, if it needs any."""
+    """The bounds or assumptions with which an edited model exports, if it needs any."""
     if not isinstance(found, Failed):
         return None
-    explained = replace(found, diagnosis=diagnose(found))
-    if explained.diagnosis is None or explained.diagnosis.kind is not Kind.SHAPES_VIOLATED:
+    diagnosis = diagnose(found)
+    explained = replace(found, diagnosis=diagnosis)
+    if diagnosis.kind is Kind.UNBACKED_SIZE:
+        return _leading(assumptions.offered(explained, progress))
+    if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return None
-    facts = explained.diagnosis.facts
+    facts = diagnosis.facts
     if isinstance(facts, SizesViolated) and any(each.lossy for each in facts.problems):
         return None  # known before an export: a size is fixed
-    bounds = (each for each in shapes.offered(explained, progress) if each.leads_to is not None)
-    return next((each for each in bounds if not each.lossy), None)
+    return _leading(shapes.offered(explained, progress))
+
+
+def _leading(offered: Iterable[Fix]) -> Fix | None:
+    """The first lossless fix that is known to lead to a program."""
+    return next((each for each in offered if each.leads_to is not None and not each.lossy), None)
 
 
 def with_bounds(edit: Fix, bounds: Fix) -> Fix:
@@ -31,7 +39,9 @@ def with_bounds(edit: Fix, bounds: Fix) -> Fix:
         title=f"{edit.title}, and {bounds.title[:1].lower()}{bounds.title[1:]}",
         change=lambda request: bounds.change(edit.change(request)),
         narrows=edit.narrows or bounds.narrows,
-        gives_up=". ".join(each for each in (edit.gives_up, bounds.gives_up) if each),
+        gives_up=" ".join(
+            f"{each.rstrip('.')}." for each in (edit.gives_up, bounds.gives_up) if each
+        ),
         before=bounds.before,
         after=bounds.after,
         leads_to=bounds.leads_to,

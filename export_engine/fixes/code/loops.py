@@ -51,7 +51,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         return
     if diagnosis.kind is Kind.LOOP_ON_DATA:
         yield NoFix(_ON_DATA)
-    if diagnosis.kind is not Kind.SHAPES_VIOLATED:
+    if diagnosis.kind not in (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE):
         return
     for each in _unrolled_module(attempt, progress):
         yield each
@@ -109,9 +109,13 @@ def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix |
         if progress:
             progress(Progress(0, 0, f"rewriting the {kind} in line {place.line}", "fix"))
         found = tried(request, edit)
+        title = f"Rewrite the {kind} in line {place.line} as a scan"
         if found is not None and leads_on(found, diagnosis, edit):
-            title = f"Rewrite the {kind} in line {place.line} as a scan"
             yield _fix(request, edit, title, diagnosis.stack, found)
+            return
+        bounds = bounded(found, progress)
+        if bounds is not None:
+            yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
             return
 
 

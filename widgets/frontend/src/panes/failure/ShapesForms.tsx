@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { capped } from "../../format";
 import type { ShapesForm } from "../../record.gen";
 import { CopyButton } from "../parts/CopyButton";
+import { LongText } from "../parts/parts";
 
 const MOST_PYTHON = 20_000;
 
@@ -36,7 +37,9 @@ function Written({ form }: { form: ShapesForm }) {
   return (
     <>
       <code class="tx-forms-text">{capped(form.text, 4000)}</code>
-      <pre class="tx-forms-python">{capped(form.python, MOST_PYTHON)}</pre>
+      <LongText name={`${form.name} as Python`} kind="tx-forms-python">
+        {capped(form.python, MOST_PYTHON)}
+      </LongText>
     </>
   );
 }

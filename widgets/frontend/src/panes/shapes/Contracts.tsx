@@ -42,7 +42,7 @@ export function Contracts({ store, program }: Props) {
         )}
       </div>
       {found && (
-        <pre class="tx-forms-python" role="status">
+        <pre class="tx-contracts-said" role="status">
           {found.lines
             .slice(0, MOST_LINES)
             .map((line) => capped(line, 400))
