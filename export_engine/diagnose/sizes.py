@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.errors import cause
@@ -49,7 +50,7 @@ def sizes(attempt: Failed) -> Diagnosis | None:
     clash = _clash(facts)
     if clash is not None:
         return _one_name(*clash)
-    problems = _in_order(solve(facts).problems)
+    problems = _in_order([_where_made(facts, each) for each in solve(facts).problems])
     if not problems:
         return _unproved(attempt, facts)
     zero_one = [each for each in problems if each.kind == "zero-one"]
@@ -150,6 +151,23 @@ def _in_order(problems: Sequence[Problem]) -> list[Problem]:
     return sorted(problems, key=rank)
 
 
+def _where_made(facts: SizeFacts, problem: Problem) -> Problem:
+    """The problem at the line above its own that makes a plain number of the same size, if any.
+
+    After `side = int(n ** 0.5)`, a `reshape` to side × side fixes n, because side is one number.
+    """
+    if problem.kind != "fixed" or not problem.stack or always_fixes(problem.stack):
+        return problem
+    about = {name for name, place in facts.places.items() if place == problem.dims[0].place}
+    for each in facts.conditions:
+        stack = in_the_model(each.stack)
+        if stack == problem.stack:
+            break
+        if {str(s) for s in each.recorded.free_symbols} == about and _makes_number(stack):
+            return replace(problem, stack=stack, condition=shortened(facts.text(each.recorded)))
+    return problem
+
+
 def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
     """A violation by conditions that hold at every size tried, but that torch cannot prove."""
     known = [
@@ -247,9 +265,12 @@ def is_unrolled(stack: Stack) -> bool:
 
 def always_fixes(stack: Stack) -> bool:
     """Whether a line fixes a size whatever the example: a loop over it, a plain number of it."""
+    return _makes_number(stack) or is_unrolled(stack)
+
+
+def _makes_number(stack: Stack) -> bool:
     code = code_of(stack[-1].file) if stack else None
-    number = _plain_number(code.statement(stack[-1].line)) if code is not None else None
-    return number is not None or is_unrolled(stack)
+    return code is not None and _plain_number(code.statement(stack[-1].line)) is not None
 
 
 def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:

@@ -102,6 +102,12 @@ WHILE = {
             y, z = z, y + 1
         return y
     """,
+    "indexed": """
+        y, count = x[0] * 0, (x.abs().sum(1) > 0.1).sum()
+        for t in range(count.sum()):  # loop
+            y = y + x[t] * x[:, t - 3].sum() + x[t - 1, ...]
+        return y
+    """,
     "endless": """
         y = x.abs() + 0.1
         while True:

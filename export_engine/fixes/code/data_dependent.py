@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 from export_engine.attempt import (
-    Attempt,
     Diagnosis,
     Edit,
     Exported,
@@ -29,9 +27,8 @@ from export_engine.fixes.code.loop_breaks import run_to_end
 from export_engine.fixes.code.loop_to_while import as_while_loop
 from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.number_index import selected_by_number
-from export_engine.fixes.code.raise_to_check import checked, without_note
+from export_engine.fixes.code.raise_to_check import checked
 from export_engine.fixes.code.rewrite import (
-    Rewritten,
     branch_to_cond,
     without_bool,
     write_in_the_open,
@@ -43,105 +40,86 @@ from export_engine.fixes.code.select_to_where import (
     selects_alike,
 )
 from export_engine.fixes.code.tensor_questions import (
-    asked_as_tensors,
     copied_by_torch,
     decided,
-    kept_as_tensor,
 )
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.ways import (
+    NOTE,
+    TENSOR,
+    Way,
+    appended_apart,
+    asked_of_tensors,
+    numbers_kept,
+    without_notes,
+)
 from export_engine.progress import Progress
 
 __all__ = ["offered"]
 
-Rewrite = Callable[[str, int], Rewritten]
-
-
-class _Way(NamedTuple):
-    """A rewrite, and what is said of it."""
-
-    title: str
-    """With `{line}` and `{function}`."""
-    why: str
-    rewrite: Rewrite
-    gives_up: str = ""
-    selects: Callable[[Attempt, str], bool] | None = None
-    """Of a choice: whether the values of the program are such that it is Python's choice."""
-
-
-_COND = _Way(
+_COND = Way(
     "Rewrite the branch in line {line} with torch.cond",
     "torch.cond puts both branches into the program, and the predicate selects one at run time.",
     branch_to_cond,
 )
-_WHERE = _Way(
+_WHERE = Way(
     "Select with torch.where in line {line}",
     "torch.where computes both values and selects one at run time.",
     selected,
     selects=selects_alike,
 )
-_FLAG = _Way(
+_FLAG = Way(
     "Keep the flag in line {line} a tensor",
     "A flag that stays a tensor is evaluated at run time.",
     without_bool,
 )
-_NOTE = _Way(
-    "Skip the message in line {line} while exporting",
-    "The branch only warns or prints, so no output depends on it.",
-    without_note,
-    gives_up="The program does not warn.",
-)
-_WRITE = _Way(
+_WRITE = Way(
     "Write through detach() in line {line}",
     "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
     "the write.",
     write_in_the_open,
 )
-_COPY = _Way(
+_COPY = Way(
     "Clone in line {line}",
     "A branch of torch.cond returns new tensors and mutates none of its inputs.",
     copied,
 )
-_TENSOR = _Way(
-    "Keep the number in line {line} a tensor",
-    "A number that stays a tensor is computed at run time.",
-    kept_as_tensor,
-)
-_BOOL = _Way(
+_BOOL = Way(
     "Make the flag in line {line} a plain bool",
     "The op takes no symbolic bool. Python then decides it for all sizes of the range.",
     decided,
 )
-_UNCHECKED = _Way(
+_UNCHECKED = Way(
     "Set validate_args=False in `{function}`",
     "torch.distributions then does not read the values of its arguments to check them.",
     unvalidated,
     gives_up="The program does not reject arguments that the distribution rejects.",
 )
 
-_EVERY = _Way(
+_EVERY = Way(
     "Run every module of the list in line {line}, and select an output",
     "Which module data choose is unknown while tracing; an index of their stacked outputs need not "
     "be known.",
     all_run,
     gives_up="Every module runs, also those that eager does not choose.",
 )
-_SELECT = _Way(
+_SELECT = Way(
     "Take the index from data in line {line} by select",
     "`select` takes one index, which may be a number from data; the others follow it.",
     selected_by_number,
 )
-_COPIED = _Way(
+_COPIED = Way(
     "Let torch make the tensor copies of `{function}`",
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
     copied_by_torch,
 )
-_TO_END = _Way(
+_TO_END = Way(
     "Run the loop to its end, and keep what it has where line {line} breaks",
     "torch.where then drops what the iterations after it compute.",
     run_to_end,
     gives_up="Every iteration runs, also those that eager skips.",
 )
-_WHILE = _Way(
+_WHILE = Way(
     "Rewrite the loop in line {line} with while_loop",
     "while_loop keeps the test and one iteration as subgraphs, and runs them as long as the test "
     "holds.",
@@ -150,8 +128,8 @@ _WHILE = _Way(
 )
 
 
-def _number(facts: object) -> _Way:
-    return _Way(
+def _number(facts: object) -> Way:
+    return Way(
         "Select the number with torch in line {line}",
         "torch.sym_ite, sym_min and sym_max select one of two numbers at run time.",
         partial(selected_number, whole=isinstance(facts, DataDependent) and facts.whole),
@@ -159,15 +137,15 @@ def _number(facts: object) -> _Way:
     )
 
 
-def _check(tensor: bool, strict: bool) -> _Way:
-    return _Way(
+def _check(tensor: bool, strict: bool) -> Way:
+    return Way(
         "Make the check in line {line} a runtime assertion",
         "The check becomes an op of the program, which raises where it does not hold.",
         partial(checked, tensor=tensor, plain=strict),
     )
 
 
-def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[_Way]:
+def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[Way]:
     """What may help, the likeliest first; each refuses code that it does not fit."""
     facts = diagnosis.facts
     tensor = not (isinstance(facts, DataDependent) and facts.condition)
@@ -177,9 +155,11 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             if not tensor:  # torch.where takes no symbol, but the tensor that `.item()` reads
                 reads = ".item()" in text.split("\n")[line - 1]
                 ways = [_number(facts), *(ways if reads else [_COND])]
-            asked = _of_tensors(_ways(text, line))
-            checks = [_check(tensor, strict), _NOTE, _TO_END, _WHILE]
-            return [*checks, *ways, _FLAG, _UNCHECKED, *asked, _EVERY]
+            asked = asked_of_tensors(_ways(text, line))
+            checks = [_check(tensor, strict), NOTE, _TO_END, _WHILE]
+            noted = without_notes(ways)
+            chosen = appended_apart(ways)
+            return [*checks, *ways, *noted, *chosen, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:
@@ -191,8 +171,8 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.COND_ALIASES | Kind.COND_MUTATES:
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
-            asked = [_check(True, strict), _NOTE, *_ways(text, line)]
-            return [_EVERY, _COPIED, *_of_tensors(asked), _UNCHECKED, _TENSOR]
+            asked = [_check(True, strict), NOTE, *_ways(text, line)]
+            return [_EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
         case Kind.GRAPH_BREAK:
             return [_UNCHECKED, _BOOL, _COPIED, _SELECT]
         case Kind.TENSOR_LEAK:
@@ -200,24 +180,6 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
             return [_BOOL]
     return []
-
-
-def _of_read(ways: list[_Way], read: int) -> list[_Way]:
-    """The rewrites of a line where the number that another line reads stays a tensor."""
-
-    def after(rewrite: Rewrite) -> Rewrite:
-        return lambda text, line: rewrite(kept_as_tensor(text, read).text, line)
-
-    why = _TENSOR.why
-    return [
-        each._replace(
-            title=f"Keep the number in line {{read}} a tensor, and {each.title[0].lower()}"
-            f"{each.title[1:]}",
-            why=f"{why} {each.why}",
-            rewrite=after(each.rewrite),
-        )
-        for each in ways
-    ]
 
 
 def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
@@ -235,17 +197,8 @@ def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
     return None
 
 
-def _ways(text: str, line: int) -> list[_Way]:
+def _ways(text: str, line: int) -> list[Way]:
     return [_WHERE, _COND] if chooses_numbers(text, line) else [_COND, _WHERE]
-
-
-def _of_tensors(ways: list[_Way]) -> list[_Way]:
-    """The rewrites of a line whose questions to tensors are tensors first."""
-
-    def after(rewrite: Rewrite) -> Rewrite:
-        return lambda text, line: rewrite(asked_as_tensors(text, line).text, line)
-
-    return [each._replace(rewrite=after(each.rewrite)) for each in ways]
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
@@ -258,7 +211,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     ways = _rewrites(diagnosis, text, line, request.strict)
     read = _read_line(attempt, place.file)
     if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
-        ways = [*_of_read(_ways(text, line), read[1]), *ways]
+        ways = [*numbers_kept(_ways(text, line), read[1]), *ways]
     known = {text}
     for way in ways:
         title = way.title.format(

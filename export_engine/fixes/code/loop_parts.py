@@ -170,10 +170,20 @@ def _elements(source: Source, target: ast.expr, value: ast.expr) -> list[Element
     if not isinstance(target, ast.Name):
         raise Unclear("an element is unpacked")
     if isinstance(value, ast.Name):
-        made = assigned(source.function, value.id)
-        if made is not None and unbound(source, made.value) is not None:
+        before = assigned(source.function, value.id)
+        if before is not None and unbound(source, before.value) is not None:
             return [Element(target.id, value.id)]
-    return [Element(target.id, unbound(source, value) or source.of(value))]
+    made = unbound(source, value)
+    if made is None and isinstance(value, ast.Call) and _last_name(value.func) in _PIECES:
+        raise Unclear(f"the pieces of `{source.of(value)}` need not be of one length")
+    return [Element(target.id, made or source.of(value))]
+
+
+_PIECES = ("split", "chunk", "tensor_split", "split_with_sizes")
+
+
+def _last_name(function: ast.expr) -> str:
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def unbound(source: Source, value: ast.expr) -> str | None:

@@ -11,6 +11,7 @@ import libcst as cst
 
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.loop_indexing import indexed
 from export_engine.fixes.code.loop_parts import (
     assigned,
     names_of,
@@ -24,6 +25,8 @@ from export_engine.fixes.code.text_edits import Piece, Source
 
 _IMPORT = "from torch._higher_order_ops.while_loop import while_loop as _while_loop"
 _NUMBER = ("item", "tolist")
+_REDUCTIONS = ("max", "min", "sum", "amax", "amin", "argmax", "argmin")
+"""Of a tensor, whose result counts as it is: `range(lengths.max())`."""
 
 
 def as_while_loop(text: str, line: int) -> Rewritten:
@@ -135,6 +138,8 @@ class _WhileLoop:
             return self._as_tensor_or(called.value)
         if isinstance(called, ast.Name) and called.id == "int" and isinstance(value, ast.Call):
             return self._as_tensor_or(value.args[0])
+        if isinstance(called, ast.Attribute) and called.attr in _REDUCTIONS:
+            return self.source.of(value)
         raise Unclear("the loop's length is not a number from a tensor")
 
     def _as_tensor_or(self, value: ast.expr) -> str:
@@ -184,7 +189,34 @@ class _WhileLoop:
 
     def _pieces(self) -> list[Piece]:
         nodes = [node for each in self.loop.body for node in ast.walk(each)]
-        return [piece for node in nodes for piece in out_of_place(self.source, node)]
+        changed = [piece for node in nodes for piece in out_of_place(self.source, node)]
+        return changed + [piece for node in nodes for piece in self._index(node)]
+
+    def _index(self, node: ast.AST) -> list[Piece]:
+        """`x[:, t]` where t is a tensor: taken as the one index of a list, and squeezed."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+            return []
+        entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        found = indexed(self.source, node, self.index) if self.index else None
+        if found is None or found.wide:
+            return []
+        (number,) = (
+            each
+            for each in entries
+            if self.index in _read(each) and not isinstance(each, ast.Slice)
+        )
+        others = [each for each in entries if each is not number]
+        if not all(isinstance(each, ast.Slice | ast.Constant) for each in others) or any(
+            isinstance(each, ast.Constant) and isinstance(each.value, int) for each in others
+        ):
+            raise Unclear(f"`{self.source.of(node)}` has two indices")
+        start, end = self.source.start(number), self.source.end(number)
+        behind, text = self.source.end(node), self.source.of(number)
+        text = text if isinstance(number, ast.Name) else f"({text})"
+        return [
+            Piece(start, end, f"{text}.reshape(1)"),
+            Piece(behind, behind, f".squeeze({found.kept})"),
+        ]
 
 
 def _read(node: ast.AST) -> set[str]:

@@ -128,11 +128,43 @@ def without_note(text: str, line: int) -> Rewritten:
     statement = _statement(source, line)
     if not isinstance(statement, ast.If) or statement.orelse:
         raise Unclear("there is no `if` without an `else` at that line")
-    if not all(isinstance(each, ast.Expr) and _is_note(each.value) for each in statement.body):
+    if not all(map(_says, statement.body)):
         raise Unclear("the branch does more than warn")
     test = source.of(statement.test)
     first = f"not {source.torch}.compiler.is_exporting() and ({test})"
     return source.changed([Piece(source.start(statement.test), source.end(statement.test), first)])
+
+
+def note_apart(text: str, line: int) -> tuple[Rewritten, int]:
+    """The text where a branch that warns and does more warns in an `if` of its own before it.
+
+    The one that warns is skipped while exporting; the other may then be rewritten.
+
+    Returns:
+        The text, and the line of the branch in it.
+
+    Raises:
+        Unclear: there is no such branch at that line.
+    """
+    source = Source(text, line)
+    statement = _statement(source, line)
+    if not isinstance(statement, ast.If) or _is_elif(source, statement):
+        raise Unclear("there is no `if` at that line")
+    notes = [each for each in statement.body if _says(each)]
+    if not notes or len(notes) == len(statement.body) or source.is_beside(statement.body[0]):
+        raise Unclear("the branch does not warn, or does nothing else")
+    indent = source.indent(statement)
+    inner = source.indent(statement.body[0])
+    test = f"not {source.torch}.compiler.is_exporting() and ({source.of(statement.test)})"
+    said = [f"{inner}{source.of(each)}\n" for each in notes]
+    first = f"{indent}if {test}:\n{''.join(said)}"
+    start = source.line_start(statement)
+    gone = [Piece(source.line_start(each), source.line_after(each), "") for each in notes]
+    return source.changed([Piece(start, start, first), *gone]), line + first.count("\n")
+
+
+def _says(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and _is_note(statement.value)
 
 
 def _is_note(value: ast.expr) -> bool:

@@ -10,7 +10,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import Surroundings, as_cond, conditional_as_cond
-from export_engine.fixes.code.variables import bound, read, tree_of
+from export_engine.fixes.code.variables import bound, heads, read, tree_of
 
 Replaced = list[cst.BaseStatement]
 
@@ -151,6 +151,7 @@ class _Branch(_Rewriter):
             return None  # a separate function
         if isinstance(statement, cst.For | cst.While):
             used = used | read(tree_of([statement]))  # the next round reads what this one binds
+        known = known | heads(tree_of([statement]))
         for part in ("body", "orelse"):
             suite = getattr(statement, part, None)
             if isinstance(suite, cst.If):

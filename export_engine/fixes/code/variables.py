@@ -67,6 +67,18 @@ def bound(tree: ast.Module) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def heads(tree: ast.Module) -> set[str]:
+    """Names that the heads of statements bind for their blocks: `for row in x`, `with f() as y`."""
+    found: list[ast.expr | None] = []
+    for each in tree.body:
+        if isinstance(each, ast.For):
+            found.append(each.target)
+        elif isinstance(each, ast.With):
+            found += [item.optional_vars for item in each.items]
+    nodes = [node for each in found if each is not None for node in ast.walk(each)]
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
 def effect(tree: ast.Module, own: Iterable[str] = ()) -> str | None:
     """A phrase for what torch.cond cannot do in a branch; None if it only computes.
 

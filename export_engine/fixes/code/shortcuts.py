@@ -1,0 +1,133 @@
+"""Fixes of shortcuts: a branch on data that only turns something off, which changes no output.
+
+`if mask.all(): mask = None` saves work where the mask masks nothing. Without it the program answers
+the same, which is tried in eager on inputs that take the shortcut.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, text_in_effect, unedited
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.eager_trials import REACHED, agrees
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source, spans
+from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.progress import Progress, Report
+
+_KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
+
+
+class _Skipped(NamedTuple):
+    made: Rewritten
+    probe: str
+    """The text with an error where the shortcut is taken."""
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The branch at a diagnosed line without its shortcut."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
+    if diagnosis.kind not in _KINDS:
+        return
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    try:
+        found = without_shortcut(text, line)
+    except Unclear:
+        return
+    title = f"Skip the shortcut in line {place.line}"
+    if progress:
+        progress(Progress(0, 0, f"{title.lower()}, in eager", "fix"))
+    functions = (found.made.function,)
+    edit = Edit(unedited(place.file), text, found.made.text, functions)
+    if not agrees(request, edit, (Edit(edit.file, text, found.probe, functions),)):
+        return
+    attempted = tried(request, edit)
+    if attempted is None or not leads_on(attempted, diagnosis, edit):
+        return
+    yield Fix(
+        kind="code",
+        title=title,
+        why="The branch only turns something off, and the outputs are the same without it. "
+        "Compared with eager on inputs that take it, too.",
+        gives_up="The program does the work that eager saves by the shortcut.",
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=attempted if isinstance(attempted, Exported) else None,
+    )
+
+
+def without_shortcut(text: str, line: int) -> _Skipped:
+    """The text with the branch at a line always taking the way that is no shortcut.
+
+    Raises:
+        Unclear: there is no branch at that line, or not just one of its ways sets names to
+            constants.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.If) and spans(node.test, line):
+            return _of_statement(source, node)
+        if isinstance(node, ast.IfExp) and spans(node.test, line):
+            return _of_expression(source, node)
+    raise Unclear("there is no branch at that line")
+
+
+def _of_expression(source: Source, choice: ast.IfExp) -> _Skipped:
+    short = [each for each in (choice.body, choice.orelse) if isinstance(each, ast.Constant)]
+    if len(short) != 1:
+        raise Unclear("not just one of the values is a constant")
+    (kept,) = {choice.body, choice.orelse} - set(short)
+    start, end = source.start(choice), source.end(choice)
+    raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))"
+    probe = Piece(source.start(short[0]), source.end(short[0]), raised)
+    made = source.changed([Piece(start, end, f"({source.of(kept)})")])
+    return _Skipped(made, source.changed([probe]).text)
+
+
+def _of_statement(source: Source, branch: ast.If) -> _Skipped:
+    if source.text[source.start(branch) :].startswith("elif"):
+        raise Unclear("an `elif` is reached only where the tests before it fail")
+    short = [each for each in (branch.body, branch.orelse) if _turns_off(each)]
+    if len(short) != 1 or (short[0] is branch.orelse and not branch.orelse):
+        raise Unclear("not just one of the ways sets names to constants")
+    kept = branch.orelse if short[0] is branch.body else branch.body
+    indent = source.indent(branch)
+    if len(kept) == 1 and source.text[source.start(kept[0]) :].startswith("elif"):
+        raise Unclear("the other way asks again")
+    start, end = source.line_start(branch), source.line_after(branch)
+    if kept:
+        lines = source.block_at(indent, kept)
+        whole = Piece(start, source.line_end(branch), "\n".join(lines))
+    else:
+        whole = Piece(start, end, f"{indent}pass\n" if _is_alone(source, branch) else "")
+    first, last = short[0][0], short[0][-1]
+    raised = f"raise LookupError({REACHED!r})"
+    probe = Piece(source.start(first), source.end(last), raised)
+    return _Skipped(source.changed([whole]), source.changed([probe]).text)
+
+
+def _is_alone(source: Source, branch: ast.If) -> bool:
+    """Whether it is the only statement of its block."""
+    parts = ("body", "orelse", "finalbody")
+    return any(
+        getattr(node, part, None) == [branch]
+        for node in ast.walk(source.function)
+        for part in parts
+    )
+
+
+def _turns_off(block: list[ast.stmt]) -> bool:
+    return bool(block) and all(
+        isinstance(each, ast.Assign)
+        and isinstance(each.value, ast.Constant)
+        and all(isinstance(target, ast.Name) for target in each.targets)
+        for each in block
+    )

@@ -1,0 +1,84 @@
+"""Ways to rewrite a line, and the same ways after another rewrite has made room for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from export_engine.attempt import Attempt
+from export_engine.fixes.code.branch_appends import append_apart
+from export_engine.fixes.code.raise_to_check import note_apart, without_note
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.tensor_questions import asked_as_tensors, kept_as_tensor
+
+Rewrite = Callable[[str, int], Rewritten]
+_Room = Callable[[str, int], tuple[Rewritten, int]]
+"""A rewrite, and the line at which the next one goes on."""
+
+
+class Way(NamedTuple):
+    """A rewrite, and what is said of it."""
+
+    title: str
+    """With `{line}` and `{function}`."""
+    why: str
+    rewrite: Rewrite
+    gives_up: str = ""
+    selects: Callable[[Attempt, str], bool] | None = None
+    """Of a choice: whether the values of the program are such that it is Python's choice."""
+
+    def after(self, room: _Room) -> Way:
+        """The same way, once room is made for it."""
+
+        def rewrite(text: str, line: int) -> Rewritten:
+            made, moved = room(text, line)
+            return self.rewrite(made.text, moved)
+
+        return self._replace(rewrite=rewrite)
+
+    def behind(self, first: str) -> Way:
+        """The same way, with what is done before it in its title."""
+        return self._replace(title=f"{first}, and {self.title[0].lower()}{self.title[1:]}")
+
+
+NOTE = Way(
+    "Skip the message in line {line} while exporting",
+    "The branch only warns or prints, so no output depends on it.",
+    without_note,
+    gives_up="The program does not warn.",
+)
+TENSOR = Way(
+    "Keep the number in line {line} a tensor",
+    "A number that stays a tensor is computed at run time.",
+    kept_as_tensor,
+)
+
+
+def numbers_kept(ways: list[Way], read: int) -> list[Way]:
+    """The rewrites of a line where the number that another line reads stays a tensor."""
+    return [
+        each.behind("Keep the number in line {read} a tensor")
+        .after(lambda text, line: (kept_as_tensor(text, read), line))
+        ._replace(why=f"{TENSOR.why} {each.why}")
+        for each in ways
+    ]
+
+
+def without_notes(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch that warns as well, without the warning."""
+    return [
+        each.behind(NOTE.title)
+        .after(note_apart)
+        ._replace(why=f"No output depends on the message. {each.why}", gives_up=NOTE.gives_up)
+        for each in ways
+    ]
+
+
+def appended_apart(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch both of whose ways append, as a choice of what is appended."""
+    return [each.after(lambda text, line: (append_apart(text, line), line)) for each in ways]
+
+
+def asked_of_tensors(ways: list[Way]) -> list[Way]:
+    """The rewrites of a line whose questions to tensors are tensors first."""
+    return [each.after(lambda text, line: (asked_as_tensors(text, line), line)) for each in ways]
