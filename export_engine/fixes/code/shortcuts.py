@@ -65,7 +65,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
 
 
 def without_shortcut(text: str, line: int) -> _Skipped:
-    """The text with the branch at a line always taking the way that is no shortcut.
+    """The text with the branch at a line always taking the way that is not a shortcut.
 
     Raises:
         Unclear: there is no branch at that line, or not just one of its ways sets names to
