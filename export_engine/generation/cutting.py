@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Option, Request, signature_of
+from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.generation.input_sizes import (
     batch_of,
@@ -114,13 +115,14 @@ def cut(
             "Give what model.generate(**inputs) takes."
         ) from error
     values = _given(call for run in runs for call in run)
-    setup = CachesRegistered(cache_classes(values))
-    with sandbox():
+    with quiet() as heard, sandbox():
+        setup = CachesRegistered(cache_classes(values))
         undo = setup.install() if setup.classes else lambda: None
         try:
             components = _components(runs, setup, batch_of(given))
         finally:
             undo()
+    notes.update(dict.fromkeys(heard.warnings[:_NOTES]))
     sliding = has_sliding_layers(values)
     return Cut(model, components, (patched,) if sliding else (), tuple(notes))
 
@@ -155,14 +157,15 @@ def _runs(
         if progress:
             progress(Progress(number, len(wanted), f"observing {what}"))
         try:
-            with keeping():
-                calls, said = calls_of(model, each, _TOKENS)
-            if not runs and has_sliding_layers(_given(calls)):
-                keeping = patched
+            with quiet() as heard:
                 with keeping():
-                    calls, _ = calls_of(model, each, _TOKENS)
+                    calls, said = calls_of(model, each, _TOKENS)
+                if not runs and has_sliding_layers(_given(calls)):
+                    keeping = patched
+                    with keeping():
+                        calls, _ = calls_of(model, each, _TOKENS)
             runs.append(calls)
-            notes.update(dict.fromkeys(said[:_NOTES]))
+            notes.update(dict.fromkeys([*said, *heard.warnings][:_NOTES]))
         except KeyboardInterrupt:
             raise
         except Exception as error:

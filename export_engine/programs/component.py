@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from export_engine.archive import HeldWeight
-from export_engine.programs.op_walk import written_inputs
+from export_engine.programs.op_walk import Walk, written_inputs
 from export_engine.record import Flow, InputEntry, OutputEntry, Record, ValueType
 
 
@@ -97,5 +97,6 @@ def given_type(component: Component, flow: Flow) -> ValueType:
     """The type of what a program gives."""
     if flow.output >= 0:
         return component.type_of(component.record.signature.outputs[flow.output])
-    node = component.record.graphs[0].type[flow.source_node]
+    memory = Walk(component.record).memory(flow.source_node)  # a part may be written, all is given
+    node = component.record.graphs[0].type[memory if memory >= 0 else flow.source_node]
     return component.record.types[node]

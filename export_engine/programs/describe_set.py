@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 
 from export_engine.programs import (
     baked_findings,
+    cache_findings,
+    position_findings,
     quantization_findings,
     seam_findings,
     state_findings,
@@ -37,11 +39,13 @@ def described(
         notes: sentences about the set as a whole.
     """
     seams = seams_of(components, links)
-    weights = shared_weights(components)
+    weights = shared_weights(components, seams)
     found = [
         *seam_findings.found(components, seams),
         *state_findings.found(components, seams),
-        *baked_findings.found(components, seams),
+        *baked_findings.found(components),
+        *position_findings.found(components, seams),
+        *cache_findings.found(components, seams),
         *quantization_findings.found(components, seams),
         *weight_findings.found(components, weights.rows),
     ]

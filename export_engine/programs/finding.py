@@ -24,6 +24,8 @@ class Kind(StrEnum):
     RANGES = "Ranges that do not meet"
     STATE = "A buffer that one program updates and another does not see"
     MUTATED = "A tensor that one program mutates and another reads"
+    MISSING = "A cache tensor that no program gives"
+    LOST = "A cache that a program adds to and does not return"
     WEIGHTS = "A weight that differs between programs"
     COPIES = "Weights that are stored more than once"
     LENGTH = "A length baked in"

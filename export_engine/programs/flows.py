@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from export_engine.programs.component import Component, Given, Link
-from export_engine.record import Flow, Seam, ValueType, split_path
+from export_engine.record import Flow, InputEntry, Seam, ValueType, split_path
 
 _CACHE = re.compile(r"cache|past|(^|_)kv(_|$)|key_values?|(?<!hidden_)states?(_|$)", re.IGNORECASE)
 _SAYS_NOTHING = {"new", "next", "present", "past", "updated", "out", "output", "prev", "previous"}
@@ -98,32 +98,58 @@ def _other_place(given: Given, taken: ValueType, own: bool) -> bool:
 
 
 def _states(giving: Component, taking: Component) -> list[Flow]:
-    """Buffers that one program writes and another holds, by their names."""
+    """Buffers that one program writes and another holds: by their memory, else by their names."""
     if giving.name == taking.name:
         return []
-    held = {
-        each.target: (number, each)
+    written = giving.writes()
+    flows = []
+    for own in giving.record.signature.inputs:
+        if own.kind != "buffer" or own.node not in written:
+            continue
+        found = _held_as(giving, own, taking)
+        if found is None:
+            continue
+        number, buffer = found
+        flows.append(
+            Flow(
+                output=-1,
+                input=number,
+                source_node=written[own.node],
+                target_node=buffer.node,
+                source_path=own.target,
+                target_path=buffer.target,
+                given=giving.type_of(own).text,
+                taken=taking.type_of(buffer).text,
+                kind="state",
+                known_by="name",
+            )
+        )
+    return flows
+
+
+def _held_as(
+    giving: Component, own: InputEntry, taking: Component
+) -> tuple[int, InputEntry] | None:
+    """A buffer of one program in another, which may have it below a wrapper's name."""
+    held = [
+        (number, each)
         for number, each in enumerate(taking.record.signature.inputs)
         if each.kind == "buffer" and each.target
-    }
-    written = giving.writes()
-    return [
-        Flow(
-            output=-1,
-            input=number,
-            source_node=written[own.node],
-            target_node=buffer.node,
-            source_path=own.target,
-            target_path=buffer.target,
-            given=giving.type_of(own).text,
-            taken=taking.type_of(buffer).text,
-            kind="state",
-            known_by="name",
-        )
-        for own in giving.record.signature.inputs
-        if own.kind == "buffer" and own.node in written and own.target in held
-        for number, buffer in [held[own.target]]
     ]
+    mine = giving.weights.get(own.target)
+    for number, each in held:
+        theirs = taking.weights.get(each.target)
+        if mine is not None and theirs is not None and mine.place and mine.place == theirs.place:
+            return number, each
+    alike = [
+        (number, each)
+        for number, each in held
+        if own.target == each.target
+        or own.target.endswith(f".{each.target}")
+        or each.target.endswith(f".{own.target}")
+    ]
+    same = [pair for pair in alike if pair[1].target == own.target]
+    return next(iter(same or (alike if len(alike) == 1 else [])), None)
 
 
 def _same(output: str, taken: str, own: bool) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from export_engine.programs.component import Component, given_type
 from export_engine.programs.finding import Between, Kind
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam
 
-_NARROW = {"int8", "uint8", "int16", "int4", "uint4"}
+_NARROW = {"int8", "uint8", "int16", "int4", "uint4", "float8_e4m3fn", "float8_e5m2"}
 _SAME = re.compile(
     r"aten\.(_to_copy|to|clamp|round|view|reshape|transpose|permute|unsqueeze|squeeze|clone|cat|"
     r"contiguous|slice|select|expand|detach|alias|clamp_min|clamp_max|minimum|maximum)\b"
@@ -32,9 +33,9 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
         for flow in seam.flows:
             if given_type(giving, flow).dtype not in _NARROW:
                 continue
-            made, _ = _scale(Walk(giving.record), flow.source_node, back=True)
-            read, node = _scale(Walk(taking.record), flow.target_node, back=False)
-            if made is None or read is None or _equal(made, read):
+            made, _ = _scale(giving, flow.source_node, back=True)
+            read, node = _scale(taking, flow.target_node, back=False)
+            if made is None or read is None or _agree(made, read):
                 continue
             yield Between(
                 kind=Kind.QUANTIZATION,
@@ -48,52 +49,81 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
             )
 
 
-_Parameters = tuple[float, float]
-"""A scale and a zero point."""
+class _Parameters(NamedTuple):
+    """What floats are made integers with."""
+
+    scale: float | str
+    """A number, or the digest of the values of a tensor that the program holds."""
+    zero: float
+    name: str = ""
+    """Of that tensor."""
 
 
-def _scale(walk: Walk, start: int, back: bool) -> tuple[_Parameters | None, int]:
+def _scale(component: Component, start: int, back: bool) -> tuple[_Parameters | None, int]:
     """The parameters that a tensor is quantized or dequantized with, and the op that says so."""
-    waiting: list[int] = [start]
+    walk = Walk(component.record)
+    waiting: list[tuple[int, float]] = [(start, 0.0)]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
-        node = waiting.pop(0)
+        node, zero = waiting.pop(0)
         if node in seen or node < 0:
             continue
         seen.add(node)
-        said = _said_by(walk, node, back)
+        said = _said_by(component, walk, node, zero, back)
         if said is not None:
             return said, node
         name = walk.name(node)
-        if node == start or _SAME.match(name) or "add" in name or "sub" in name:
-            waiting += walk.inputs(node) if back else walk.readers(node)
+        if name.startswith(("aten.add", "aten.sub")):
+            shift = _number(walk, node)
+            zero += shift if name.startswith("aten.add") == back else -shift
+        elif node != start and not _SAME.match(name):
+            continue
+        waiting += [(each, zero) for each in (walk.inputs(node) if back else walk.readers(node))]
     return None, -1
 
 
-def _said_by(walk: Walk, node: int, back: bool) -> _Parameters | None:
+def _said_by(
+    component: Component, walk: Walk, node: int, zero: float, back: bool
+) -> _Parameters | None:
     name = walk.name(node)
     if name.startswith("quantized_decomposed."):
         wanted = "quantized_decomposed.quantize" if back else "quantized_decomposed.dequantize"
         numbers = [float(each) for each in walk.arguments(node)[0][1:3] if _NUMBER.fullmatch(each)]
-        return (numbers[0], numbers[1]) if name.startswith(wanted) and len(numbers) == 2 else None
+        said = name.startswith(wanted) and len(numbers) == 2
+        return _Parameters(numbers[0], numbers[1]) if said else None
     if not name.startswith(("aten.div", "aten.mul")):
         return None
+    divides = name.startswith("aten.div")
+    factor = _number(walk, node)
+    if factor:
+        return _Parameters(factor if divides == back else 1 / factor, zero)
+    inputs = walk.inputs(node)
+    held = {each.node: each.target for each in component.record.signature.inputs if each.target}
+    target = held.get(inputs[1], "") if len(inputs) > 1 and divides == back else ""
+    if target not in component.weights:
+        return None
+    return _Parameters(component.weights[target].content(), zero, target)
+
+
+def _number(walk: Walk, node: int) -> float:
+    """The number that an op has as its second argument; 0 where that is no number."""
     positions, names = walk.arguments(node)
     other = names.get("other", positions[1] if len(positions) > 1 else "")
-    if not _NUMBER.fullmatch(other) or not float(other):
-        return None
-    factor = float(other)
-    divides = name.startswith("aten.div")
-    return (factor if divides == back else 1 / factor), 0.0
+    return float(other) if _NUMBER.fullmatch(other) else 0.0
 
 
-def _equal(one: _Parameters, other: _Parameters) -> bool:
-    return all(
-        abs(mine - theirs) <= _CLOSE * max(abs(mine), abs(theirs), _CLOSE)
-        for mine, theirs in zip(one, other, strict=True)
-    )
+def _agree(one: _Parameters, other: _Parameters) -> bool:
+    """Whether parameters are the same; those of which only one is a number are not compared."""
+    if isinstance(one.scale, str) or isinstance(other.scale, str):
+        apart = isinstance(one.scale, str) and isinstance(other.scale, str)
+        return not (apart and one.scale != other.scale) and _close(one.zero, other.zero)
+    return _close(one.scale, other.scale) and _close(one.zero, other.zero)
+
+
+def _close(mine: float, theirs: float) -> bool:
+    return abs(mine - theirs) <= _CLOSE * max(abs(mine), abs(theirs), _CLOSE)
 
 
 def _said(parameters: _Parameters) -> str:
-    scale, zero = parameters
-    return f"scale {scale:.6g}" + (f" and zero point {zero:g}" if zero else "")
+    named = f"the scale `{parameters.name}`" if parameters.name else f"scale {parameters.scale:.6g}"
+    return named + (f" and zero point {parameters.zero:g}" if parameters.zero else "")

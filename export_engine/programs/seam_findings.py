@@ -57,6 +57,12 @@ def _at(components: Sequence[Component], seam: Seam, number: int, flow: Flow) ->
         yield from _sizes(components, seam, flow, dim, given, accepted, where)
 
 
+def _fixes_rows(component: Component, rows: int) -> bool:
+    """Whether all that a program takes has so many rows: it was exported for one batch."""
+    sizes = [component.type_of(taken).shape for _, taken in component.taken()]
+    return bool(sizes) and all(each[:1] == [rows] for each in sizes if len(each) > 1)
+
+
 def _grows(component: Component, size: int | str, wanted: int | str) -> bool:
     """Whether a program gives its own next call a size of the symbol that it takes: `past + 1`."""
     if isinstance(size, int) or isinstance(wanted, int):
@@ -101,6 +107,18 @@ def _sizes(
                 **where,
             )
         return
+    if given.lower == given.upper and dim == 0 and _fixes_rows(giving, given.lower):
+        yield Between(
+            kind=Kind.LENGTH,
+            severity="surprising",
+            sentence=f"`{giving.name}` is fixed at {given.lower} "
+            f"row{'' if given.lower == 1 else 's'}, and `{taking.name}` takes {accepted}.",
+            why=f"`{giving.name}` was exported with dim 0 static, so the set runs at one batch "
+            "only.",
+            component=seam.source,
+            node=flow.source_node,
+            seam=where["seam"],
+        )
     above = accepted.upper is not None and (given.upper is None or given.upper > accepted.upper)
     below = accepted.lower > _TAKEN_APART and given.lower < accepted.lower
     if above or below:

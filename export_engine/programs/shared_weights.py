@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from export_engine.archive import HeldWeight
 from export_engine.programs.component import Component
-from export_engine.record import WeightRow
+from export_engine.record import Seam, WeightRow
 
 
 class Shared(NamedTuple):
@@ -19,12 +19,18 @@ class Shared(NamedTuple):
     duplicated_bytes: int
 
 
-def shared_weights(components: Sequence[Component]) -> Shared:
+def shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) -> Shared:
     """The weights that more than one program holds.
 
     Copies under one name that differ count only between programs that have most such weights in
-    common: two towers may both call a weight `proj.weight`.
+    common, or of which one continues the other's cache with all of its weights: two towers may
+    both call a weight `proj.weight`.
     """
+    continued = {
+        (seam.source, seam.target)
+        for seam in seams
+        if any(flow.kind == "cache" for flow in seam.flows)
+    }
     rows = list(_shared(components))
     done = {
         components[holder].weights[name].place
@@ -40,16 +46,19 @@ def shared_weights(components: Sequence[Component]) -> Shared:
     for one, other in combinations(range(len(components)), 2):
         equal: list[tuple[str, str]] = []
         apart: list[tuple[str, str]] = []
-        for mine, theirs in _pairs(left[one], left[other]):
+        pairs = list(_pairs(left[one], left[other]))
+        for mine, theirs in pairs:
             ours, copy = left[one][mine], left[other][theirs]
             (equal if ours.content() == copy.content() else apart).append((mine, theirs))
         telling = sum(_is_telling(left[one][mine]) for mine, _ in equal)
         common = telling + together.get((one, other), 0)
-        if not common:
+        whole = len(pairs) == len(left[one]) == len(left[other])
+        same_model = whole and (one, other) in continued
+        if not common and not same_model:
             continue
         for mine, theirs in equal:
             copies.setdefault((one, mine), []).append((other, theirs))
-        if common >= len(apart):
+        if common >= len(apart) or same_model:
             rows += [
                 WeightRow([mine, theirs], [one, other], "different", left[one][mine].bytes)
                 for mine, theirs in apart

@@ -14,9 +14,14 @@ _QUANTIZED = ("scale", "zero_point")
 
 def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
     """Copies that differ, and copies that need not be."""
+    by_programs: dict[tuple[int, ...], list[WeightRow]] = {}
     for row in rows:
-        if row.state == "different":
-            yield _apart(components, row)
+        if row.state == "different" and _is_quantized(row):
+            yield _apart(components, [row], Kind.QUANTIZATION)
+        elif row.state == "different":
+            by_programs.setdefault(tuple(row.holders), []).append(row)
+    for apart in by_programs.values():
+        yield _apart(components, apart, Kind.WEIGHTS)
     copies = [row for row in rows if row.state == "duplicated"]
     if copies:
         spare = sum(row.bytes * (len(row.holders) - 1) for row in copies)
@@ -33,18 +38,26 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
         )
 
 
-def _apart(components: Sequence[Component], row: WeightRow) -> Between:
-    one, other = (components[at] for at in row.holders)
-    mine, theirs = row.names
-    quantized = any(mine.lower().endswith(each) for each in _QUANTIZED)
+def _is_quantized(row: WeightRow) -> bool:
+    return any(row.names[0].lower().endswith(each) for each in _QUANTIZED)
+
+
+def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kind) -> Between:
+    """What two programs have differently."""
+    one, other = (components[at] for at in rows[0].holders)
+    mine, theirs = rows[0].names
+    sentence = f"`{mine}` of `{one.name}` and `{theirs}` of `{other.name}` should be one, and "
+    if len(rows) == 1:
+        sentence += "their values differ."
+    else:
+        sentence += f"their values differ; so do those of {len(rows) - 1} more weights."
     return Between(
-        kind=Kind.QUANTIZATION if quantized else Kind.WEIGHTS,
+        kind=kind,
         severity="wrong",
-        sentence=f"`{mine}` of `{one.name}` and `{theirs}` of `{other.name}` should be one, and "
-        "their values differ.",
-        why="The programs have most of their weights in common, so they are of one model: one of "
-        "the two is of another state of it.",
-        component=row.holders[1],
+        sentence=sentence,
+        why="The programs have their weights' names and sizes in common, so they are of one model: "
+        "one of the two is of another state of it.",
+        component=rows[0].holders[1],
         node=_node(other, theirs),
     )
 

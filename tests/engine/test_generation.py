@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -111,6 +112,24 @@ def test_another_token_is_said_with_its_step_and_its_program(
 def test_what_cannot_be_cut_is_a_sentence(model: Any, given: Any, said: str) -> None:
     with pytest.raises(CutError, match=said):
         cut(given or model, {"input_ids": torch.ones(1, 3)})
+
+
+def test_what_is_logged_while_a_model_is_cut_is_a_note_and_is_not_printed(
+    model: Any,
+    inputs: dict[str, torch.Tensor],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from export_engine.generation import cutting
+
+    def logging_too(call: ObservedCall) -> ObservedCall:
+        logging.getLogger("transformers.exporters").warning("one of the exporters says so")
+        return prepared_call(call)
+
+    monkeypatch.setattr(cutting, "prepared_call", logging_too)
+
+    assert "one of the exporters says so" in cut(model, inputs).notes
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.slow

@@ -6,12 +6,15 @@ import pytest
 import torch
 
 import explorer
+from tests.planted_caches import CACHES
 from tests.planted_sets import PLANTED, other_weight, pair
 
+ALL = {**PLANTED, **CACHES}
 
-@pytest.mark.parametrize("kind", PLANTED)
-def test_a_fault_between_programs_is_found_with_its_line(kind: str) -> None:
-    planted = PLANTED[kind]
+
+@pytest.mark.parametrize("case", ALL)
+def test_a_fault_between_programs_is_found_with_its_line(case: str) -> None:
+    planted, kind = ALL[case], case.partition(":")[0]
     found = explorer.explore_many(planted.faulty()).findings
 
     assert kind in [each.kind for each in found if each.severity != "note"]
@@ -20,10 +23,11 @@ def test_a_fault_between_programs_is_found_with_its_line(kind: str) -> None:
     assert row.sentence.endswith(".")
 
 
-@pytest.mark.parametrize("kind", PLANTED)
-def test_a_clean_set_raises_no_alarm(kind: str) -> None:
-    kit = explorer.explore_many(PLANTED[kind].clean())
+@pytest.mark.parametrize("case", ALL)
+def test_a_clean_set_raises_no_alarm(case: str) -> None:
+    kit = explorer.explore_many(ALL[case].clean())
 
+    assert kit.ok, repr(kit)
     assert [each for each in kit.findings if each.severity != "note"] == []
 
 

@@ -1,0 +1,106 @@
+"""Findings about caches that do not come from anywhere, or do not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from export_engine.programs.component import Component
+from export_engine.programs.finding import Between, Kind
+from export_engine.programs.flows import is_cache
+from export_engine.programs.op_walk import Walk
+from export_engine.record import Seam
+
+_NAMED = 3
+_GROWS = ("aten.cat.", "aten.index_copy.", "aten.index_put.", "aten.slice_scatter.")
+"""Ops that give a cache with more in it, in other memory."""
+
+
+def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+    """Caches of another number of layers, and caches that a program grows and keeps to itself."""
+    for at, component in enumerate(components):
+        yield from _missing(components, seams, at)
+        for number, seam in enumerate(seams):
+            if seam.target == at and seam.source != at:
+                yield from _lost(component, seams, at, number)
+
+
+def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Between]:
+    """Cache tensors that no program gives, beside others of the same container that one does."""
+    component = components[at]
+    given = [
+        (number, flow.target_path)
+        for number, seam in enumerate(seams)
+        if seam.target == at and seam.source != at
+        for flow in seam.flows
+        if flow.kind == "cache"
+    ]
+    taken = {
+        flow.input for seam in seams if seam.target == at != seam.source for flow in seam.flows
+    }
+    containers = {path.partition(".")[0]: number for number, path in given if "." in path}
+    alone = [
+        each
+        for number, each in component.taken()
+        if number not in taken
+        and is_cache(each.path)
+        and each.path.partition(".")[0] in containers
+        and len(component.type_of(each).shape) > 1
+    ]
+    if not alone:
+        return
+    seam = containers[alone[0].path.partition(".")[0]]
+    source = components[seams[seam].source].name
+    names = ", ".join(f"`{each.path}`" for each in alone[:_NAMED])
+    more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+    yield Between(
+        kind=Kind.MISSING,
+        severity="wrong",
+        sentence=f"`{component.name}` takes {names}{more}, which `{source}` does not give.",
+        why=f"`{source}` gives {len(given)} cache tensors, `{component.name}` takes "
+        f"{len(given) + len(alone)}: are they of the same number of layers?",
+        component=at,
+        node=alone[0].node,
+        seam=seam,
+    )
+
+
+def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> Iterator[Between]:
+    """Caches that a program adds to, in a tensor that it does not return."""
+    walk = Walk(component.record)
+    goes_on = {
+        flow.input for seam in seams if seam.source == seam.target == at for flow in seam.flows
+    }
+    said = []
+    for flow in seams[number].flows:
+        if flow.kind != "cache" or flow.input in goes_on:
+            continue
+        grown = [each for each in walk.readers(flow.target_node) if _adds(walk, each)]
+        ends = [each for each in grown if not _reaches(component, walk, each)]
+        if grown and len(ends) == len(grown):
+            said.append((flow.target_path, grown[0]))
+    if said:
+        names = ", ".join(f"`{path}`" for path, _ in said[:_NAMED])
+        more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+        yield Between(
+            kind=Kind.LOST,
+            severity="wrong" if goes_on else "surprising",
+            sentence=f"`{component.name}` adds to {names}{more} and does not return the result.",
+            why="The next call gets the cache without what this one added.",
+            component=at,
+            node=said[0][1],
+            seam=number,
+        )
+
+
+def _adds(walk: Walk, node: int) -> bool:
+    """Whether an op gives its first input with more in it."""
+    return walk.name(node).startswith(_GROWS) and len(walk.inputs(node)) > 1
+
+
+def _reaches(component: Component, walk: Walk, node: int) -> bool:
+    """Whether the tensor that an op makes is returned, as it is or as a view of as many dims."""
+    rank = len(walk.type(node).shape)
+    return any(
+        len(each.type.shape) == rank and node in set(walk.before([each.node]))
+        for each in component.given()
+    )
