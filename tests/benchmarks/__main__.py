@@ -34,6 +34,7 @@ BENCHMARKS = (
     "quantizing",
     "querying",
     "generating",
+    "between",
     "reproducing",
     "house",
 )
