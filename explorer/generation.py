@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.exploration import Exploration
 from explorer.exporting import explored
 from explorer.joined_session import JoinedSession
-from explorer.programs import Programs
+from explorer.programs import Programs, links_of
 from explorer.session import FixError
 from export_engine.defects import passed_over
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from export_engine.progress import Progress
     from export_engine.record import GenerationTrial
     from export_engine.run import RepeatedBackend
+
+_SYMBOL = re.compile(r"\b[su]\d+\b")
+"""A symbol as torch calls it."""
 
 
 class GenerationPrograms(Programs):
@@ -119,9 +123,21 @@ class GenerationPrograms(Programs):
                 said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 yield GenerationTrial("", backend.name, "failed", tokens, said)
                 return
-            yield from tried(
+            for trial in tried(
                 self._cut, called, self._inputs, tokens, sizes, backend.name, located, progress
-            )
+            ):
+                yield self._named(trial)
+
+    def _named(self, trial: GenerationTrial) -> GenerationTrial:
+        """A trial with the names of sizes that the program has, where torch says its own."""
+        if trial.outcome != "failed" or trial.component < 0:
+            return trial
+        from msgspec.structs import replace
+
+        record = self[self._cut.components[trial.component].name].record
+        names = {each.torch_name: each.name for each in record.symbols}
+        sentence = _SYMBOL.sub(lambda found: names.get(found[0], found[0]), trial.sentence)
+        return replace(trial, sentence=sentence)
 
     def _loaded(
         self, backend: RepeatedBackend, folder: Path, progress: Callable[[Progress], None] | None
@@ -206,6 +222,7 @@ def explore_generation(
         made,
         inputs,
         title=title or f"{type(model).__name__}.generate(…)",
+        links=links_of(programs),
         facts=facts,
         notes=made.notes,
     )

@@ -38,16 +38,17 @@ class TextEncoder(torch.nn.Module):
 
 
 class Denoiser(torch.nn.Module):
-    """Latents, a timestep and hidden states → the noise in the latents."""
+    """Latents, a timestep and hidden states → the latents with less noise."""
 
     def __init__(self, unet: Any) -> None:
         super().__init__()
         self.unet = unet
 
     def forward(
-        self, sample: torch.Tensor, timestep: torch.Tensor, encoder_hidden_states: torch.Tensor
+        self, latents: torch.Tensor, timestep: torch.Tensor, encoder_hidden_states: torch.Tensor
     ) -> dict[str, torch.Tensor]:
-        return {"noise": self.unet(sample, timestep, encoder_hidden_states).sample}
+        noise = self.unet(latents, timestep, encoder_hidden_states).sample
+        return {"latents": latents - 0.3 * noise}
 
 
 class Decoder(torch.nn.Module):
@@ -110,17 +111,19 @@ def diffusion() -> RealSet:
     )
     vae = diffusers.AutoencoderKL(block_out_channels=(8,), norm_num_groups=2, latent_channels=4)
     encoder = TextEncoder(text.eval())
-    tokens, latents = torch.randint(0, 50, (2, 6)), torch.randn(2, 4, 8, 8)
+    denoiser = Denoiser(unet.eval())
+    tokens, noise, step = torch.randint(0, 50, (2, 6)), torch.randn(2, 4, 8, 8), torch.tensor(7)
     with torch.no_grad():
         hidden = encoder(tokens)["encoder_hidden_states"]
+        latents = denoiser(noise, step, hidden)["latents"]
     return RealSet(
         {
             "text_encoder": (encoder, (tokens,), {}, "input_ids: batch, _"),
             "denoiser": (
-                Denoiser(unet.eval()),
-                (latents, torch.tensor(7), hidden),
+                denoiser,
+                (noise, step, hidden),
                 {},
-                "sample: batch, _, _, _; encoder_hidden_states: batch, _, _",
+                "latents: batch, _, _, _; encoder_hidden_states: batch, _, _",
             ),
             "decoder": (Decoder(vae.eval()), (latents,), {}, "latents: batch, _, _, _"),
         },

@@ -22,7 +22,7 @@ from export_engine.generation.observed_calls import generated
 from export_engine.generation.transformers_export import prepared
 from export_engine.process import undone
 from export_engine.torch_internals import call_leaves, map_call_leaves
-from export_engine.verify import refusal
+from export_engine.verify import is_condition, refusal
 
 _MASKS = ("attention_mask", "decoder_attention_mask")
 
@@ -42,7 +42,7 @@ class ProgramFailed(RuntimeError):
             error: what it raised.
         """
         said = refusal(error)
-        if not isinstance(error, AssertionError):
+        if not is_condition(error):
             said = f"{type(error).__name__}: {said}"
         super().__init__(f"`{component}` does not take this call: {said}")
         self.component = component

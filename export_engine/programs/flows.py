@@ -54,6 +54,7 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
         if (each.source, each.target) == (giving.name, taking.name)
     }
     own = giving.name == taking.name
+    sources = {(each.target, each.input) for each in links}
     flows, done, passed = [], set(), set()
     pairs = [(given, taken) for given in giving.given() for taken in taking.taken()]
     pairs.sort(key=lambda pair: not _seen(pair[0], pair[1][1].path, seen))  # what was seen first
@@ -61,6 +62,8 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
         known = _seen(given, taken.path, seen)
         if number in done or not (known or _same(given.path, taken.path, own)):
             continue
+        if not known and not own and (taking.name, taken.path) in sources:
+            continue  # it was seen to come from elsewhere
         if not known and (given.node in passed or _other_place(given, taking.type_of(taken), own)):
             continue
         done.add(number)

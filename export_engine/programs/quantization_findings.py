@@ -106,7 +106,7 @@ def _said_by(
 
 
 def _number(walk: Walk, node: int) -> float:
-    """The number that an op has as its second argument; 0 where that is no number."""
+    """The number that an op has as its second argument; 0 where that is not a number."""
     positions, names = walk.arguments(node)
     other = names.get("other", positions[1] if len(positions) > 1 else "")
     return float(other) if _NUMBER.fullmatch(other) else 0.0

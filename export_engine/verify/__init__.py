@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from export_engine.verify.isolated_run import runs_in_eager as runs_in_eager
     from export_engine.verify.program_under_test import Subject as Subject
     from export_engine.verify.program_under_test import examined as examined
+    from export_engine.verify.refusals import is_condition as is_condition
     from export_engine.verify.refusals import refusal as refusal
     from export_engine.verify.same_graph import fingerprint as fingerprint
     from export_engine.verify.verification_record import with_verification as with_verification

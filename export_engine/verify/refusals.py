@@ -6,12 +6,40 @@ import re
 
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 _SOURCE = re.compile(r"L\['(\w+)'\]")
+_ASSERTED = re.compile(r"Runtime assertion failed for expression (.+?) on node ")
+"""torch's own words where a condition on sizes is checked by an op of the program."""
+_RELATION = re.compile(r"(Eq|Ne|Lt|Le|Gt|Ge)\((.*)\)")
+_SIGNS = {"Eq": "==", "Ne": "!=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
 _LONGEST = 160
 
 
 def refusal(error: BaseException) -> str:
     """The condition that was not met, or the first line of what was raised."""
     said = str(error).strip().splitlines() or [type(error).__name__]
+    asserted = _ASSERTED.match(said[0])
+    if asserted:
+        return _cut(_relation(asserted[1]))
     text = _SOURCE.sub(r"\1", _SIZE.sub(r".shape[\1]", said[0]))
-    text = text.removeprefix("Guard failed: ")
+    return _cut(text.removeprefix("Guard failed: "))
+
+
+def is_condition(error: BaseException) -> bool:
+    """Whether a program raised since a condition of its own was not met."""
+    return isinstance(error, AssertionError) or bool(_ASSERTED.match(str(error).strip()))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _relation(text: str) -> str:
+    """`Ne(a*(b//a), 1)` as `a*(b//a) != 1`; any other text as it is."""
+    found = _RELATION.fullmatch(text)
+    if found is None:
+        return text
+    depth = 0
+    for at, char in enumerate(found[2]):
+        depth += (char == "(") - (char == ")")
+        if char == "," and not depth:
+            return f"{found[2][:at]} {_SIGNS[found[1]]} {found[2][at + 1 :].strip()}"
+    return text

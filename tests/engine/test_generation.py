@@ -14,6 +14,7 @@ from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.generation.transformers_export import prepared_call
 from export_engine.torch_internals import scans_exported
+from export_engine.verify import is_condition, refusal
 from tests.untouched import of_call
 
 TINY: dict[str, Any] = {
@@ -186,6 +187,23 @@ def test_a_program_that_does_not_take_a_call_is_named(kit: explorer.GenerationPr
 
     assert (found.outcome, found.component) == ("failed", 1)
     assert found.sentence == ("`decode` does not take this call: past_key_values[0].shape[2] == 7")
+
+
+@pytest.mark.parametrize(
+    ("said", "condition"),
+    [
+        ("Runtime assertion failed for expression Ne(s1*((s2//s1)), 1) on node 'n'", "!= 1"),
+        ("Runtime assertion failed for expression Le(Max(u0, 2), s2) on node 'n'", "<= s2"),
+    ],
+)
+def test_a_condition_that_an_op_of_a_program_checks_is_said_as_one(
+    said: str, condition: str
+) -> None:
+    error = RuntimeError(said)
+
+    assert is_condition(error)
+    assert refusal(error).endswith(condition)
+    assert not is_condition(RuntimeError("no kernel"))
 
 
 @pytest.mark.slow

@@ -81,3 +81,20 @@ def test_a_copy_of_a_model_holds_its_weights_again() -> None:
     assert (states.count("different"), states.count("duplicated")) == (1, 5)
     assert kit.record.duplicated_bytes > 0
     assert any(each.kind == "copies" for each in kit.findings)
+
+
+class Named(torch.nn.Module):
+    """Doubles what it is given, as `image`."""
+
+    def forward(self, image: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"image": image * 2.0}
+
+
+def test_what_was_seen_to_come_from_one_program_is_not_taken_from_another_by_its_name() -> None:
+    x = torch.randn(3, 8)
+    kit = explorer.explore_many(
+        {"tower": (Named(), (x,)), "projector": (Named(), (x * 2,)), "head": (Named(), (x * 4,))}
+    )
+
+    seams = {(each.source, each.target): each.flows[0].known_by for each in kit.seams}
+    assert seams == {(0, 1): "values", (1, 2): "values"}

@@ -23,7 +23,11 @@ def test_a_diffusion_pipeline_is_a_set_that_makes_the_same_pictures() -> None:
 
     assert kit.ok, repr(kit)
     seams = {(each.source, each.target): each for each in kit.seams}
-    assert [each.known_by for each in seams[0, 1].flows] == ["values"]
+    assert {pair: each.summary for pair, each in seams.items()} == {
+        (0, 1): "encoder_hidden_states",
+        (1, 2): "latents",
+    }
+    assert {flow.known_by for each in kit.seams for flow in each.flows} == {"values"}
     assert [each for each in kit.findings if each.severity != "note"] == []
     assert "batch" in [each.name for each in kit.record.symbols]
     _runs_as_its_modules_do(kit, real)
