@@ -18,14 +18,17 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
     for number, seam in enumerate(seams):
         said: set[tuple[Kind, str]] = set()
         for flow in seam.flows:
-            for each in _at(components, seam, number, flow):
+            for each in _at(components, seams, number, flow):
                 key = each.kind, each.why
                 if key not in said:
                     said.add(key)
                     yield each
 
 
-def _at(components: Sequence[Component], seam: Seam, number: int, flow: Flow) -> Iterator[Between]:
+def _at(
+    components: Sequence[Component], seams: Sequence[Seam], number: int, flow: Flow
+) -> Iterator[Between]:
+    seam = seams[number]
     giving, taking = components[seam.source], components[seam.target]
     taken = taking.record.signature.inputs[flow.input]
     one, other = given_type(giving, flow), taking.type_of(taken)
@@ -54,6 +57,8 @@ def _at(components: Sequence[Component], seam: Seam, number: int, flow: Flow) ->
         given, accepted = range_of(giving.record, size), range_of(taking.record, wanted)
         if given is None or accepted is None or (own and _grows(giving, size, wanted)):
             continue
+        if _is_full(taking, seams, number, flow, dim, given, accepted):
+            continue
         yield from _sizes(components, seam, flow, dim, given, accepted, where)
 
 
@@ -69,6 +74,34 @@ def _grows(component: Component, size: int | str, wanted: int | str) -> bool:
         return False
     one, other = line_of(component.record, size), line_of(component.record, wanted)
     return one is not None and other is not None and one[0] is other[0]
+
+
+def _is_full(
+    taking: Component,
+    seams: Sequence[Seam],
+    number: int,
+    flow: Flow,
+    dim: int,
+    given: Range,
+    accepted: Range,
+) -> bool:
+    """Whether what is given beyond what is taken is a cache to which nothing can be added.
+
+    Of 128 positions a first call may fill all, and each later one needs one that is left.
+    """
+    last = seams[number].target
+    goes_on = [
+        each
+        for seam in seams
+        if seam.source == seam.target == last
+        for each in seam.flows
+        if each.input == flow.input
+    ]
+    if not goes_on or given.upper is None or accepted.upper is None:
+        return False
+    reached = range_of(taking.record, given_type(taking, goes_on[0]).shape[dim])
+    fits = max(accepted.lower, _TAKEN_APART) <= max(given.lower, _TAKEN_APART)
+    return fits and reached is not None and reached.upper == given.upper > accepted.upper
 
 
 def _sizes(

@@ -98,3 +98,11 @@ def test_what_was_seen_to_come_from_one_program_is_not_taken_from_another_by_its
 
     seams = {(each.source, each.target): each.flows[0].known_by for each in kit.seams}
     assert seams == {(0, 1): "values", (1, 2): "values"}
+
+
+def test_a_first_call_may_fill_a_cache_that_a_later_one_then_cannot_add_to() -> None:
+    kit = explorer.explore_many(
+        pair("x: batch, prompt[2..64], _", "x: batch, _, _; cache: batch, past[2..63], _")
+    )
+
+    assert kit.findings == []
