@@ -33,7 +33,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
-  test-newest test-thorough test-matrix release-check bench frontend vscode docs docs-check \
+  test-newest test-thorough test-matrix test-hosts release-check bench frontend vscode docs docs-check \
   setup clean
 
 help: ## what there is
@@ -111,6 +111,10 @@ docs: $(VENV)/.docs ## the docs as a site: docs/_build/html
 docs-check: docs $(VENV)/.chromium ## builds the site, and walks it in Chromium: links, console, network
 	@$(WITH_CHROMIUM) $(BIN)/python -m docs.site.check
 
+# Hosts are heavy, so they have an environment of their own, which finds the other one's packages.
+test-hosts: .venv-hosts/.made $(BUNDLE) $(VENV)/.chromium ## one story in Notebook 7, marimo, and the managers of VS Code and Colab
+	@$(WITH_CHROMIUM) .venv-hosts/bin/python -m tests.hosts
+
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
 vscode: $(FRONTEND)/node_modules/.installed ## the extension of VS Code: ide/vscode/dist/export-explorer.vsix
@@ -126,7 +130,7 @@ types: setup ## TypeScript types of the Record and of the page's messages, from 
 setup: $(VENV)/.dev $(BUNDLE) ## all of the above's surroundings, and nothing else
 
 clean: ## removes what was made, the virtual environment too
-	@rm -rf $(VENV) .venv-torch build dist docs/_build docs/_made widgets/static $(FRONTEND)/node_modules \
+	@rm -rf $(VENV) .venv-torch .venv-hosts build dist docs/_build docs/_made widgets/static $(FRONTEND)/node_modules \
 	  $(VSCODE)/node_modules $(VSCODE)/dist $(VSCODE)/LICENSE tests/browser/screenshots
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -188,6 +192,18 @@ $(VENV)/.bench: $(VENV)/.dev
 $(VENV)/.docs: $(VENV)/.lab
 	@echo "setup: what the docs are built with"
 	@$(PIP) -e ".[docs]"
+	@touch $@
+
+.venv-hosts/.made: $(VENV)/.dev
+	@echo "setup: Jupyter Notebook, marimo, and the manager of widgets that VS Code has"
+	@$(BIN)/python -m venv --clear .venv-hosts
+	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+	  > $$(echo .venv-hosts/lib/python*/site-packages)/shared.pth
+	@.venv-hosts/bin/pip install -qq --no-compile --disable-pip-version-check -c constraints.txt notebook marimo
+	@mkdir -p .venv-hosts/share/hosts
+	@cd .venv-hosts/share/hosts && export PATH="$$(cat $(CURDIR)/$(VENV)/.node)" && \
+	  for name in @vscode/jupyter-ipywidgets8@1.0.9 requirejs@2.3.8; do \
+	    tar xzf "$$(npm pack --silent "$$name")" --strip-components 1; done && mv dist/ipywidgets.js .
 	@touch $@
 
 # The path of Chromium: one that is there, or one that apt can install.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -19,9 +20,12 @@ import anywidget
 from playwright.sync_api import Page, sync_playwright
 
 from tests.browser import chromium
+from tests.hosts.managed import MANAGER, kernel_here, opened
 from tests.hosts.story import SETUP, STEPS, told
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(sys.prefix) / "share" / "hosts"
+"""Scripts of VS Code's manager of widgets; `make test-hosts` puts them there."""
 INSTALLED = Path(anywidget.__file__).parents[4]
 """Where JupyterLab's extensions are."""
 START_SECONDS = 120
@@ -113,7 +117,34 @@ def marimo(page: Page, home: Path) -> dict[str, str]:
         return told(page, page.locator(".tx-root"), "marimo")
 
 
-HOSTS: dict[str, Callable[[Page, Path], dict[str, str]]] = {"notebook": notebook, "marimo": marimo}
+def vscode(page: Page, home: Path) -> dict[str, str]:
+    """VS Code's manager of widgets, offline, with this process as the kernel."""
+    return _managed(page, home, "VS Code")
+
+
+def colab(page: Page, home: Path) -> dict[str, str]:
+    """The same without what is binary in a widget's state, which Colab's manager leaves out."""
+    return _managed(page, home, "Colab", drop=True)
+
+
+def _managed(page: Page, home: Path, host: str, drop: bool = False) -> dict[str, str]:
+    if not (SCRIPTS / "ipywidgets.js").is_file():
+        raise RuntimeError(f"{SCRIPTS} has no ipywidgets.js: `make test-hosts` puts it there.")
+    (home / "story.py").write_text(SETUP)
+    with kernel_here() as kernel:
+        ex = runpy.run_path(str(home / "story.py"))["ex"]
+        opened(page, kernel, SCRIPTS, INSTALLED / "share" / "jupyter" / "nbextensions", drop=drop)
+        shown, _ = ex._repr_mimebundle_()
+        page.evaluate("show", shown["application/vnd.jupyter.widget-view+json"]["model_id"])
+        return told(page, page.locator(".tx-root"), host)
+
+
+HOSTS: dict[str, Callable[[Page, Path], dict[str, str]]] = {
+    "notebook": notebook,
+    "marimo": marimo,
+    "vscode": vscode,
+    "colab": colab,
+}
 
 
 def main() -> int:
@@ -133,18 +164,13 @@ def main() -> int:
             marks = [
                 "no" if found.get(step) else "yes" if step in found else "–" for step, _ in STEPS
             ]
-            print(f"| {' | '.join([name, version(name), *marks])} |", flush=True)
+            which = version(name) if name in ("notebook", "marimo") else MANAGER
+            print(f"| {' | '.join([name, which, *marks])} |", flush=True)
             failed += [f"{name}, {step}: {why}" for step, why in found.items() if why]
             page.close()
         browser.close()
     print("\n".join(failed))
     return bool(failed)
-
-
-def _mark(found: dict[str, str], step: str) -> str:
-    if step not in found:
-        return "–"
-    return "no" if found[step] else "yes"
 
 
 if __name__ == "__main__":
