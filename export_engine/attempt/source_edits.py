@@ -6,6 +6,7 @@ concerned run code compiled from the changed text, and then their own again.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import gc
 import linecache
@@ -126,21 +127,25 @@ def _swaps(
     edit: Edit, living: dict[str, list[FunctionType]]
 ) -> list[tuple[FunctionType, CodeType]]:
     """Every living function that an edit is about, and the code that it is to run."""
-    name = edit.edited_file
-    linecache.cache[name] = (len(edit.after), None, edit.after.splitlines(True), name)
+    file = edit.edited_file
+    linecache.cache[file] = (len(edit.after), None, edit.after.splitlines(True), file)
     try:
-        module = compile(edit.after, name, "exec", dont_inherit=True)
+        compile(edit.after, file, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise EditError(
             f"The edited source is not valid Python: {error.msg}, line {error.lineno}"
         ) from error
-    new = _by_name(module)
-    old = _by_name(_compiled(edit.before, edit.file))
     swaps = []
     for wanted in edit.functions:
+        new, old = (_by_name(_compiled(text, file)) for text in (edit.after, edit.before))
         inner = [name for name in new if name.startswith(f"{wanted}.<locals>.")]
-        found = [name for name in (wanted, *inner) if name in living]
-        if wanted not in new or not found:
+        found = [name for name in (wanted, *inner) if name in new and name in living]
+        if wanted in new and not found:
+            new, old = (
+                _by_name(_compiled(text, file, wanted)) for text in (edit.after, edit.before)
+            )
+            found = [name for name in new if name in living]
+        if not found:
             raise EditError(
                 f"{wanted} cannot be found; run the cell or the import that defines it."
             )
@@ -155,12 +160,38 @@ def _swaps(
     return swaps
 
 
-def _compiled(text: str, file: str) -> CodeType | None:
-    """A text as code; None for one that is not valid Python, such as a cell with a magic."""
+def _compiled(text: str, file: str, within: str = "") -> CodeType | None:
+    """A text as code; None for one that is not valid Python, such as a cell with a magic.
+
+    Args:
+        text: of a file or a cell.
+        file: what Python calls it.
+        within: the name of functions, of which only the bodies are compiled: marimo runs the body
+            of a cell's function by itself, as a module, so what it defines has its own names.
+    """
     try:
-        return compile(text, file, "exec", dont_inherit=True)
+        tree = ast.parse(text, file)
+        if within:
+            functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+            cells = [each for each in tree.body if isinstance(each, functions)]
+            bodies = [statement for each in cells if each.name == within for statement in each.body]
+            tree.body = [_WithoutReturns().visit(statement) for statement in bodies]
+        return compile(tree, file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return None
+
+
+class _WithoutReturns(ast.NodeTransformer):
+    """Leaves out what only a function can have; what is defined in it stays as it is."""
+
+    def visit_Return(self, node: ast.Return) -> ast.Pass:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return node
 
 
 def _by_name(module: CodeType | None) -> dict[str, list[CodeType]]:

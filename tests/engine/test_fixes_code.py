@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import linecache
 import sys
@@ -262,6 +263,45 @@ def test_an_edit_that_cannot_run_says_why(
     after: str, functions: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(EditError, match=said), edited([Edit("/no/file.py", "", after, functions)]):
+        pass
+
+
+MARIMO = """
+@app.cell
+def _():
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return x + 1
+    return (Model,)
+
+@app.cell
+def _():
+    def half(x):
+        return x / 2
+    return
+"""
+
+
+def test_what_marimo_runs_without_the_function_around_it_is_found() -> None:
+    """It runs the body of a cell as a module: `Model.forward`, not `_.<locals>.Model.forward`."""
+    file = "/apps/story.py"
+    space: dict[str, Any] = {"__name__": "__main__"}
+    for cell in ast.parse(MARIMO).body:
+        assert isinstance(cell, ast.FunctionDef)
+        body = ast.Module([each for each in cell.body if not isinstance(each, ast.Return)], [])
+        exec(compile(body, file, "exec"), space)
+    after = MARIMO.replace("x + 1", "x + 2").replace("x / 2", "x / 4")
+    model = space["Model"]()
+
+    with edited([Edit(file, MARIMO, after, ("_",))]):
+        assert (model(torch.ones(1)).item(), space["half"](8)) == (3, 2)
+    assert (model(torch.ones(1)).item(), space["half"](8)) == (2, 4)
+    with (
+        pytest.raises(EditError, match="cannot be found"),
+        edited([Edit(file, "", after, ("no",))]),
+    ):
         pass
 
 
