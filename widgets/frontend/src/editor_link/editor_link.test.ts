@@ -62,9 +62,9 @@ const WRITING = {
   others: [],
 } as const;
 
-function joined(): { store: Store; views: View[] } {
+function joined(text = "one\ntwo"): { store: Store; views: View[] } {
   const { store } = storeOf(tracedRecord().record(), {
-    sources: { 0: "one\ntwo" },
+    sources: { 0: text },
     action: (kind) => (kind === "writing" ? WRITING : null),
   });
   const views: View[] = [];
@@ -119,6 +119,19 @@ test("the cursor selects its line's ops, is one step to go back from, and a line
   expect(store.selection.value.kind).toBe("none");
   store.back();
   expect(store.selection.value).toEqual({ kind: "nodes", nodes: [0] });
+});
+
+test("a line that goes on with an expression has the ops of the line that it begins on", async () => {
+  const { store, views } = joined("\n\nx = f(\n    y,\n    z,\n)\nw\n");
+  const [view] = views;
+  view?.follow({ file: 0, line: 5 });
+  await expect.poll(() => store.selection.value).toEqual({ kind: "line", file: 0, line: 3 });
+  view?.follow({ file: 0, line: 6 });
+  view?.follow({ file: 0, line: 4 }); // overtakes it
+  await Promise.resolve();
+  expect(store.selection.value).toEqual({ kind: "line", file: 0, line: 4 });
+  view?.follow({ file: 0, line: 7 });
+  await expect.poll(() => store.selection.value.kind).toBe("none");
 });
 
 test("what the editor refuses is said in the view, and the text is what was exported", async () => {

@@ -4,6 +4,7 @@ import { lineOf } from "../callers";
 import { reasonOf } from "../format";
 import { startOf } from "../panes/source/source_start";
 import type { Store } from "../store";
+import { linesAround } from "./expression_lines";
 import { type Editor, onEditor, type Place, type View } from "./link";
 import { marksOf } from "./marks";
 
@@ -41,11 +42,8 @@ function asView(store: Store, element: HTMLElement, notebook: () => string): Vie
       return notebook();
     },
     sources: () => store.program.peek()?.record.files ?? [],
-    text: async (file) => {
-      const lines = await store.source(file);
-      return lines.map((line) => line.map(([, text]) => text).join("")).join("\n");
-    },
-    follow: (place) => follow(store, place),
+    text: (file) => textOf(store, file),
+    follow: (place) => void follow(store, place),
     marks: () => {
       const program = store.program.peek();
       const marks = program ? marksOf(program) : [];
@@ -57,10 +55,31 @@ function asView(store: Store, element: HTMLElement, notebook: () => string): Vie
   };
 }
 
-/** Marks the ops of the line that the cursor is on; what was marked so before is no longer. */
-function follow(store: Store, place: Place | null): void {
-  const has = place && (store.program.peek()?.nodesAt(place.file, place.line).length ?? 0) > 0;
-  store.follow(has ? { kind: "line", ...place } : { kind: "none" });
+async function textOf(store: Store, file: number): Promise<string> {
+  const lines = await store.source(file);
+  return lines.map((line) => line.map(([, text]) => text).join("")).join("\n");
+}
+
+/** Counts cursors, by view: one that was overtaken while a text was on its way marks nothing. */
+const moves = new WeakMap<Store, number>();
+
+/**
+ * Marks the ops of the line that the cursor is on, or else of the expression that goes on in it;
+ * what was marked so before is no longer.
+ */
+async function follow(store: Store, place: Place | null): Promise<void> {
+  const move = (moves.get(store) ?? 0) + 1;
+  moves.set(store, move);
+  const program = store.program.peek();
+  const has = (line: number): boolean =>
+    place !== null && (program?.nodesAt(place.file, line).length ?? 0) > 0;
+  if (!place || has(place.line)) {
+    return store.follow(place ? { kind: "line", ...place } : { kind: "none" });
+  }
+  const text = await textOf(store, place.file).catch(() => ""); // a text that is gone has no lines
+  if (moves.get(store) !== move || store.program.peek() !== program) return;
+  const line = linesAround(text, place.line).find(has);
+  store.follow(line ? { kind: "line", file: place.file, line } : { kind: "none" });
 }
 
 /** Opens the line of what is selected; where nothing is, that of a failure. */
