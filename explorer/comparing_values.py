@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from explorer.session import FixError, Session
+from export_engine.record import OpPlace
 
 if TYPE_CHECKING:
     import torch
@@ -57,12 +58,21 @@ class ComparedRuns:
     def worst(self) -> str | None:
         """The op that adds the largest error; None if none adds more than noise."""
         worst = self._compared.pairs.worst
-        return self._compared.name(worst) if worst >= 0 else None
+        return self._compared.name(worst) if worst else None
 
     @property
     def rows(self) -> dict[str, PairError]:
-        """The errors of each op that has a partner, by name, in the order of execution."""
-        return {self._compared.name(row.node): row for row in self._compared.rows}
+        """The errors of each op that has a partner, by name, in the order of execution.
+
+        An op of a nested graph is `true_graph_0.sin`; of a loop's body, this is its worst turn.
+        """
+        name = self._compared.name
+        return {name(OpPlace(row.graph, row.node)): row for row in self._compared.rows}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was not compared inside of, and why."""
+        return tuple(self._compared.pairs.left_out)
 
     @property
     def out_of_range(self) -> dict[str, tuple[int, int]]:
@@ -86,7 +96,7 @@ class ComparedRuns:
         rows = self.rows
         if op not in rows:
             raise KeyError(f"{op} is not an op with a partner. There are: {', '.join(rows)[:200]}")
-        one, other = self._compared.tensors(rows[op].node)
+        one, other = self._compared.tensors(rows[op].node, rows[op].graph)
         return TensorPair(one, other, one.double() - other.double())
 
     def __repr__(self) -> str:
@@ -96,14 +106,17 @@ class ComparedRuns:
             pairs.sentence,
         ]
         lines.append(f"  {'op':<30}{'own':>10}{'relative':>10}{'absolute':>10}{'SQNR':>9}")
-        ranked = sorted(self.rows.items(), key=lambda each: -each[1].own.relative)[:_MOST]
-        for name, row in sorted(ranked, key=lambda each: each[1].node):
+        rows = self.rows
+        ranked = sorted(rows, key=lambda name: -rows[name].own.relative)[:_MOST]
+        for name in (each for each in rows if each in ranked):
+            row = rows[name]
             lines.append(
                 f"{'✗' if row.beyond else ' '} {name[:29]:<30}{row.own.relative:>10.2g}"
                 f"{row.error.relative:>10.2g}{row.error.absolute:>10.2g}{row.error.sqnr:>6.0f} dB"
             )
-        left = len(self.rows) - len(ranked)
-        return "\n".join([*lines, f"  {left:,} more ops add less"] if left else lines)
+        if len(rows) > len(ranked):
+            lines.append(f"  {len(rows) - len(ranked):,} more ops add less")
+        return "\n".join([*lines, *self.left_out])
 
 
 def compare_values(

@@ -36,14 +36,14 @@ def tensor_slice(session: Session, asked: TensorRequest) -> TensorSlice:
 def _fetched(session: Session, asked: TensorRequest) -> torch.Tensor:
     entry = session.entries[asked.attempt]
     if asked.side != "one":
-        if entry.compared is None or asked.graph:
+        if entry.compared is None:
             raise FixError("Compare with another run first.")
-        one, other = entry.compared.tensors(asked.node)
+        one, other = entry.compared.tensors(asked.node, asked.graph)
         return other if asked.side == "other" else one.double() - other.double()
     if entry.watched is None:
-        if entry.compared is None or asked.graph:
+        if entry.compared is None:
             raise FixError("Watch a run first.")
-        return entry.compared.tensors(asked.node)[0]
+        return entry.compared.tensors(asked.node, asked.graph)[0]
     exported = session.exported(asked.attempt, "run")
     return entry.watched.tensor(exported, asked.node, asked.graph)
 

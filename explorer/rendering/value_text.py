@@ -10,7 +10,10 @@ _CALL = OPS.index("call_function")
 
 
 def value_lines(record: Record, values: Values) -> list[str]:
-    """A head, then a line per op in the order of execution; those with NaN or inf are marked."""
+    """A head, then a line per op in the order of execution; those with NaN or inf are marked.
+
+    What ran several times, as a loop's body does, has its runs together: `sin ×5`.
+    """
     lines = [
         f"{duration(values.seconds)} on {values.device}, {values.inputs}; values of ops held "
         f"at most {amount(values.memory)} at one time",
@@ -30,8 +33,10 @@ def value_lines(record: Record, values: Values) -> list[str]:
             none = odd >= each.count[node]  # the numbers are of the finite elements
             numbers = "".join(f"{'–' if none else f'{c[node]:.3g}':>10}" for c in columns)
             told = f"  {each.nans[node]:,} NaN, {each.infs[node]:,} inf" if odd else ""
-            rows.append(f"{'!' if odd else ' '} {name[:27]:<28}{numbers}{zeros[node]:>7.0%}{told}")
+            times = f" ×{runs:,}" if runs > 1 else ""
+            name = f"{name[: 27 - len(times)]}{times}"
+            rows.append(f"{'!' if odd else ' '} {name:<28}{numbers}{zeros[node]:>7.0%}{told}")
     lines += rows[:_MOST]
     if len(rows) > _MOST:
         lines.append(f"  … {len(rows) - _MOST:,} more ops")
-    return lines
+    return [*lines, *values.left_out]

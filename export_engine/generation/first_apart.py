@@ -98,10 +98,11 @@ def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpAp
         return OpApart(-1, f"which op is off is not known: {error}")
     if not compared.pairs.faults:
         return OpApart(-1, "no op of the exported program is off there")
-    node = compared.pairs.faults[0]
-    graph = record.graphs[0]
+    first = compared.pairs.faults[0]
+    graph, node = record.graphs[first.graph], first.node
     frame = innermost(record, graph.stack[node])
     place = f" ({frame.name}:{frame.line})" if frame else ""
     scope = record.scopes[graph.scope[node]].path if graph.scope[node] >= 0 else ""
     module = f" of `{scope}`" if scope else ""
-    return OpApart(node, f"an error enters at `{compared.name(node)}`{module}{place}")
+    at = -1 if first.graph else node
+    return OpApart(at, f"an error enters at `{compared.name(first)}`{module}{place}")

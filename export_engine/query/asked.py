@@ -243,11 +243,16 @@ def _paired(record: Record, name: str) -> Values[float] | None:
     pairs = record.pairs
     if pairs is None:
         return None
-    column = getattr(pairs, name)
-    numbers = column if name in ("overflow", "underflow") else floats(column)
-    return [
-        ((0, node), (numbers[node],)) for node, partner in enumerate(pairs.partner) if partner >= 0
-    ]
+    found: Values[float] = []
+    for each in pairs.graphs:
+        column = getattr(each, name)
+        numbers = column if name in ("overflow", "underflow") else floats(column)
+        found += [
+            ((each.graph, node), (numbers[node],))
+            for node, partner in enumerate(each.partner)
+            if partner >= 0
+        ]
+    return found
 
 
 NUMBERS: dict[str, Callable[[Record], Values[float] | None]] = {

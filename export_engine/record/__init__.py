@@ -112,6 +112,8 @@ if TYPE_CHECKING:
     from export_engine.record.typescript import type_text as type_text
     from export_engine.record.validation import check_record as check_record
     from export_engine.record.values import BINS as BINS
+    from export_engine.record.values import OpPairs as OpPairs
+    from export_engine.record.values import OpPlace as OpPlace
     from export_engine.record.values import OpValues as OpValues
     from export_engine.record.values import TensorSlice as TensorSlice
     from export_engine.record.values import ValuePairs as ValuePairs

@@ -12,7 +12,7 @@ from export_engine.record.formula import OPERATORS
 from export_engine.record.graph import OPS, Graph, Ragged
 from export_engine.record.record import Record
 from export_engine.record.signature import InputEntry, OutputEntry
-from export_engine.record.values import BINS
+from export_engine.record.values import BINS, ValuePairs
 
 
 class BrokenRecord(ValueError):
@@ -155,10 +155,18 @@ def _values(record: Record) -> None:
         _same(nodes, *map(len, columns), *map(len, others))
         _same(nodes * BINS, len(each.histogram))
     if record.pairs is not None:
-        pairs, nodes = record.pairs, len(record.graphs[0].name) if record.graphs else 0
-        floats = (pairs.absolute, pairs.relative, pairs.cosine, pairs.sqnr, pairs.own)
-        _same(nodes, *map(len, (pairs.partner, *floats, pairs.overflow, pairs.underflow)))
-        _inside([*pairs.faults, pairs.worst], nodes)
+        _pairs(record, record.pairs)
+
+
+def _pairs(record: Record, pairs: ValuePairs) -> None:
+    for one in pairs.graphs:
+        _inside([one.graph], len(record.graphs), least=0)
+        floats = (one.absolute, one.relative, one.cosine, one.sqnr, one.own)
+        lengths = map(len, (one.partner, *floats, one.overflow, one.underflow))
+        _same(len(record.graphs[one.graph].name), *lengths)
+    for place in [*pairs.faults, *([pairs.worst] if pairs.worst else [])]:
+        _inside([place.graph], len(record.graphs), least=0)
+        _inside([place.node], len(record.graphs[place.graph].name), least=0)
 
 
 def _quantization(record: Record) -> None:

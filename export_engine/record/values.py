@@ -63,25 +63,25 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
     """The most bytes that values of ops held at one time."""
     graphs: list[OpValues]
     """Those that ran."""
+    left_out: list[str] = []
+    """Nested graphs without values although they ran, and why; a sentence each."""
 
 
-class ValuePairs(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs, op by op: that of this program, and one that it is held against.
+class OpPlace(msgspec.Struct, frozen=True):
+    """A node of the program."""
 
-    A column has one entry per node of the main graph; `partner` is -1 where nothing was compared.
-    """
+    graph: int
+    """Into `Record.graphs`."""
+    node: int
 
-    one: str
-    """This run: `program`, `bfloat16`."""
-    other: str
-    """The other one: `eager`, `decomposed`."""
-    device: str
-    inputs: str
-    agrees: bool
-    """Whether no op is off by more than float noise."""
-    sentence: str
+
+class OpPairs(msgspec.Struct, frozen=True, kw_only=True):
+    """The errors of the nodes of one graph, a column each; of a loop's body, of its worst turn."""
+
+    graph: int
+    """Into `Record.graphs`."""
     partner: Column
-    """The node of the other program, by number."""
+    """The node of the other program, by number; -1 where nothing was compared."""
     absolute: Column
     """Largest absolute difference; floats, as the following four."""
     relative: Column
@@ -95,10 +95,28 @@ class ValuePairs(msgspec.Struct, frozen=True, kw_only=True):
     """Elements that the op alone made infinite or NaN, and the other did not."""
     underflow: Column
     """Elements that the op alone made 0, and the other did not."""
-    faults: list[int]
+
+
+class ValuePairs(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs, op by op: that of this program, and one that it is held against."""
+
+    one: str
+    """This run: `program`, `bfloat16`."""
+    other: str
+    """The other one: `eager`, `decomposed`."""
+    device: str
+    inputs: str
+    agrees: bool
+    """Whether no op is off by more than float noise."""
+    sentence: str
+    graphs: list[OpPairs]
+    """The main graph's, and those of nested graphs that ran in both."""
+    faults: list[OpPlace]
     """Ops at which an error enters, in order; the first is where it begins."""
-    worst: int
-    """That with the largest `own`; -1 for none."""
+    worst: OpPlace | None
+    """That with the largest `own`; None for none."""
+    left_out: list[str] = []
+    """What was not compared inside of, and why; a sentence each."""
 
 
 def floats(column: Column) -> array[float]:

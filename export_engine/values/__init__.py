@@ -12,14 +12,14 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.values.compared import Compared as Compared
     from export_engine.values.compared import compare_values as compare_values
-    from export_engine.values.comparing import PairError as PairError
-    from export_engine.values.comparing import RunOf as RunOf
     from export_engine.values.nonfinite import NonFinite as NonFinite
     from export_engine.values.nonfinite import explained as explained
     from export_engine.values.nonfinite import nonfinite_ops as nonfinite_ops
     from export_engine.values.other_runs import dtype_named as dtype_named
     from export_engine.values.other_runs import eager_run as eager_run
     from export_engine.values.other_runs import run_in_dtype as run_in_dtype
+    from export_engine.values.pair_error import PairError as PairError
+    from export_engine.values.pair_error import RunOf as RunOf
     from export_engine.values.slices import sliced as sliced
     from export_engine.values.steps import StepFailed as StepFailed
     from export_engine.values.watching import Watched as Watched

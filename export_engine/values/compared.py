@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 import torch
 
 from export_engine.progress import Progress
-from export_engine.record import Record, ValuePairs, bits
+from export_engine.record import OpPairs, OpPlace, Record, ValuePairs, bits
 from export_engine.source import innermost
-from export_engine.values.comparing import PairError, RunOf, compare_runs
+from export_engine.values.comparing import Found, compare_runs
 from export_engine.values.error import OTHER_KERNEL, QUANTIZED, ROUNDED, Noise
-from export_engine.values.running import running
-from export_engine.values.steps import is_plain
-from export_engine.values.within import inside_decomposition
+from export_engine.values.inlined import Inlined, both_inlined
+from export_engine.values.pair_error import PairError, RunOf
+from export_engine.values.pairing import graph_pairs
+from export_engine.values.watching import Watched
+from export_engine.values.within import inside_decomposition, inside_own
 
 _CLIP = 3.0e38
 
@@ -26,47 +28,58 @@ class Compared:
         self,
         one: RunOf,
         other: RunOf,
-        rows: Sequence[PairError],
+        found: Found,
         inputs: str,
         wrong: Sequence[PairError] | None = None,
+        ran: tuple[Inlined, Inlined] | None = None,
     ) -> None:
         """Make one; `compare_values` does.
 
         Args:
             one: the run in question.
             other: the run that it is held against.
-            rows: the errors, in the order of execution.
+            found: the errors, in the order of execution.
             inputs: which inputs: `batch=2`.
-            wrong: those at which an error enters, where more is known than `rows` say.
+            wrong: those at which an error enters, where more is known than `found` says.
+            ran: the programs that `found` is of, if they are others.
         """
         self.one = one
         self.other = other
-        self.rows = tuple(rows)
-        self.pairs = _columns(one, other, rows, inputs, wrong)
+        self._ran = ran or (Inlined(one, {}), Inlined(other, {}))
+        back = self._ran[0].back
+        self._as_run = {back(row).place: row for row in found.rows}
+        found = found._replace(rows=[back(row) for row in found.rows])
+        self.rows = tuple(found.rows)
+        self.pairs = _columns(one, other, found, inputs, wrong and [back(row) for row in wrong])
 
-    def name(self, node: int) -> str:
-        """The name of a node of this program's main graph."""
-        record = self.one.record
-        return record.strings[record.graphs[0].name[node]]
+    def name(self, place: OpPlace) -> str:
+        """The name of a node of this program; of a nested graph's, `true_graph_0.sin`."""
+        return _name(self.one.record, place)
 
-    def tensors(self, node: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def tensors(self, node: int, graph: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """What a node and its partner gave, on the CPU. Both programs run again, up to them.
+
+        Of a nested graph, what they gave last.
 
         Raises:
             LookupError: the node has no partner.
             StepFailed: a program raises an error.
         """
-        partner = self.pairs.partner[node]
-        if partner < 0:
-            raise LookupError(f"{self.name(node)} has no partner in {self.other.title}.")
-        return _fetched(self.one, node), _fetched(self.other, partner)
+        row = self._as_run.get((graph, node))
+        if row is None or row.partner < 0:
+            name = self.name(OpPlace(graph, node))
+            raise LookupError(f"{name} has no partner in {self.other.title}.")
+        one, other = (each.run for each in self._ran)
+        theirs = graph_pairs(one.record, other.record)[row.graph].other if row.graph else 0
+        return _tensor(one, row.node, row.graph), _tensor(other, row.partner, theirs)
 
     def modules(self) -> dict[str, float]:
         """The largest error that an op of each module adds, the worst module first."""
         record = self.one.record
         found: dict[str, float] = {}
         for row in self.rows:
-            scope = record.graphs[0].scope[row.blamed]
+            graph, node = row.fault
+            scope = record.graphs[graph].scope[node]
             path = record.scopes[scope].path if scope >= 0 else ""
             found[path] = max(found.get(path, 0.0), row.own.relative)
         return dict(sorted(found.items(), key=lambda each: -each[1]))
@@ -91,9 +104,19 @@ def compare_values(
         ValueError: a program has no graph.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
-    rows = compare_runs(one, other, _noise(one, other), progress)
-    within = inside_decomposition(one, other, progress) if any(row.beyond for row in rows) else None
-    return Compared(one, other, rows, inputs, within)
+    ran = both_inlined(one, other)
+    mine, theirs = ran[0].run, ran[1].run
+    found = compare_runs(mine, theirs, _noise(one, other), progress)
+    wrong = any(row.beyond for row in found.rows)
+    within = inside_decomposition(mine, theirs, progress) if wrong else None
+    own = inside_own(mine, theirs, progress) if wrong else None
+    # Where all parts are right, torch's decomposition is what differs: the op as a whole is named.
+    parts = [row for row in within or own or () if row.beyond]
+    return Compared(one, other, found, inputs, parts or None, ran)
+
+
+def _tensor(run: RunOf, node: int, graph: int) -> torch.Tensor:
+    return Watched(run.record, run.request, run.device, run.kind).tensor(run.exported, node, graph)
 
 
 def _noise(one: RunOf, other: RunOf) -> Noise:
@@ -104,34 +127,36 @@ def _noise(one: RunOf, other: RunOf) -> Noise:
     return OTHER_KERNEL if schemes[0] == schemes[1] else QUANTIZED
 
 
-def _fetched(run: RunOf, node: int) -> torch.Tensor:
-    with running(run.exported, run.record, run.request, run.device, None, run.kind) as again:
-        for number, _, value in again.walk():
-            if number == node and is_plain(value):
-                return value.detach().clone().cpu()
-    raise LookupError(f"Node {node} gives no tensor.")
-
-
 def _columns(
     one: RunOf,
     other: RunOf,
-    rows: Sequence[PairError],
+    found: Found,
     inputs: str,
     within: Sequence[PairError] | None,
 ) -> ValuePairs:
-    record = one.record
-    by_node = {row.node: row for row in rows}
-    every = [by_node.get(node) for node in range(len(record.graphs[0].name))]
-    wrong = [row for row in within or rows if row.beyond]
-    faults = list(dict.fromkeys(row.blamed for row in wrong))
-    worst = max(wrong, key=lambda row: row.own.relative).blamed if wrong else -1
+    wrong = [row for row in within or found.rows if row.beyond]
+    faults = list(dict.fromkeys(row.fault for row in wrong))
+    worst = max(wrong, key=lambda row: row.own.relative) if wrong else None
+    ran = sorted({0, *(row.graph for row in found.rows)})
     return ValuePairs(
         one=one.title,
         other=other.title,
         device=one.device,
         inputs=inputs,
         agrees=not wrong,
-        sentence=_sentence(record, other.title, rows, wrong),
+        sentence=_sentence(one.record, other.title, found.rows, wrong),
+        graphs=[_of_graph(one.record, graph, found.rows) for graph in ran],
+        faults=[OpPlace(*place) for place in faults],
+        worst=OpPlace(*worst.fault) if worst else None,
+        left_out=found.left_out,
+    )
+
+
+def _of_graph(record: Record, graph: int, rows: Sequence[PairError]) -> OpPairs:
+    by_node = {row.node: row for row in rows if row.graph == graph}
+    every = [by_node.get(node) for node in range(len(record.graphs[graph].name))]
+    return OpPairs(
+        graph=graph,
         partner=array("i", (row.partner if row else -1 for row in every)),
         absolute=bits([row.error.absolute if row else 0.0 for row in every]),
         relative=bits([row.error.relative if row else 0.0 for row in every]),
@@ -140,8 +165,6 @@ def _columns(
         own=bits([row.own.relative if row else 0.0 for row in every]),
         overflow=array("i", (min(row.overflow, 2**31 - 1) if row else 0 for row in every)),
         underflow=array("i", (min(row.underflow, 2**31 - 1) if row else 0 for row in every)),
-        faults=faults,
-        worst=worst,
     )
 
 
@@ -157,9 +180,9 @@ def _sentence(
             f"the largest error of a value is {min(most, _CLIP):.2g} of its norm."
         )
     first, worst = wrong[0], max(wrong, key=lambda row: row.own.relative)
-    said = f"An error enters at {_place(record, first.blamed)}: {_size(first)}."
-    if worst.blamed != first.blamed:
-        said += f" The worst op is {_place(record, worst.blamed)}: {_size(worst)}."
+    said = f"An error enters at {_place(record, first)}: {_size(first)}."
+    if worst.fault != first.fault:
+        said += f" The worst op is {_place(record, worst)}: {_size(worst)}."
     return said
 
 
@@ -169,8 +192,14 @@ def _size(row: PairError) -> str:
     return f"off by {min(row.own.relative, _CLIP):.2g} of its norm"
 
 
-def _place(record: Record, node: int) -> str:
-    graph = record.graphs[0]
-    frame = innermost(record, graph.stack[node])
+def _place(record: Record, row: PairError) -> str:
+    graph, node = row.fault
+    frame = innermost(record, record.graphs[graph].stack[node])
     where = f" ({frame.name}:{frame.line})" if frame else ""
-    return f"`{record.strings[graph.name[node]]}`{where}"
+    return f"`{_name(record, OpPlace(graph, node))}`{where}"
+
+
+def _name(record: Record, place: OpPlace) -> str:
+    graph = record.graphs[place.graph]
+    within = f"{graph.title}." if place.graph else ""
+    return within + record.strings[graph.name[place.node]]

@@ -3,64 +3,41 @@
 Both programs are run at once, op by op, and a third run of the first one is given, after each op
 that has a partner, the partner's value. So what an op adds by itself, on the right inputs, is told
 from what it was handed: `own` is the first, `error` the second. Weights are each program's own.
+
+A node that runs nested graphs is gone into: each call of one is repeated on what it was given in
+the run that is right, and compared as the main graph is. Of a loop's body that is done per turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import torch
+from torch.export.graph_signature import OutputKind
 from torch.fx import Node
 
-from export_engine.attempt import Exported, Request
 from export_engine.progress import Progress
-from export_engine.record import Record
-from export_engine.values.error import (
-    EQUAL,
-    OTHER_KERNEL,
-    SAME_KERNEL,
-    Error,
-    Noise,
-    error_of,
-    is_beyond,
-)
-from export_engine.values.pairing import constants_of, is_same_op, pairs_of
+from export_engine.record import OPS
+from export_engine.values.error import OTHER_KERNEL, Noise, error_of, grown, is_beyond
+from export_engine.values.judging import Judge
+from export_engine.values.pair_error import PairError, RunOf, worst_turns
+from export_engine.values.pairing import GraphPair, graph_pairs
+from export_engine.values.reference import Reference, output_of, writes
 from export_engine.values.running import running
-from export_engine.values.steps import Steps, is_plain
+from export_engine.values.steps import InnerCall, Steps, is_plain, left_out_of
+
+_PLACEHOLDER = OPS.index("placeholder")
 
 
-class RunOf(NamedTuple):
-    """One of two runs."""
+class Found(NamedTuple):
+    """What a comparison gives."""
 
-    title: str
-    exported: Exported
-    record: Record
-    request: Request
-    device: str = "cpu"
-    kind: type[Steps] = Steps
-
-
-class PairError(NamedTuple):
-    """The error of one op."""
-
-    node: int
-    """In the first program's main graph."""
-    partner: int
-    """In the other's."""
-    error: Error
-    """Of the run."""
-    own: Error
-    """Of the op alone, on the other run's inputs."""
-    beyond: bool
-    """Whether `own` is more than noise, so that an error enters here."""
-    blamed: int
-    """Then the op that it enters at: this one, or one before it that has no partner."""
-    overflow: int
-    """Elements that this op made infinite or NaN, and the other did not."""
-    underflow: int
-    """Elements that this op made 0, and the other did not."""
+    rows: list[PairError]
+    """In the order of execution; of a loop's body, each op's worst turn."""
+    left_out: list[str]
+    """What was not compared inside of, and why; a sentence each."""
 
 
 def compare_runs(
@@ -68,7 +45,7 @@ def compare_runs(
     other: RunOf,
     noise: Noise = OTHER_KERNEL,
     progress: Callable[[Progress], None] | None = None,
-) -> list[PairError]:
+) -> Found:
     """The error of each op of a run against another, in the order of execution.
 
     Args:
@@ -81,7 +58,6 @@ def compare_runs(
         StepFailed: one of the programs raises an error.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
-    pairs = pairs_of(one.record, other.record)
     with ExitStack() as stack:
         runs = [
             stack.enter_context(
@@ -89,236 +65,221 @@ def compare_runs(
             )
             for each in (one, one, other)
         ]
-        alike = one.kind is other.kind and one.device == other.device
-        judge = _Judge(one, other, pairs, noise, alike)
-        reference = _Reference(runs[2].walk(), runs[2].steps, pairs, _writes(other.record))
-        found: list[PairError] = []
-        count = len(one.record.graphs[0].name)
-        walks = zip(runs[0].walk(), runs[1].walk(), strict=True)
-        for (number, node, value), (_, _, forced) in walks:
-            if progress and number % 50 == 0:
-                progress(Progress(number, count, node.name, "compare"))
-            known = reference.value(pairs.get(number, -1))
-            if known is None:
-                judge.keep(node, forced)
-                continue
-            told = judge.of(number, node, value, forced, known, runs[1].steps)
-            if told is not None:
-                found.append(told)
-            if not isinstance(value, (tuple, list)):  # else what picks a result asks for them
-                judge.let_go(runs[1].steps, node)
-        return found
+        comparison = _Comparison(one, other, noise, progress)
+        plain, forced, right = runs
+        sides = _Sides(
+            *(plain.steps, forced.steps, right.steps),
+            *(plain.inputs, forced.inputs, right.inputs),
+        )
+        found, _ = comparison.of_graph(0, sides)
+        return Found(worst_turns(found), list(comparison.left_out))
 
 
-class _Known(NamedTuple):
-    value: Any
-    inputs: list[Any]
+class _Sides(NamedTuple):
+    """The three runs of a graph, and what each is given."""
+
+    plain: Steps
+    forced: Steps
+    right: Steps
+    plain_inputs: Sequence[Any]
+    forced_inputs: Sequence[Any]
+    right_inputs: Sequence[Any]
 
 
-class _Reference:
-    """The run that is right: values of its nodes, kept until their partners ask for them."""
+class _Comparison:
+    """Compares pairs of graphs, and what their nodes run."""
 
     def __init__(
         self,
-        walk: Iterator[tuple[int, Node, Any]],
-        steps: Steps,
-        pairs: dict[int, int],
-        writes: bool,
-    ) -> None:
-        self._walk = walk
-        self._steps = steps
-        self._kept = _copy if writes else _same
-        self._waited = set(pairs.values())
-        self._pending: dict[int, _Known] = {}
-        self._several: dict[str, list[Any]] = {}
-        """The inputs of the last op that has several results."""
-
-    def value(self, node: int) -> _Known | None:
-        if node < 0:
-            return None
-        while node not in self._pending:
-            step = next(self._walk, None)
-            if step is None:
-                return None
-            number, at, value = step
-            several = isinstance(value, (tuple, list))
-            if at.op == "call_function" and (several or number in self._waited):
-                inputs = [self._kept(self._steps.env.get(each)) for each in at.all_input_nodes]
-                if several:  # what picks one of its results is given the same
-                    self._several = {at.name: inputs}
-                inputs = self._several.get(_source(at).name, inputs)
-            if at.op == "call_function" and number in self._waited:
-                self._pending[number] = _Known(self._kept(value), inputs)
-            if at.op != "call_function" and number == node:
-                return None
-        return self._pending.pop(node)
-
-
-class _Judge:
-    """Says of each op whether it is off by itself."""
-
-    def __init__(
-        self, one: RunOf, other: RunOf, pairs: dict[int, int], noise: Noise, alike: bool
+        one: RunOf,
+        other: RunOf,
+        noise: Noise,
+        progress: Callable[[Progress], None] | None,
     ) -> None:
         self._one, self._other = one, other
-        self._pairs = pairs
         self._noise = noise
-        self._alike = alike
-        self._writes = _writes(one.record)
-        self._constants = constants_of(one.record)
-        self._wrong_constants: set[int] = set()
-        level = one.record.level
-        origins = level.origins if level else ()
-        self._made = {node for node, origin in enumerate(origins) if origin >= 0}
-        """Nodes that are known to be parts of another op."""
-        self._given: dict[str, torch.Tensor] = {}
-        """Values of ops that have no partner, while they may be asked for."""
-        self._unfit: set[str] = set()
-        """Ops whose right value this run's dtype cannot hold: what reads them is not judged."""
-        self._numbers: dict[str, int] = {
-            one.record.strings[name]: node for node, name in enumerate(one.record.graphs[0].name)
-        }
+        self._progress = progress
+        self._pairs = graph_pairs(one.record, other.record)
+        self._writes = writes(one.record) or writes(other.record)
+        self.left_out: dict[str, None] = {}
 
-    def of(
-        self, number: int, node: Node, value: Any, forced: Any, known: _Known, steps: Steps
-    ) -> PairError | None:
-        partner = self._pairs[number]
-        right = known.value
-        if not all(is_plain(each) for each in (value, forced, right)):
-            return None
-        if not value.shape == forced.shape == right.shape:
-            return None
-        own = error_of(forced, right)
-        if not self._unfit.isdisjoint(each.name for each in _source(node).all_input_nodes):
-            own = EQUAL
-        beyond = own is not EQUAL and is_beyond(
-            own, self._noise_of(number, node, partner), forced, right
+    def of_graph(
+        self, graph: int, sides: _Sides, held: Collection[int] = ()
+    ) -> tuple[list[PairError], bool]:
+        """The errors of the ops of a graph, and whether it returns what is right."""
+        pair = self._pairs[graph]
+        for steps in sides[:3]:
+            steps.calls, steps.copies = {}, self._writes
+        judge = Judge(self._one, self._other, (graph, pair), self._noise, held)
+        right = sides.right.steps(list(sides.right_inputs))
+        reference = Reference(right, sides.right, pair.nodes, writes(self._other.record))
+        found: list[PairError] = []
+        count = len(self._one.record.graphs[graph].name)
+        walks = zip(
+            sides.plain.steps(list(sides.plain_inputs)),
+            sides.forced.steps(list(sides.forced_inputs)),
+            strict=True,
         )
-        blamed = self._producer(number, node)
-        wrong = self._wrong_input(node, known)
-        if wrong is not None:
-            blamed, given = wrong
-            own = max(own, given, key=lambda each: each.relative)
-        elif number in self._constants:
-            if beyond and any(self._is_wrong(each) for each in node.all_input_nodes):
-                beyond = False  # its weight is: the op that uses it is told
-            if own.relative > 0:
-                self._wrong_constants.add(number)
-        if number not in self._constants:
-            self._force(steps, node, forced, right)
-        lost = (forced == 0).cpu() & (right != 0).cpu()
-        return PairError(
-            node=number,
-            partner=partner,
-            error=error_of(value, right),
-            own=own,
-            beyond=beyond or wrong is not None,
-            blamed=blamed,
-            overflow=own.odd,
-            underflow=int(lost.sum()) if forced.is_floating_point() else 0,
-        )
-
-    def keep(self, node: Node, forced: Any) -> None:
-        """Keeps what an op without a partner gave, until the last op that reads it."""
-        if self._is_alone(node) and isinstance(forced, torch.Tensor):
-            self._given[node.name] = _copy(forced) if self._writes else forced
-
-    def _noise_of(self, number: int, node: Node, partner: int) -> Noise:
-        if not self._alike or not is_same_op(self._one.record, number, self._other.record, partner):
-            return self._noise
-        direct = all(self._number(each) in self._pairs for each in node.all_input_nodes)
-        return SAME_KERNEL if direct and self._noise is OTHER_KERNEL else self._noise
-
-    def _is_wrong(self, node: Node) -> bool:
-        """Whether a constant input is not the other program's: a damaged weight."""
-        number = self._number(node)
-        return number in self._wrong_constants or node.op == "placeholder"
-
-    def _number(self, node: Node) -> int:
-        return self._numbers.get(node.name, -1)
-
-    def _producer(self, number: int, node: Node) -> int:
-        """The op of which a node is a result: its own, or where it only picks one, that one."""
-        return self._number(_source(node)) if _source(node) is not node else number
-
-    def _wrong_input(self, node: Node, known: _Known) -> tuple[int, Error] | None:
-        """An op without a partner between this one and the value that it should be given."""
-        mine = _source(node).all_input_nodes
-        if len(mine) != len(known.inputs):
-            return None
-        for each, right in zip(mine, known.inputs, strict=True):
-            given = self._given.get(each.name)
-            if given is None or not isinstance(right, torch.Tensor) or given.shape != right.shape:
+        returned: list[list[tuple[str, Any]]] = []
+        for (number, node, value), (_, _, forced) in walks:
+            if self._progress and not graph and number % 50 == 0:
+                self._progress(Progress(number, count, node.name, "compare"))
+            if node.op == "output":
+                returned = [output_of(node, steps) for steps in (sides.plain, sides.forced)]
+            partner = pair.nodes.get(number, -1)
+            known = reference.value(partner)
+            found += self._inside(node, partner, sides, judge, pair)
+            if known is None:
+                judge.keep(node, forced)
                 continue
-            error = error_of(given, right)
-            if is_beyond(error, self._noise, given, right):
-                return self._first_alone(each, self._number(each)), error
-        return None
+            told = judge.of(number, node, value, forced, known, sides.forced)
+            if told is not None:
+                found.append(told)
+            if not isinstance(value, (tuple, list)):  # else what picks a result asks for them
+                judge.let_go(sides.forced, node)
+        wrong = list(self._returned(graph, judge, [*returned, reference.output()]))
+        return [*found, *wrong], not wrong
 
-    def _is_alone(self, node: Node) -> bool:
-        number = self._number(node)
-        return (
-            node.op == "call_function"
-            and number not in self._pairs
-            and number not in self._constants
-            and number not in self._made
+    def _returned(
+        self, graph: int, judge: Judge, values: Sequence[list[tuple[str, Any]]]
+    ) -> Iterator[PairError]:
+        """The errors of what a graph returns, where an op without a partner gives it."""
+        pair = self._pairs[graph]
+        plain, forced, right = values
+        if not graph:
+            plain, forced = (_for_user(self._one, each) for each in (plain, forced))
+            right = _for_user(self._other, right)
+        for (name, value), (_, own), (other, wanted) in zip(plain, forced, right, strict=False):
+            node, partner = judge.named(name), pair.nodes.get(judge.named(name), -1)
+            if node < 0 or (partner >= 0 and _name(self._other, pair.other, partner) == other):
+                continue
+            told = judge.of_output(node, value, own, wanted)
+            if told is not None:
+                yield told
+
+    def _inside(
+        self, node: Node, partner: int, sides: _Sides, judge: Judge, pair: GraphPair
+    ) -> list[PairError]:
+        """The errors inside of a node, of each call of a nested graph that it makes."""
+        if node.op != "call_function":
+            return []
+        mine = [(steps.calls or {}).pop(node.name, []) for steps in (sides.plain, sides.forced)]
+        if not mine[1]:
+            self._leave_out(left_out_of(node, sides.forced.module, "compared"))
+            return []
+        if partner < 0:
+            why = f"has no partner in {self._other.title}, so the ops inside are not compared"
+            self._leave_out(f"`{node.name}` ({getattr(node.target, '__name__', '')}) {why}.")
+            return []
+        name = _name(self._other, pair.other, partner)
+        theirs = (sides.right.calls or {}).pop(name, [])
+        turns = sides.forced.turns.get(node.name, 0)
+        rows: list[PairError] = []
+        agreed = len(mine[1]) == len(theirs) and turns == sides.right.turns.get(name, 0)
+        weights = _storages(sides.forced, node, judge)
+        for at, (own, right) in enumerate(zip(mine[1], theirs, strict=False)):
+            if getattr(self._pairs.get(own.graph), "other", -1) != right.graph:
+                why = f"runs another graph than in {self._other.title}"
+                self._leave_out(f"`{node.name}` {why}, or it has no partner there.")
+                agreed = False
+                continue
+            plain = mine[0][at] if len(mine[0]) > at and mine[0][at].graph == own.graph else own
+            found, same = self._of_call(_Calls(plain, own, right), sides, weights)
+            rows += found
+            agreed = agreed and same and self._alike(own.args, right.args, at + 1)
+        if agreed or any(row.beyond for row in rows):
+            judge.inside[node.name] = 0 if turns <= len(mine[1]) else turns
+        if turns > len(mine[1]):
+            first = f"{len(mine[1]):,} of {turns:,} calls"
+            self._leave_out(f"`{node.name}`: the first {first} of its nested graphs were compared.")
+        return rows
+
+    def _of_call(
+        self, calls: _Calls, sides: _Sides, weights: set[int]
+    ) -> tuple[list[PairError], bool]:
+        own, right = calls.own, calls.right
+        inner = (
+            sides.plain.inner(calls.plain.module, calls.plain.graph),
+            sides.forced.inner(own.module, own.graph),
+            sides.right.inner(right.module, right.graph),
         )
+        for steps, call in zip(inner, calls, strict=True):
+            steps.random = call.random
+        graph = self._one.record.graphs[own.graph]
+        placeholders = [node for node, op in enumerate(graph.op) if op == _PLACEHOLDER][
+            : len(own.args)
+        ]
+        is_weight = [_storage(each) in weights for each in own.args]
+        held = {node for node, is_held in zip(placeholders, is_weight, strict=True) if is_held}
+        given = [
+            mine if is_held else _like(theirs, mine)
+            for mine, theirs, is_held in zip(own.args, right.args, is_weight, strict=True)
+        ]
+        inputs = [calls.plain.args, given, right.args]
+        if self._writes:  # each run has tensors of its own to write to
+            inputs = [[_own(each) for each in args] for args in inputs]
+        return self.of_graph(own.graph, _Sides(*inner, *inputs), held)
 
-    def _first_alone(self, node: Node, fallback: int) -> int:
-        """The first op without a partner among those that a node is made of."""
-        found, waiting, seen = fallback, [node], {node}
-        while waiting:
-            each = waiting.pop()
-            if self._is_alone(each):
-                found = min(found, self._number(each))
-            for source in each.all_input_nodes:
-                if source not in seen and self._is_alone(source):
-                    seen.add(source)
-                    waiting.append(source)
-        return found
+    def _alike(self, mine: Sequence[Any], theirs: Sequence[Any], turn: int = 1) -> bool:
+        """Whether tensors differ by no more than noise, as it is after so many turns."""
+        noise = grown(self._noise, turn)
+        if len(mine) != len(theirs):
+            return False
+        for one, other in zip(mine, theirs, strict=True):
+            if not is_plain(one) or not is_plain(other):
+                continue
+            if one.shape != other.shape or is_beyond(error_of(one, other), noise, one, other):
+                return False
+        return True
 
-    def let_go(self, steps: Steps, node: Node) -> None:
-        """Forgets values that nothing reads after a node."""
-        for dead in steps.user_to_last_uses.get(node, ()):
-            self._given.pop(dead.name, None)
-
-    def _force(self, steps: Steps, node: Node, forced: torch.Tensor, right: torch.Tensor) -> None:
-        """Gives the op the right value, for what follows it."""
-        if forced.is_floating_point() != right.is_floating_point():
-            return
-        cast = right.to(forced.device, forced.dtype)
-        if cast.is_floating_point() and bool((cast.isinf().cpu() & right.isfinite().cpu()).any()):
-            self._unfit.add(node.name)
-        if not (self._writes and _overwritten(forced, cast)):
-            steps.env[node] = cast
-
-
-def _writes(record: Record) -> bool:
-    """Whether an op writes to what it is given: then values are kept as they are now."""
-    return any(target.mutates for target in record.targets)
-
-
-def _copy(value: Any) -> Any:
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+    def _leave_out(self, sentence: str) -> None:
+        if sentence:
+            self.left_out[sentence] = None
 
 
-def _same(value: Any) -> Any:
-    return value
+class _Calls(NamedTuple):
+    """A call of a nested graph in each run."""
+
+    plain: InnerCall
+    own: InnerCall
+    right: InnerCall
 
 
-def _overwritten(value: torch.Tensor, right: torch.Tensor) -> bool:
-    """Whether a value was made right where it is: what it is a view of is right then, too."""
-    if value.layout is not torch.strided or value.dtype != right.dtype:
-        return False
-    try:
-        value.copy_(right)
-    except RuntimeError:  # elements share memory: it was expanded, or unfolded
-        return False
-    return True
+def _name(run: RunOf, graph: int, node: int) -> str:
+    return run.record.strings[run.record.graphs[graph].name[node]]
 
 
-def _source(node: Node) -> Node:
-    """The op that a node picks a result of; itself where it picks none."""
-    if getattr(node.target, "__name__", "") == "getitem" and node.all_input_nodes:
-        return node.all_input_nodes[0]
-    return node
+def _for_user(run: RunOf, returned: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """What the main graph returns to the user, and not for what the program writes to."""
+    specs = run.exported.program.graph_signature.output_specs
+    if len(specs) != len(returned):
+        return returned
+    kinds = [spec.kind is OutputKind.USER_OUTPUT for spec in specs]
+    return [each for each, is_kept in zip(returned, kinds, strict=True) if is_kept]
+
+
+def _storages(steps: Steps, node: Node, judge: Judge) -> set[int]:
+    """Where the weights lie that a node is given."""
+    given = [each for each in node.all_input_nodes if judge.number(each) in judge.constants]
+    found = {_storage(steps.env.get(each)) for each in given}
+    return found - {0}
+
+
+def _storage(value: Any) -> int:
+    """Where a tensor's elements lie; of one that is made of others, which it is. 0 for none."""
+    if is_plain(value) and value.layout is torch.strided:
+        return value.untyped_storage().data_ptr()
+    return id(value) if isinstance(value, torch.Tensor) else 0
+
+
+def _like(value: Any, own: Any) -> Any:
+    """A right value, in the dtype and on the device of the one that it takes the place of."""
+    if not is_plain(value) or not is_plain(own):
+        return value
+    if value.is_floating_point() != own.is_floating_point():
+        return own
+    return value.to(own.device, own.dtype)
+
+
+def _own(value: Any) -> Any:
+    return value.clone() if is_plain(value) else value

@@ -93,6 +93,13 @@ QUANTIZED_MOST = 0.5
 """Relative error of one quantized op that no choice of steps explains."""
 
 
+def grown(noise: Noise, turns: float) -> Noise:
+    """Noise of a value that went through so many turns of a loop."""
+    if noise is QUANTIZED or turns <= 1:
+        return noise
+    return Noise(noise.relative * turns, noise.peak * turns, min(noise.differing * turns, 1.0))
+
+
 def is_beyond(error: Error, noise: Noise, value: torch.Tensor, reference: torch.Tensor) -> bool:
     """Whether an error is more than noise."""
     if error.odd:
@@ -101,11 +108,24 @@ def is_beyond(error: Error, noise: Noise, value: torch.Tensor, reference: torch.
         return error.differing > noise.differing
     if noise is QUANTIZED:
         return error.relative > QUANTIZED_MOST
-    eps = max(_epsilon(value), _epsilon(reference))
+    eps = max(epsilon(value), epsilon(reference))
     return error.relative > noise.relative * eps or error.peak > noise.peak * eps
 
 
-def _epsilon(value: torch.Tensor) -> float:
+def is_rounding(error: Error, moved: Error, noise: Noise) -> bool:
+    """Whether an op is off by no more than it moves when its inputs are rounded.
+
+    Args:
+        error: of the op.
+        moved: how far its value moves then.
+        noise: what an op may be off by.
+    """
+    most = noise.relative
+    return error.relative <= most * moved.relative and error.peak <= 4 * most * moved.peak
+
+
+def epsilon(value: torch.Tensor) -> float:
+    """Of its dtype; 0 for integers."""
     inexact = value.is_floating_point() or value.is_complex()
     return torch.finfo(value.dtype).eps if inexact else 0.0
 

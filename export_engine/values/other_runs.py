@@ -8,8 +8,8 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import Record
-from export_engine.values.comparing import RunOf
 from export_engine.values.in_dtype import in_dtype
+from export_engine.values.pair_error import RunOf
 
 _DTYPES = {name: getattr(torch, name) for name in ("float16", "bfloat16", "float32", "float64")} | {
     "half": torch.float16,

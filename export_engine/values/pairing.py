@@ -6,12 +6,15 @@ decomposed, the last op that it became has its value; where it was quantized, it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
+from typing import NamedTuple
 
 from export_engine.diff import diff_records
 from export_engine.quantization import layer_pairs
-from export_engine.record import OPS, Record
+from export_engine.record import OPS, GraphDiff, Record
 
+GraphAt = tuple[int, int]
+"""A graph of the program, and the other's that it pairs with."""
 _CALL = OPS.index("call_function")
 
 
@@ -25,9 +28,38 @@ def pairs_of(record: Record, other: Record) -> dict[int, int]:
     Raises:
         ValueError: one of them has no graph.
     """
+    return graph_pairs(record, other)[0].nodes
+
+
+class GraphPair(NamedTuple):
+    """A graph of a program, and which of its nodes give the same values as which of another's."""
+
+    other: int
+    """The graph of the other program."""
+    nodes: dict[int, int]
+
+
+def graph_pairs(record: Record, other: Record) -> dict[int, GraphPair]:
+    """Per graph of a program that has a partner, its partner and the pairs of nodes.
+
+    Raises:
+        ValueError: one of them has no graph.
+    """
     if record is other:
-        return {node: node for node in range(len(record.graphs[0].name))}
-    found = diff_records(other, record).graphs[0]
+        return {
+            number: GraphPair(number, {node: node for node in range(len(graph.name))})
+            for number, graph in enumerate(record.graphs)
+        }
+    graphs = diff_records(other, record).graphs
+    found = {
+        each.after: GraphPair(each.before, {pair.after: pair.before for pair in each.pairs})
+        for each in reversed(graphs)  # a graph that several nodes run: as the first one runs it
+    }
+    found[0] = GraphPair(0, _of_main(record, other, graphs[0]))
+    return found
+
+
+def _of_main(record: Record, other: Record, found: GraphDiff) -> dict[int, int]:
     pairs = {pair.after: pair.before for pair in found.pairs}
     taken = set(pairs.values())
     for each in found.became:
@@ -64,29 +96,41 @@ def _kind(record: Record, node: int) -> tuple[str, int]:
     return kind.dtype, len(kind.shape)
 
 
-def constants_of(record: Record) -> set[int]:
-    """Nodes made of parameters, buffers and constants alone."""
-    graph = record.graphs[0]
-    held = {each.node for each in record.signature.inputs if each.kind != "user_input"}
+def constants_of(record: Record, number: int = 0, held: Collection[int] = ()) -> set[int]:
+    """Nodes made of parameters, buffers and constants alone.
+
+    Args:
+        record: the program.
+        number: of the graph.
+        held: of a nested graph, its placeholders that are given them.
+    """
+    graph = record.graphs[number]
+    found = set(held)
+    if not number:
+        found |= {each.node for each in record.signature.inputs if each.kind != "user_input"}
     for node, op in enumerate(graph.op):
         sources = graph.inputs.items[graph.inputs.starts[node] : graph.inputs.starts[node + 1]]
-        if op == _CALL and len(sources) and all(source in held for source in sources):
-            held.add(node)
-    return held
+        if op == _CALL and len(sources) and all(source in found for source in sources):
+            found.add(node)
+    return found
 
 
-def is_same_op(record: Record, node: int, other: Record, partner: int) -> bool:
-    """Whether two nodes call the same op with the same arguments, their inputs aside."""
-    one, two = record.graphs[0], other.graphs[0]
+def is_same_op(
+    record: Record, node: int, other: Record, partner: int, at: GraphAt = (0, 0)
+) -> bool:
+    """Whether two nodes call the same op with the same arguments, their inputs aside.
+
+    Args:
+        record: the program of the first.
+        node: its number in its graph.
+        other: the program of the second.
+        partner: its number.
+        at: the graphs that they are in.
+    """
+    one, two = record.graphs[at[0]], other.graphs[at[1]]
     if one.target[node] < 0 or two.target[partner] < 0:
         return False
     return (
         record.targets[one.target[node]].name == other.targets[two.target[partner]].name
         and record.strings[one.args[node]] == other.strings[two.args[partner]]
     )
-
-
-def names_of(record: Record) -> Mapping[int, str]:
-    """The names of the main graph's nodes."""
-    graph = record.graphs[0]
-    return {node: record.strings[name] for node, name in enumerate(graph.name)}

@@ -15,7 +15,8 @@ from export_engine.process import sandbox, seed, undone
 from export_engine.record import Record
 from export_engine.run import Bench, Call
 from export_engine.torch_internals import counters_kept
-from export_engine.values.steps import Observer, Steps, program_inputs
+from export_engine.values.given import program_inputs
+from export_engine.values.steps import Observer, Steps
 from export_engine.verify import Subject
 
 SEED = 0
@@ -33,7 +34,7 @@ class Run:
             inputs: one per placeholder.
         """
         self.steps = steps
-        self._inputs = inputs
+        self.inputs = inputs
 
     @property
     def peak(self) -> int:
@@ -42,7 +43,7 @@ class Run:
 
     def walk(self) -> Iterator[tuple[int, Node, Any]]:
         """Each node's number, the node and its value, in order."""
-        return self.steps.steps(self._inputs)
+        return self.steps.steps(self.inputs)
 
 
 @undone

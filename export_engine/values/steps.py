@@ -7,23 +7,17 @@ any function for them; the others run as torch runs them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import torch
-from torch.export import ExportedProgram
-from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx import GraphModule, Node
 
 from export_engine.process import raise_if_interrupted
 from export_engine.record import Record
-from export_engine.torch_internals import (
-    OpOverload,
-    flat_leaves,
-    pytree,
-    writes_to_arguments,
-)
+from export_engine.torch_internals import OpOverload, pytree
+from export_engine.values.levels import Levels, is_entered
 
 Observer = Callable[[int, int, Any], None]
 """Called with a graph and a node of the Record, and the value that the node gave."""
@@ -35,7 +29,19 @@ _TAKE_FUNCTIONS = frozenset(
 """Higher-order operators that call what they are given, and ask nothing else of it."""
 
 
-_TORCHS_OWN = frozenset({"aten", "prim", "prims", "higher_order", "quantized_decomposed"})
+MOST_TURNS = 64
+"""Calls of nested graphs that are kept of one node, to be gone into later."""
+
+
+class InnerCall(NamedTuple):
+    """A call of a nested graph, with all that it takes to call it again."""
+
+    module: GraphModule
+    graph: int
+    """In the Record."""
+    args: list[Any]
+    random: torch.Tensor
+    """The state of the CPU's random numbers."""
 
 
 class StepFailed(RuntimeError):
@@ -48,37 +54,6 @@ def is_plain(value: Any) -> TypeGuard[torch.Tensor]:
     Those of a quantized weight are read by ops that give its parts, which are plain.
     """
     return isinstance(value, torch.Tensor) and not hasattr(type(value), "__tensor_flatten__")
-
-
-def program_inputs(
-    program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> list[Any]:
-    """One value per placeholder of the program's graph.
-
-    Buffers and constants are copies, and parameters if the program may write to them.
-
-    Args:
-        program: an exported program.
-        args: the positional arguments of a call; the program may write to them.
-        kwargs: the others.
-    """
-    leaves = iter(flat_leaves(program, args, kwargs))
-    writes = _writes(program.graph_module)
-    found: list[Any] = []
-    for spec in program.graph_signature.input_specs:
-        if spec.kind is InputKind.USER_INPUT:
-            value = next(leaves, None)
-            fixed = isinstance(spec.arg, ConstantArgument)
-            found.append(spec.arg.value if fixed and value is None else value)
-        elif spec.kind is InputKind.TOKEN:
-            found.append(torch.empty(0))
-        else:
-            held = _held(program, str(spec.target))
-            copied = isinstance(held, torch.Tensor) and (
-                writes or spec.kind is not InputKind.PARAMETER
-            )
-            found.append(held.detach().clone() if copied else held)
-    return found
 
 
 class Steps(torch.fx.Interpreter):
@@ -112,6 +87,13 @@ class Steps(torch.fx.Interpreter):
         self.peak = 0
         self.random: torch.Tensor | None = None
         """The state of the CPU's random numbers, of runs that go side by side."""
+        self.calls: dict[str, list[InnerCall]] | None = None
+        """The first calls of nested graphs, by the name of the node, if they are to be kept."""
+        self.turns: dict[str, int] = {}
+        """How many there were, if they are kept."""
+        self.copies = False
+        """Whether arguments are kept as they are now, since the program writes to tensors."""
+        self._levels = Levels(module)
         self._observe = observe
         self._nested = _nested(module, record, graph)
         self._storages: dict[int, list[int]] = {}
@@ -120,18 +102,31 @@ class Steps(torch.fx.Interpreter):
         """Each node's number, the node and its value; a value put into `env` meanwhile counts."""
         self.env = {}
         self.args_iter: Iterator[Any] = iter(inputs)
-        for number, node in enumerate(self.module.graph.nodes):  # type: ignore[union-attr,arg-type]
-            if number % 64 == 0:
-                raise_if_interrupted()
-            self.at = node.name
-            value = self.run_node(node)
-            self.env[node] = value
+        for number, node, value in self._values():
             self._count(value, 1)
             yield number, node, value
             dead = self.user_to_last_uses.get(node, ())
             for each in dead if node.users else (*dead, node):
                 if each in self.env:
-                    self._count(self.env.pop(each), -1)
+                    gone = self.env.pop(each)
+                    self._count(None if each.name in self._levels.inside else gone, -1)
+
+    def _values(self) -> Iterator[tuple[int, Node, Any]]:
+        """Each node when it has run; those of a transform such as vmap together, at its end."""
+        waiting: list[tuple[int, Node, Any]] = []
+        try:
+            for number, node in enumerate(self.module.graph.nodes):  # type: ignore[union-attr,arg-type]
+                if number % 64 == 0:
+                    raise_if_interrupted()
+                self.at = node.name
+                value = self.run_node(node)
+                self.env[node] = value
+                waiting.append((number, node, value if self._levels.is_seen(node) else None))
+                if not self._levels.depth:
+                    yield from waiting
+                    waiting = []
+        finally:
+            self._levels.leave()
 
     def run_node(self, n: Node) -> Any:
         """A node's value. Errors say at which node."""
@@ -174,6 +169,7 @@ class Steps(torch.fx.Interpreter):
 
     def run_inner(self, module: GraphModule, graph: int, args: tuple[Any, ...]) -> Any:
         """The result of a nested graph, its nodes observed."""
+        self._note_call(module, graph, args)
         observe = self._observe if graph >= 0 else None
         if observe is None and not self.runs_nested:
             return module(*args)
@@ -186,6 +182,15 @@ class Steps(torch.fx.Interpreter):
                 observe(graph, number, value)
         self.peak = max(self.peak, self.held + inner.peak)
         return result
+
+    def _note_call(self, module: GraphModule, graph: int, args: tuple[Any, ...]) -> None:
+        if self.calls is None:
+            return
+        self.turns[self.at] = self.turns.get(self.at, 0) + 1
+        kept = self.calls.setdefault(self.at, [])
+        if len(kept) < MOST_TURNS:
+            held = [each.clone() if self.copies and is_plain(each) else each for each in args]
+            kept.append(InnerCall(module, graph, held, torch.get_rng_state()))
 
     def _count(self, value: Any, by: int) -> None:
         """Notes that a value is held (1), or let go (-1)."""
@@ -247,20 +252,34 @@ def _attribute(module: Any, path: str) -> Any:
     return module
 
 
-def _held(program: ExportedProgram, name: str) -> Any:
-    """A parameter, a buffer or a constant."""
-    state = program.state_dict
-    return state[name] if name in state else program.constants[name]
+def left_out_of(node: Node, module: Any, done: str) -> str:
+    """Why the ops of graphs that a node runs are not seen; empty where it runs none, or they are.
+
+    Args:
+        node: of a program's graph.
+        module: the graph's module.
+        done: what is not done to them: `compared`.
+    """
+    target = node.target
+    if node.op != "call_function" or isinstance(target, OpOverload):
+        return ""
+    name = getattr(target, "__name__", str(target))
+    if is_entered(target):
+        return (
+            f"`{node.name}`: inside of a transform such as vmap, tensors have no values of their "
+            f"own, so the ops inside are not {done}; what it returns is."
+        )
+    graphs = [] if _takes_functions(target) else _graphs_of(node, module)
+    if not graphs:
+        return ""
+    listed = ", ".join(f"`{each.name}`" for each in graphs)
+    return f"`{node.name}`: {name} runs {listed} as a whole, so the ops inside are not {done}."
 
 
-def _writes(module: GraphModule) -> bool:
-    """Whether any op may write to what it is given: by its schema, or as a custom op unsaid."""
-    for each in module.modules():
-        if isinstance(each, GraphModule):
-            for node in each.graph.nodes:
-                target = node.target
-                if not isinstance(target, OpOverload):
-                    continue
-                if target.namespace not in _TORCHS_OWN or writes_to_arguments(target):
-                    return True
-    return False
+def _graphs_of(node: Node, module: Any) -> list[Node]:
+    """The nodes that name the graphs that a node runs."""
+    return [
+        each
+        for each in node.all_input_nodes
+        if each.op == "get_attr" and isinstance(_attribute(module, str(each.target)), GraphModule)
+    ]

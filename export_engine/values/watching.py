@@ -20,7 +20,7 @@ from export_engine.record import Record, Values
 from export_engine.run import Inputs, Sizes, calls_of, present_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
-from export_engine.values.steps import Observer, is_plain
+from export_engine.values.steps import Observer, Steps, is_plain, left_out_of
 from export_engine.verify import Subject
 
 KEPT = 64 * 2**20
@@ -30,17 +30,21 @@ KEPT = 64 * 2**20
 class Watched:
     """A run that was watched: its statistics, and its tensors when they are asked for."""
 
-    def __init__(self, record: Record, request: Request, device: str) -> None:
+    def __init__(
+        self, record: Record, request: Request, device: str, kind: type[Steps] = Steps
+    ) -> None:
         """Make one; `watch` does.
 
         Args:
             record: the program, described.
             request: the call; its inputs are kept with this.
             device: where it runs.
+            kind: what runs it.
         """
         self._record = record
         self._request = request
         self._device = device
+        self._kind = kind
         self._kept: OrderedDict[tuple[int, int], torch.Tensor] = OrderedDict()
         self.values: Values
 
@@ -87,7 +91,7 @@ class Watched:
         self, exported: Exported, observe: Observer | None = None
     ) -> AbstractContextManager[Run]:
         """The run once more; see `Run`."""
-        return running(exported, self._record, self._request, self._device, observe)
+        return running(exported, self._record, self._request, self._device, observe, self._kind)
 
 
 def _holds(record: Record, node: int, graph: int) -> bool:
@@ -130,9 +134,11 @@ def watch(
     notes = Notes(record)
     count = len(record.graphs[0].name)
     started = time.perf_counter()
+    left_out: list[str] = []
     with found.running(exported, notes.observe) as run:
-        for number, _, value in run.walk():
+        for number, node, value in run.walk():
             notes.observe(0, number, value)
+            left_out.append(left_out_of(node, run.steps.module, "watched"))
             if progress and number % 100 == 0:
                 name = record.strings[record.graphs[0].name[number]]
                 progress(Progress(number, count, name, "watch"))
@@ -142,6 +148,7 @@ def watch(
         seconds=round(time.perf_counter() - started, 6),
         memory=run.peak,
         graphs=notes.columns(),
+        left_out=[each for each in left_out if each],
     )
     return found
 

@@ -10,17 +10,18 @@ from collections.abc import Callable
 
 from export_engine.describe import describe
 from export_engine.progress import Progress
+from export_engine.record import Record
 from export_engine.transform import DecomposeError, decompose
-from export_engine.values.comparing import PairError, RunOf, compare_runs
+from export_engine.values.comparing import compare_runs
+from export_engine.values.pair_error import PairError, RunOf
 
 
 def inside_decomposition(
     one: RunOf, other: RunOf, progress: Callable[[Progress], None] | None = None
 ) -> list[PairError] | None:
-    """The ops of a decomposed program that differ from what torch's decomposition gives.
+    """The errors of a decomposed program's ops against what torch's decomposition gives.
 
-    None where the first program is not a decomposition, where the other one is, or where all of
-    its ops are right: then torch's decomposition is what differs.
+    None where the first program is not a decomposition, or where the other one is.
 
     Args:
         one: the run in question.
@@ -34,8 +35,44 @@ def inside_decomposition(
         again = decompose(other.exported, level.table)
     except DecomposeError:  # not at these sizes, or not any more: the op as a whole is named
         return None
-    found = compare_runs(
-        one, other._replace(exported=again, record=describe(again)), progress=progress
-    )
-    wrong = [row for row in found if row.beyond]
-    return wrong or None
+    again_run = other._replace(exported=again, record=describe(again))
+    return compare_runs(one, again_run, progress=progress).rows
+
+
+def inside_own(
+    one: RunOf, other: RunOf, progress: Callable[[Progress], None] | None = None
+) -> list[PairError] | None:
+    """The ops of a program that are off, told by parts: it is decomposed as the other one was.
+
+    None where the other program is not a decomposition, or where the first one is.
+
+    Args:
+        one: the run in question.
+        other: of a decomposed program.
+        progress: called every fifty ops.
+    """
+    level = other.exported.level
+    if level is None or one.exported.level is not None or one.kind is not other.kind:
+        return None
+    try:
+        parts = decompose(one.exported, level.table)
+    except DecomposeError:  # not at these sizes, or not any more: the ops as they are, then
+        return None
+    record = describe(parts)
+    found = compare_runs(one._replace(exported=parts, record=record), other, progress=progress)
+    strings, graph = one.record.strings, one.record.graphs[0]
+    numbers = {strings[name]: number for number, name in enumerate(graph.name)}
+    rows = []
+    for row in found.rows:
+        at = row.fault[1] if not row.fault[0] else -1
+        node = numbers.get(_came_of(record, at), -1) if at >= 0 else -1
+        if row.beyond and node >= 0:
+            rows.append(row._replace(node=node, graph=0, fault=(0, node)))
+    return rows or None
+
+
+def _came_of(record: Record, node: int) -> str:
+    """The name of the op that an op was made of; its own, where torch made it of none."""
+    level = record.level
+    origin = level.origins[node] if level else -1
+    return record.strings[origin if origin >= 0 else record.graphs[0].name[node]]

@@ -132,7 +132,7 @@ def _judged(
 
 def _is_named(found: Compared, right: set[str]) -> bool:
     pairs = found.pairs
-    if pairs.agrees:
+    if pairs.worst is None:
         return False
     return {found.name(pairs.faults[0]), found.name(pairs.worst)} <= right
 

@@ -91,6 +91,7 @@ def test_the_op_at_fault_is_the_first_and_the_worst(made: Made, pair: str, kind:
         found = compare_values(run(made, each.attempt), other)
         assert not found.pairs.agrees
         assert found.name(found.pairs.faults[0]) in each.right, each.right
+        assert found.pairs.worst
         assert found.name(found.pairs.worst) in each.right, each.right
 
 
@@ -100,10 +101,11 @@ def test_what_an_op_adds_is_told_from_what_it_was_given(made: Made) -> None:
     found: Compared = compare_values(made.run(fault.attempt), made.eager)
 
     pairs = found.pairs
-    own, relative = floats(pairs.own), floats(pairs.relative)
-    assert [node for node, error in enumerate(own) if error] == pairs.faults
-    assert all(relative[row.node] for row in found.rows if row.node > pairs.faults[0])
-    one, other = found.tensors(pairs.faults[0])
+    own, relative = floats(pairs.graphs[0].own), floats(pairs.graphs[0].relative)
+    first = pairs.faults[0].node
+    assert [node for node, error in enumerate(own) if error] == [each.node for each in pairs.faults]
+    assert all(relative[row.node] for row in found.rows if row.node > first)
+    one, other = found.tensors(first)
     assert one.shape == other.shape
     assert not torch.equal(one, other)
 

@@ -385,6 +385,24 @@ export interface Values {
   seconds: number;
   memory: number;
   graphs: OpValues[];
+  left_out: string[];
+}
+
+export interface OpPairs {
+  graph: number;
+  partner: Column;
+  absolute: Column;
+  relative: Column;
+  cosine: Column;
+  sqnr: Column;
+  own: Column;
+  overflow: Column;
+  underflow: Column;
+}
+
+export interface OpPlace {
+  graph: number;
+  node: number;
 }
 
 export interface ValuePairs {
@@ -394,16 +412,10 @@ export interface ValuePairs {
   inputs: string;
   agrees: boolean;
   sentence: string;
-  partner: Column;
-  absolute: Column;
-  relative: Column;
-  cosine: Column;
-  sqnr: Column;
-  own: Column;
-  overflow: Column;
-  underflow: Column;
-  faults: number[];
-  worst: number;
+  graphs: OpPairs[];
+  faults: OpPlace[];
+  worst: OpPlace | null;
+  left_out: string[];
 }
 
 export interface QuantizedTensor {

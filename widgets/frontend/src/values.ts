@@ -2,7 +2,7 @@
 
 import { numberText } from "./format";
 import { graphOf, indexOf, type NodeId, nodeId, type Program } from "./program";
-import type { Column, Values } from "./record.gen";
+import type { Column, ValuePairs, Values } from "./record.gen";
 
 /** Bars of a histogram, as the kernel sends them. */
 export const BINS = 16;
@@ -34,6 +34,27 @@ export function heat(
     mix(each, to[channel] ?? 0, by),
   );
   return [red, green, blue, 255];
+}
+
+/** How far an op is off: by itself, its value, and that as signal to noise in dB. */
+export interface OpError {
+  own: number;
+  whole: number;
+  sqnr: number;
+}
+
+/** The errors of the ops that have a partner, those of nested graphs last. */
+export function errorsOf(pairs: ValuePairs): Map<NodeId, OpError> {
+  const found = new Map<NodeId, OpError>();
+  for (const each of pairs.graphs) {
+    const [own, whole, sqnr] = [each.own, each.relative, each.sqnr].map(floatsOf);
+    each.partner.forEach((partner, at) => {
+      if (partner < 0) return;
+      const error = { own: own?.[at] ?? 0, whole: whole?.[at] ?? 0, sqnr: sqnr?.[at] ?? 0 };
+      found.set(nodeId(each.graph, at), error);
+    });
+  }
+  return found;
 }
 
 /** An op that makes what is not finite out of finite inputs. */

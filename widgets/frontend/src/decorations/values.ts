@@ -2,7 +2,7 @@
 
 import { numberText, shareText } from "../format";
 import { type NodeId, nodeId, type Program } from "../program";
-import { floatsOf } from "../values";
+import { errorsOf, floatsOf } from "../values";
 import type { Badge, Decoration, Mark, Measure } from "./decoration";
 import { heat } from "./heat";
 
@@ -28,14 +28,15 @@ export function nonFinite({ record }: Program): Decoration | null {
 export function offByValue({ record }: Program): Decoration | null {
   const { pairs } = record;
   if (!pairs || pairs.faults.length === 0) return null;
-  const own = floatsOf(pairs.own);
-  const note = (node: number): string =>
-    `off from ${pairs.other} by ${numberText(own[node] ?? 0)} of its norm`;
+  const errors = errorsOf(pairs);
+  const note = (node: NodeId): string =>
+    `off from ${pairs.other} by ${numberText(errors.get(node)?.own ?? 0)} of its norm`;
+  const places = pairs.faults.map(({ graph, node }) => nodeId(graph, node));
   return {
     name: "faults",
     title: "Error enters",
     noun: "op",
-    marks: new Map(pairs.faults.map((node) => [nodeId(0, node), { badge: OFF, note: note(node) }])),
+    marks: new Map(places.map((node) => [node, { badge: OFF, note: note(node) }])),
     legend: [{ badge: OFF, text: `An error enters, against ${pairs.other}` }],
   };
 }
@@ -66,11 +67,7 @@ export const zeros = (program: Program): Decoration | null =>
 export function ownError({ record }: Program): Decoration | null {
   const { pairs } = record;
   if (!pairs) return null;
-  const own = floatsOf(pairs.own);
-  const amounts: [NodeId, number][] = [];
-  pairs.partner.forEach((partner, node) => {
-    if (partner >= 0) amounts.push([nodeId(0, node), own[node] ?? 0]);
-  });
+  const amounts = [...errorsOf(pairs)].map(([node, { own }]): [NodeId, number] => [node, own]);
   const text = (error: number): string => `${numberText(error)} of its norm`;
   return coloured("error", `Error against ${pairs.other}`, amounts, text);
 }

@@ -219,9 +219,11 @@ function watched({ values }: Record, name: string): Source<number> | undefined {
 function paired({ pairs }: Record, name: string): Source<number> | undefined {
   if (!pairs) return undefined;
   return (_, tell) => {
-    const found = numbers(pairs, name);
-    pairs.partner.forEach((partner, node) => {
-      if (partner >= 0) tell(nodeId(0, node), [found[node] ?? 0]);
-    });
+    for (const each of pairs.graphs) {
+      const found = numbers(each, name);
+      each.partner.forEach((partner, node) => {
+        if (partner >= 0) tell(nodeId(each.graph, node), [found[node] ?? 0]);
+      });
+    }
   };
 }

@@ -1,12 +1,13 @@
 /** Two runs: where an error enters, and how it grows along the program. */
 
 import { capped, numberText } from "../../format";
-import { nodeId, type Program } from "../../program";
+import { type NodeId, nodeId, type Program } from "../../program";
 import type { ValuePairs } from "../../record.gen";
 import type { Store } from "../../store";
-import { floatsOf } from "../../values";
+import { errorsOf, type OpError } from "../../values";
 import { LineLink } from "../parts/LineLink";
 import { More, NodeLink, Prose } from "../parts/parts";
+import { LeftOut } from "./LeftOut";
 
 const FEW = 6;
 const WIDTH = 400;
@@ -21,10 +22,9 @@ interface Props {
 }
 
 export function Pairs({ store, program, pairs }: Props) {
-  const own = floatsOf(pairs.own);
-  const whole = floatsOf(pairs.relative);
-  const sqnr = floatsOf(pairs.sqnr);
-  const ops = Array.from(pairs.partner).flatMap((partner, node) => (partner >= 0 ? [node] : []));
+  const errors = errorsOf(pairs);
+  const faults = pairs.faults.map(({ graph, node }) => nodeId(graph, node));
+  const worst = pairs.worst ? nodeId(pairs.worst.graph, pairs.worst.node) : -1;
   return (
     <section aria-label="Two runs" data-testid="pairs">
       <h3 class="tx-pane-title">
@@ -33,26 +33,23 @@ export function Pairs({ store, program, pairs }: Props) {
       <p class={pairs.agrees ? "tx-lead" : "tx-lead tx-run-bad"}>
         <Prose text={pairs.sentence} />
       </p>
-      <Waterfall store={store} program={program} ops={ops} own={own} whole={whole} />
-      {pairs.faults.length > 0 && (
+      <Waterfall store={store} program={program} errors={errors} />
+      {faults.length > 0 && (
         <ul class="tx-values-odd">
-          <More items={pairs.faults} few={FEW}>
+          <More items={faults} few={FEW}>
             {(node) => (
               <li key={node}>
-                <NodeLink store={store} program={program} node={nodeId(0, node)} origin="values" />{" "}
-                <LineLink
-                  store={store}
-                  program={program}
-                  stack={program.stackIndex(nodeId(0, node))}
-                />{" "}
-                adds {numberText(own[node] ?? 0)}
-                {node === pairs.worst && ", the most"}; signal to noise{" "}
-                {numberText(sqnr[node] ?? 0)} dB
+                <NodeLink store={store} program={program} node={node} origin="values" />{" "}
+                <LineLink store={store} program={program} stack={program.stackIndex(node)} /> adds{" "}
+                {numberText(errors.get(node)?.own ?? 0)}
+                {node === worst && ", the most"}; signal to noise{" "}
+                {numberText(errors.get(node)?.sqnr ?? 0)} dB
               </li>
             )}
           </More>
         </ul>
       )}
+      <LeftOut sentences={pairs.left_out} />
     </section>
   );
 }
@@ -60,14 +57,12 @@ export function Pairs({ store, program, pairs }: Props) {
 interface WaterfallProps {
   store: Store;
   program: Program;
-  ops: readonly number[];
-  own: Float32Array;
-  whole: Float32Array;
+  errors: ReadonlyMap<NodeId, OpError>;
 }
 
 /** Along the program, the error of each value (pale) and what its op adds (strong). */
-function Waterfall({ store, program, ops, own, whole }: WaterfallProps) {
-  const step = WIDTH / Math.max(ops.length, 1);
+function Waterfall({ store, program, errors }: WaterfallProps) {
+  const step = WIDTH / Math.max(errors.size, 1);
   const high = (error: number): number =>
     error > 0 ? HEIGHT * Math.min(Math.max(1 + Math.log10(error) / DECADES, 0.02), 1) : 0;
   return (
@@ -78,25 +73,22 @@ function Waterfall({ store, program, ops, own, whole }: WaterfallProps) {
         role="img"
         aria-label="The error of each value along the program"
       >
-        {ops.map((node, at) => (
+        {[...errors].map(([node, { own, whole }], at) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: the outline selects every op by key
-          <g
-            key={node}
-            onClick={() => store.select({ kind: "nodes", nodes: [nodeId(0, node)] }, "values")}
-          >
+          <g key={node} onClick={() => store.select({ kind: "nodes", nodes: [node] }, "values")}>
             <title>
-              {capped(program.name(nodeId(0, node)), 80)}: {numberText(whole[node] ?? 0)} of its
-              norm, {numberText(own[node] ?? 0)} of it by this op
+              {capped(program.name(node), 80)}: {numberText(whole)} of its norm, {numberText(own)}{" "}
+              of it by this op
             </title>
             <rect class="tx-waterfall-back" x={at * step} y={0} width={step} height={HEIGHT} />
-            {[whole, own].map((errors, which) => (
+            {[whole, own].map((error, which) => (
               <rect
                 key={which}
                 class={which === 0 ? "tx-waterfall-whole" : "tx-waterfall-own"}
                 x={at * step}
-                y={HEIGHT - high(errors[node] ?? 0)}
+                y={HEIGHT - high(error)}
                 width={Math.max(step - 0.3, 0.3)}
-                height={high(errors[node] ?? 0)}
+                height={high(error)}
               />
             ))}
           </g>

@@ -5,7 +5,7 @@ import { type NodeId, nodeId, type Program } from "../../program";
 import { tensorText, weightText } from "../../quantization";
 import type { Quantization as Quantized } from "../../record.gen";
 import type { Store } from "../../store";
-import { floatsOf } from "../../values";
+import { errorsOf } from "../../values";
 import { More, NodeLink, Prose } from "../parts/parts";
 
 const FEW = 20;
@@ -19,12 +19,11 @@ interface Props {
 export function Quantization({ store, program, quantization }: Props) {
   const { layers, in_float, bytes, float_bytes, unread_bytes } = quantization;
   const { pairs } = program.record;
-  const own = pairs && floatsOf(pairs.own);
-  const sqnr = pairs && floatsOf(pairs.sqnr);
-  const cost = (node: number): string =>
-    pairs && (pairs.partner[node] ?? -1) >= 0
-      ? `${numberText(own?.[node] ?? 0)}, ${numberText(Math.round(sqnr?.[node] ?? 0))} dB`
-      : "";
+  const errors = pairs && errorsOf(pairs);
+  const cost = (node: number): string => {
+    const error = errors?.get(nodeId(0, node));
+    return error ? `${numberText(error.own)}, ${numberText(Math.round(error.sqnr))} dB` : "";
+  };
   return (
     <section aria-label="Quantization" data-testid="quantization">
       <h3 class="tx-pane-title">Quantization</h3>

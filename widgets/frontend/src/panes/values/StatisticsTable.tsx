@@ -51,12 +51,23 @@ export function StatisticsTable({ store, program, values }: Props) {
       </thead>
       <tbody>
         <More items={rows} few={FEW}>
-          {({ node, numbers, zeros, odd, none, bars }) => (
+          {({ node, runs, numbers, zeros, odd, none, bars }) => (
             <tr
               key={node}
               {...pressable(() => store.select({ kind: "nodes", nodes: [node] }, "values"))}
             >
-              <td class="tx-mono tx-clip">{program.name(node)}</td>
+              <td class="tx-mono tx-clip">
+                {program.name(node)}
+                {runs > 1 && (
+                  <span
+                    class="tx-values-times"
+                    title={`${grouped(runs)} runs of this op, taken together`}
+                  >
+                    {" "}
+                    ×{grouped(runs)}
+                  </span>
+                )}
+              </td>
               {numbers.map((number, at) => (
                 <td key={at} class="tx-number">
                   {none ? "–" : numberText(number)}

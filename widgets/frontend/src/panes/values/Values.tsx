@@ -6,6 +6,7 @@ import type { Program } from "../../program";
 import { graphOf, indexOf } from "../../program";
 import type { Store } from "../../store";
 import { Empty } from "../parts/parts";
+import { LeftOut } from "./LeftOut";
 import { NonFinite } from "./NonFinite";
 import { Pairs } from "./Pairs";
 import { Quantization } from "./Quantization";
@@ -32,7 +33,8 @@ export function Values({ store, program }: Props) {
   const one = node >= 0 && more === undefined && store.host.live;
   const graph = graphOf(node);
   const ran = values?.graphs.find((each) => each.graph === graph)?.runs[indexOf(node)] ?? 0;
-  const paired = graph === 0 && (pairs?.partner[indexOf(node)] ?? -1) >= 0;
+  const partners = pairs?.graphs.find((each) => each.graph === graph)?.partner;
+  const paired = (partners?.[indexOf(node)] ?? -1) >= 0;
   return (
     <section class="tx-panel" aria-label="Values" data-testid="values" data-pane>
       <div class="tx-scroll tx-values">
@@ -61,6 +63,7 @@ export function Values({ store, program }: Props) {
                 ? "Select an op for its tensor: it is computed again. No file keeps these numbers unless asked to."
                 : "This page was asked to keep these numbers; it has no tensor."}
             </p>
+            <LeftOut sentences={values.left_out} />
             <NonFinite store={store} program={program} values={values} />
             <StatisticsTable store={store} program={program} values={values} />
           </>
