@@ -83,7 +83,7 @@ class Reference:
         self._output: list[tuple[str, Any]] = []
 
     def value(self, node: int) -> Known | None:
-        """A node's value and inputs; None for what is no op's."""
+        """A node's value and inputs; None where it is not an op."""
         if node < 0:
             return None
         while node not in self._pending:
