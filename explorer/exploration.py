@@ -247,30 +247,36 @@ class Exploration:
         *,
         device: str = "cpu",
         sizes: Any = None,
+        spill: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> WatchedRun:
         """Runs the program once, op by op, and notes statistics of every value.
 
         Least, greatest, mean, standard deviation, norm, zeros, NaN, infinities, saturation and a
         histogram. `print` the result; the view colours the graph by it. No tensor is kept:
-        `result.tensor("linear")` computes it again. No file keeps the statistics unless asked to:
+        `result.tensor("linear")` computes it again. Large tensors are read in parts, and the
+        most that values held at one time is printed. No file keeps the statistics unless asked to:
         `ex.to_html(path, values=True)`.
 
         Args:
             inputs: see `run`.
             device: where to run it.
             sizes: see `run`; of several, the first is used.
+            spill: a folder to write every op's tensor to, so that none is computed again. They are
+                in a folder of their own there, which goes when another run is watched, when Python
+                ends, and if the run fails or is interrupted.
             progress: called every hundred ops.
 
         Raises:
             ExportFailed: the export failed.
-            FixError: the program raises an error, or there is no such device, input or size.
+            FixError: the program raises an error, or there is no such device, input, size or
+                folder, or its disk is full.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         from explorer.watching import watch
 
         self._need("program")
-        return watch(self.session, self.session.current, device, inputs, sizes, progress)
+        return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
 
     def compare_values(
         self,

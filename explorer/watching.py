@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from explorer.op_names import nearest, op_places
+from explorer.rendering.run_text import amount
 from explorer.rendering.value_text import value_lines
 from explorer.session import FixError, Session
 
@@ -65,6 +67,8 @@ class WatchedRun:
 
     def tensor(self, op: str) -> torch.Tensor:
         """What an op gave, a copy on the CPU. The program runs again, up to that op.
+
+        Of a run that was watched with `spill`, it is read from disk.
 
         Args:
             op: its name, `linear_3`; of a nested graph, `true_graph_0.sin`.
@@ -138,7 +142,14 @@ class WatchedRun:
                     yield self[f"{within}{record.strings[graph.name[node]]}"]
 
     def __repr__(self) -> str:
-        return "\n".join(value_lines(self._record, self.values))
+        lines = value_lines(self._record, self.values)
+        spilled = self._watched.spilled if self._watched else None
+        if spilled:
+            lines.append(
+                f"Tensors of {spilled.count:,} ops, {amount(spilled.bytes)}, are in "
+                f"{spilled.folder} until the next run is watched, or Python ends."
+            )
+        return "\n".join(lines)
 
     @property
     def _record(self) -> Record:
@@ -158,12 +169,13 @@ def watch(
     inputs: Any = None,
     sizes: Any = None,
     progress: Callable[[Progress], None] | None = None,
+    spill: str | Path | None = None,
 ) -> WatchedRun:
     """Runs the program of an attempt op by op, and adds the statistics to its Record.
 
     Raises:
         FixError: it has no program, the program raises an error, or there is no such device,
-            input or size.
+            input, size or folder.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.values import StepFailed
@@ -172,7 +184,7 @@ def watch(
     attempt = session.exported(number, "watch", progress)
     record = session.entries[number].record
     try:
-        found = watch_here(attempt, record, device, inputs, sizes, progress)
+        found = watch_here(attempt, record, device, inputs, sizes, progress, spill)
     except (ValueError, MemoryError, StepFailed) as error:
         raise FixError(str(error)) from error
     session.keep(number, watched=found)

@@ -26,8 +26,8 @@ def quantization_lines(
     )
     if found.unread_bytes:
         head += f"; {amount(found.unread_bytes)} more are held and read by no op"
-    lines = [head, f"  {'layer':<24}{'op':<14}{'weight':<44}{'inputs':<30}{'bytes':>16}"]
-    lines += _most([_layer(each) for each in layers], "layers")
+    titles = ("layer", "op", "weight", "inputs", "bytes")
+    lines = [head, *_most(_columns([titles, *map(_layer, layers)]), "layers")]
     if in_float:
         lines.append("In float:")
         left = [
@@ -51,7 +51,18 @@ def accuracy_lines(found: Sequence[LayerError], worst: LayerError | None) -> lis
     return [*lines, *_most(rows, "layers")]
 
 
-def _layer(each: Layer) -> str:
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines, each column as wide as it needs; the last one to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "".join(f"{cell:<{width + 2}}" for cell, width in zip(row[:-1], widths[:-1], strict=True))
+        + f"{row[-1]:>{widths[-1]}}"
+        for row in rows
+    ]
+
+
+def _layer(each: Layer) -> tuple[str, ...]:
     weights = [one for one in each.tensors if one.role == "weight"]
     others = [one for one in each.tensors if one.role == "input"]
     size = (
@@ -59,9 +70,11 @@ def _layer(each: Layer) -> str:
         f"{amount(sum(one.float_bytes for one in weights))}"
     )
     return (
-        f"  {harmless(each.module or each.name)[:23]:<24}{each.op[:13]:<14}"
-        f"{'; '.join(map(tensor_text, weights))[:43]:<44}"
-        f"{'; '.join(map(tensor_text, others))[:29]:<30}{size if weights else '':>16}"
+        harmless(each.module or each.name)[:40],
+        each.op[:24],
+        "; ".join(map(tensor_text, weights))[:60],
+        "; ".join(map(tensor_text, others))[:60],
+        size if weights else "",
     )
 
 

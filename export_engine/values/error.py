@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import torch
 
+from export_engine.values.statistics import parts_of
+
 
 class Error(NamedTuple):
     """A tensor against a reference of the same shape, where both are finite."""
@@ -38,38 +40,61 @@ def error_of(value: torch.Tensor, reference: torch.Tensor) -> Error:
     """The error of a tensor of the reference's shape; on any device, in any dtype."""
     if value.numel() == 0:
         return EQUAL
-    one, other = _wide(value), _wide(reference)
-    masks = torch.isnan(other) | (other.abs() >= _limit(reference) * _HUGE)
-    large = one.isinf() | ((one.abs() >= _limit(value) * _HUGE) & masks)
-    ends = [torch.isnan(one) | large, masks]
-    odd = int((ends[0] != ends[1]).sum())
-    odd += int((torch.isnan(one) != torch.isnan(other)).logical_and(ends[0] & ends[1]).sum())
-    kept = ~(ends[0] | ends[1])
-    if not bool(kept.all()):
-        one, other = one[kept], other[kept]
-    if one.numel() == 0:
-        return EQUAL._replace(odd=odd)
-    return _of_finite(one, other, odd)
-
-
-def _of_finite(one: torch.Tensor, other: torch.Tensor, odd: int) -> Error:
-    difference = one - other
-    noise, signal = float(difference.norm()), float(other.norm())
-    if noise == 0:
-        return EQUAL._replace(odd=odd)
-    absolute = float(difference.abs().max())
-    level = signal / math.sqrt(other.numel())
-    size = float(one.norm()) * signal
-    relative = noise / signal if signal else math.inf
-    return Error(
-        absolute=absolute,
-        relative=relative,
-        peak=absolute / level if level else math.inf,
-        cosine=float((one * other).sum()) / size if size else 0.0,
-        sqnr=-20 * math.log10(relative) if math.isfinite(relative) else -200.0,
-        odd=odd,
-        differing=float((difference != 0).double().mean()),
+    sums = _Sums(_limit(value), _limit(reference))
+    dense = (
+        each if each.layout is torch.strided else each.to_dense() for each in (value, reference)
     )
+    for one, other in zip(*map(parts_of, dense), strict=True):
+        sums.add(_wide(one), _wide(other))
+    return sums.error()
+
+
+class _Sums:
+    """What an error is made of, part by part."""
+
+    def __init__(self, most: float, most_of_other: float) -> None:
+        self._most, self._most_of_other = most, most_of_other
+        self._noise = self._signal = self._size = self._product = self._absolute = 0.0
+        self._odd = self._differing = self._count = 0
+
+    def add(self, one: torch.Tensor, other: torch.Tensor) -> None:
+        """Adds a part, in float64 on the CPU."""
+        masks = torch.isnan(other) | (other.abs() >= self._most_of_other * _HUGE)
+        large = one.isinf() | ((one.abs() >= self._most * _HUGE) & masks)
+        ends = [torch.isnan(one) | large, masks]
+        self._odd += int((ends[0] != ends[1]).sum())
+        odd = (torch.isnan(one) != torch.isnan(other)).logical_and(ends[0] & ends[1])
+        self._odd += int(odd.sum())
+        kept = ~(ends[0] | ends[1])
+        if not bool(kept.all()):
+            one, other = one[kept], other[kept]
+        if not one.numel():
+            return
+        self._count += one.numel()
+        difference = one - other
+        self._signal += float(other.norm()) ** 2
+        self._size += float(one.norm()) ** 2
+        self._noise += float(difference.norm()) ** 2
+        self._product += float((one * other).sum())
+        self._absolute = max(self._absolute, float(difference.abs().max()))
+        self._differing += int((difference != 0).sum())
+
+    def error(self) -> Error:
+        if not self._noise:
+            return EQUAL._replace(odd=self._odd)
+        noise, signal = math.sqrt(self._noise), math.sqrt(self._signal)
+        level = signal / math.sqrt(self._count)
+        size = math.sqrt(self._size) * signal
+        relative = noise / signal if signal else math.inf
+        return Error(
+            absolute=self._absolute,
+            relative=relative,
+            peak=self._absolute / level if level else math.inf,
+            cosine=self._product / size if size else 0.0,
+            sqnr=-20 * math.log10(relative) if math.isfinite(relative) else -200.0,
+            odd=self._odd,
+            differing=self._differing / self._count,
+        )
 
 
 class Noise(NamedTuple):
@@ -137,8 +162,6 @@ def _limit(value: torch.Tensor) -> float:
 
 def _wide(value: torch.Tensor) -> torch.Tensor:
     value = value.detach()
-    if value.layout is not torch.strided:
-        value = value.to_dense()
     if value.is_complex():
         value = torch.view_as_real(value.resolve_conj())
     return value.cpu().double()

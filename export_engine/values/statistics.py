@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import torch
 
 from export_engine.record import BINS
 
+AT_ONCE = 2**22
+"""Elements that are read at one time: a larger tensor is read in parts, which bounds memory."""
 _SAMPLE = 1024
 """Elements that a histogram is made of, evenly spaced."""
 _CANCELLED = 1e-4
@@ -48,6 +51,8 @@ def statistics_of(value: torch.Tensor) -> Statistics:
     plain = _plain(value.detach())
     if plain.numel() == 0:
         return EMPTY
+    if plain.numel() > AT_ONCE:
+        return _of_parts(plain)
     exact = plain if plain.dtype in (torch.float32, torch.float64) else _widened(plain)
     low, high = _ends(exact)
     if math.isfinite(low) and math.isfinite(high):
@@ -64,6 +69,28 @@ def statistics_of(value: torch.Tensor) -> Statistics:
     return found._replace(
         numel=plain.numel(), nans=nans, infs=infs, saturated=found.saturated + infs
     )
+
+
+def parts_of(value: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Views of a tensor that have all its elements, and few enough each; at best itself."""
+    if value.numel() <= AT_ONCE or value.layout is not torch.strided:
+        yield value
+        return
+    longest = max(range(value.dim()), key=lambda axis: value.shape[axis])
+    for part in value.split(math.ceil(value.shape[longest] / 2), longest):
+        yield from parts_of(part)
+
+
+def _of_parts(plain: torch.Tensor) -> Statistics:
+    found = EMPTY
+    for part in parts_of(plain):
+        found = merged(found, statistics_of(part))
+    places = torch.linspace(0, plain.numel() - 1, _SAMPLE, dtype=torch.float64).long()
+    sample = plain[torch.unravel_index(places.to(plain.device), plain.shape)].double()
+    kept = sample[torch.isfinite(sample)]
+    if not kept.numel():
+        return found
+    return found._replace(histogram=_histogram(kept, found.minimum, found.maximum))
 
 
 def merged(one: Statistics, other: Statistics) -> Statistics:

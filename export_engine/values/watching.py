@@ -1,7 +1,8 @@
 """Watches a run: statistics of what every op gave, and any op's tensor again when it is asked for.
 
 Tensors are not kept: one is fetched by running the program again up to its op, on the same inputs
-with the same random numbers. The last ones that were fetched stay, within a budget.
+with the same random numbers. The last ones that were fetched stay, within a budget. Where running
+again takes too long, the run writes them to disk (`spill`), and they are read from there.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.progress import Progress
-from export_engine.record import Record, Values
+from export_engine.record import OPS, Record, Values
 from export_engine.run import Inputs, Sizes, calls_of, present_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
+from export_engine.values.spilled import Spilled
 from export_engine.values.steps import Observer, Steps, is_plain, left_out_of
 from export_engine.verify import Subject
 
+_CALL = OPS.index("call_function")
 KEPT = 64 * 2**20
 """Bytes of fetched tensors that are kept."""
 
@@ -43,10 +47,12 @@ class Watched:
         """
         self._record = record
         self._request = request
-        self._device = device
+        self.device = device
         self._kind = kind
         self._kept: OrderedDict[tuple[int, int], torch.Tensor] = OrderedDict()
         self.values: Values
+        self.spilled: Spilled | None = None
+        """The tensors on disk, if they were asked for."""
 
     def tensor(self, exported: Exported, node: int, graph: int = 0) -> torch.Tensor:
         """What a node gave, a copy on the CPU; of a nested graph's, in its last run.
@@ -65,7 +71,9 @@ class Watched:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        found = self._fetched(exported, graph, node)
+        found = self.spilled.read(graph, node) if self.spilled else None
+        if found is None:
+            found = self._fetched(exported, graph, node)
         self._kept[key] = found
         while len(self._kept) > 1 and sum(each.nbytes for each in self._kept.values()) > KEPT:
             self._kept.popitem(last=False)
@@ -91,7 +99,7 @@ class Watched:
         self, exported: Exported, observe: Observer | None = None
     ) -> AbstractContextManager[Run]:
         """The run once more; see `Run`."""
-        return running(exported, self._record, self._request, self._device, observe, self._kind)
+        return running(exported, self._record, self._request, self.device, observe, self._kind)
 
 
 def _holds(record: Record, node: int, graph: int) -> bool:
@@ -112,6 +120,7 @@ def watch(
     inputs: Inputs = None,
     sizes: Sizes = None,
     progress: Callable[[Progress], None] | None = None,
+    spill: str | Path | None = None,
 ) -> Watched:
     """Runs a program once, op by op, and notes the statistics of every value.
 
@@ -122,35 +131,57 @@ def watch(
         inputs: what to run it with; the example's by default.
         sizes: values of symbols, for fresh inputs.
         progress: called every hundred ops.
+        spill: a folder, for the tensors that ops give; see `Spilled`.
 
     Raises:
         StepFailed: the program raises an error.
-        ValueError: there is no such device, input or size.
+        ValueError: there is no such device, input, size or folder, or the disk is full.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
     device = present_device(device)
     request, label = called(exported, record, inputs, sizes)
     found = Watched(record, request, device)
-    notes = Notes(record)
-    count = len(record.graphs[0].name)
-    started = time.perf_counter()
+    found.spilled = Spilled(spill) if spill is not None else None
+    try:
+        found.values = _watched(found, exported, record, label, progress)
+    except BaseException:
+        if found.spilled:
+            found.spilled.remove()
+        raise
+    return found
+
+
+def _watched(
+    found: Watched,
+    exported: Exported,
+    record: Record,
+    label: str,
+    progress: Callable[[Progress], None] | None,
+) -> Values:
+    notes, spilled = Notes(record), found.spilled
+    graph = record.graphs[0]
     left_out: list[str] = []
-    with found.running(exported, notes.observe) as run:
+    started = time.perf_counter()
+
+    def observe(of: int, number: int, value: Any) -> None:
+        notes.observe(of, number, value)
+        if spilled and record.graphs[of].op[number] == _CALL:
+            spilled.write(of, number, value)
+
+    with found.running(exported, observe) as run:
         for number, node, value in run.walk():
-            notes.observe(0, number, value)
+            observe(0, number, value)
             left_out.append(left_out_of(node, run.steps.module, "watched"))
             if progress and number % 100 == 0:
-                name = record.strings[record.graphs[0].name[number]]
-                progress(Progress(number, count, name, "watch"))
-    found.values = Values(
-        device=device,
+                progress(Progress(number, len(graph.name), node.name, "watch"))
+    return Values(
+        device=found.device,
         inputs=label,
         seconds=round(time.perf_counter() - started, 6),
         memory=run.peak,
         graphs=notes.columns(),
         left_out=[each for each in left_out if each],
     )
-    return found
 
 
 def called(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,9 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import BINS, Record, check_record, encode, floats
 from export_engine.record.wire import decode
-from export_engine.values import StepFailed, Watched, nonfinite_ops, sliced, watch
+from export_engine.values import StepFailed, Watched, nonfinite_ops, sliced, statistics, watch
+from export_engine.values.error import error_of
+from export_engine.values.spilled import Spilled
 from export_engine.values.statistics import merged, statistics_of
 
 
@@ -211,3 +215,48 @@ def test_a_picture_has_its_pixels_and_what_is_none_has_not() -> None:
     assert sliced(torch.full((3, 8, 8), torch.nan), ["3", "8", "8"]).image[0][0] == [0] * 3
     for sizes in ([4, 8, 8], [3, 8, 2], [8, 8], [0, 3, 8, 8]):
         assert sliced(torch.zeros(sizes), [str(each) for each in sizes]).image == []
+
+
+def test_a_large_tensor_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = torch.randn(64, 33).t()
+    value[3, 4], value[5, 6] = float("nan"), float("inf")
+    other = value + 1e-3 * torch.randn(33, 64)
+    whole, error = statistics_of(value), error_of(other, value)
+
+    monkeypatch.setattr(statistics, "AT_ONCE", 100)
+
+    parts = statistics_of(value)
+    assert parts[:6] == whole[:6]
+    for one, two in zip(parts[6:9], whole[6:9], strict=True):
+        assert one == pytest.approx(two, rel=1e-4)
+    assert sum(parts.histogram) == pytest.approx(100, abs=statistics.BINS)
+    assert error_of(other, value) == pytest.approx(error)
+    assert max(each.numel() for each in statistics.parts_of(value)) <= 100
+
+
+def test_spilled_tensors_are_read_back_and_nothing_of_them_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+    attempt, record = exported(model, torch.randn(3, 4))
+    found = watch(attempt, record, spill=tmp_path)
+    assert found.spilled
+    assert found.spilled.count == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(Watched, "running", None)  # it is not run again
+        kept = found.tensor(attempt, node_of(record, "relu"))
+    assert torch.equal(kept, watch(attempt, record).tensor(attempt, node_of(record, "relu")))
+
+    del found
+    assert not list(tmp_path.iterdir())
+
+    with pytest.raises(ValueError, match="Make it first"):
+        watch(attempt, record, spill=tmp_path / "none")
+    monkeypatch.setattr(Spilled, "write", lambda *_: raise_interrupt())
+    with pytest.raises(KeyboardInterrupt):
+        watch(attempt, record, spill=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def raise_interrupt() -> None:
+    raise KeyboardInterrupt

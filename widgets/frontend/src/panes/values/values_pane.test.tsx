@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { expect, test } from "vitest";
-import { type OpPairs, OPS, type OpValues, type Record } from "../../record.gen";
+import { OPS, type OpPairs, type OpValues, type Record } from "../../record.gen";
 import { storeOf } from "../../testing/fake_host";
 import { layeredProgram } from "../../testing/models";
 import { freshPage, page } from "../../testing/page";
