@@ -153,7 +153,7 @@ def _runs(
     session: Session, number: int, other: Any, attempt: Exported, request: Request, device: str
 ) -> tuple[RunOf, RunOf]:
     """The run in question, and the one that it is held against."""
-    from export_engine.run import devices, full_name
+    from export_engine.run import backends, devices, full_name
     from export_engine.values import RunOf, dtype_named, eager_run, run_in_dtype
 
     record = session.entries[number].record
@@ -173,6 +173,11 @@ def _runs(
         return plain, RunOf(other, before, session.entries[parent].record, request, device)
     if other.partition(":")[0] in {each.partition(":")[0] for each in devices()}:
         return RunOf(full_name(other), attempt, record, request, full_name(other)), plain
+    if other in backends() and other != "program":
+        raise FixError(
+            f"{other} gives no values of the ops: it runs what it made of them. Only its outputs "
+            f'can be compared: ex.run(backend="{other}").'
+        )
     return plain, _decomposed(session, number, other, request, device)
 
 

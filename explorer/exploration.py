@@ -289,7 +289,9 @@ class Exploration:
         """Runs the program and another one op by op, and says where an error enters and grows.
 
         Ops are matched by provenance, and else by structure; what no op of the other program
-        matches is not compared, nor are graphs inside of a cond or a loop. `print` the result.
+        matches is not compared. Nested graphs, of a cond or a loop, are compared too: each call of
+        one, up to 64 of a node. `.left_out` says what was not, and why. A backend gives no values
+        of ops: `run` compares its outputs. `print` the result.
 
         Args:
             other: `"eager"`: the model, traced again at these inputs; `"decomposed"`, or a table

@@ -77,7 +77,7 @@ def parts_of(value: torch.Tensor) -> Iterator[torch.Tensor]:
         yield value
         return
     longest = max(range(value.dim()), key=lambda axis: value.shape[axis])
-    for part in value.split(math.ceil(value.shape[longest] / 2), longest):
+    for part in value.chunk(2, longest):
         yield from parts_of(part)
 
 

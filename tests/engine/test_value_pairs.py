@@ -182,5 +182,7 @@ def test_from_python(made: Made) -> None:
     assert result.compare_values(result.program).ok
     with pytest.raises(explorer.FixError, match="not a run to compare with"):
         result.compare_values(3)
+    with pytest.raises(explorer.FixError, match="Only its outputs can be compared"):
+        result.compare_values("aoti")
     with pytest.raises(explorer.FixError, match="tabel"):
         result.compare_values("tabel")

@@ -43,7 +43,8 @@ export function Values({ store, program }: Props) {
           <Empty>
             Nothing was watched yet. Watch runs the program once, op by op, and notes the range,
             mean, zeros, NaN and more of every value. Compare runs it beside another run, and says
-            at which op an error enters. Your model stays as it is.
+            at which op an error enters. Of a backend, only outputs can be compared: in Runs. Your
+            model stays as it is.
           </Empty>
         )}
         {one && (ran > 0 || paired) && (
