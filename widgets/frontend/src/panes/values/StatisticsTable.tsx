@@ -40,13 +40,15 @@ export function StatisticsTable({ store, program, values }: Props) {
       <thead>
         <tr>
           <th>op</th>
-          <th>min</th>
-          <th>max</th>
-          <th>mean</th>
-          <th>std</th>
-          <th>zeros</th>
-          <th title="NaN or infinite elements">odd</th>
-          <th>from min to max</th>
+          <th class="tx-number">min</th>
+          <th class="tx-number">max</th>
+          <th class="tx-number">mean</th>
+          <th class="tx-number">std</th>
+          <th class="tx-number">zeros</th>
+          <th class="tx-number" title="NaN or infinite elements">
+            odd
+          </th>
+          <th title="From the least to the greatest">histogram</th>
         </tr>
       </thead>
       <tbody>
