@@ -39,6 +39,7 @@ from export_engine.torch_internals import (
     is_fake,
     recording,
     torch_options,
+    transforms_left,
 )
 from export_engine.trace import Change, PartialGraph, Recording
 
@@ -78,6 +79,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         sandbox(),
         counters_kept(),
         dynamo_leftovers_freed(),
+        transforms_left(),
         quiet() as heard,
         in_eval_mode(request.target, request.eval_mode),
         surroundings_kept(request, record.changes),

@@ -110,6 +110,26 @@ def failing_place(error: BaseException) -> Place:
     return _place([*before, *inner, *behind])
 
 
+def place_before(error: BaseException, files: tuple[str, ...]) -> Place | None:
+    """The place of the user's that called into one of torch's files; None if nothing ran there.
+
+    Args:
+        error: as it was raised.
+        files: the ends of their paths.
+    """
+    for each in chain(error):
+        interpreted = list(getattr(each, "real_stack", None) or ())
+        for number, frame in enumerate(interpreted):
+            if str(getattr(frame, "filename", "")).endswith(files):
+                return interpreted_place(interpreted[:number])
+    frames = _run_by_export(error)
+    for number, (location, _) in enumerate(frames):
+        if location.file.endswith(files):
+            before = frames[:number]
+            return _place([(each, _position(tb)) for each, tb in before if is_shown(each.file)])
+    return None
+
+
 def is_torch(file: str) -> bool:
     """Whether a file is one of torch's own, its example cases apart."""
     return file.startswith(_TORCH) and not file.startswith(_EXPORTDB)
@@ -152,14 +172,18 @@ def _shown(frames: Iterable[Any]) -> list[_Frame]:
 
 
 def _ran(error: BaseException) -> list[_Frame]:
-    """The frames of a traceback, from the call of torch.export on."""
+    """The frames of a traceback that are shown, from the call of torch.export on."""
+    frames = _run_by_export(error)
+    return [(location, _position(tb)) for location, tb in frames if is_shown(location.file)]
+
+
+def _run_by_export(error: BaseException) -> list[tuple[Location, TracebackType]]:
     frames = [
         (Location(tb.tb_frame.f_code.co_filename, tb.tb_lineno, tb.tb_frame.f_code.co_name), tb)
         for tb in _entries(error.__traceback__)
     ]
     started = [n for n, (location, _) in enumerate(frames) if location.function == "run_export"]
-    shown = frames[started[0] + 1 :] if started else frames
-    return [(location, _position(tb)) for location, tb in shown if is_shown(location.file)]
+    return frames[started[0] + 1 :] if started else frames
 
 
 def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:

@@ -18,6 +18,7 @@ from export_engine.diagnose.containers import (
 )
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
+from export_engine.diagnose.derivatives import derivative
 from export_engine.diagnose.graph_breaks import graph_break
 from export_engine.diagnose.named import named, unplaced_number
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
@@ -49,6 +50,7 @@ FAMILIES: tuple[Family, ...] = (
     data,
     no_fake_kernel,
     device_mismatch,
+    derivative,
     numpy,
     data_write,
     converted_module,

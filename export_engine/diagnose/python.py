@@ -7,6 +7,7 @@ import ast
 import torch
 
 from export_engine.attempt import Diagnosis, Failed, Kind
+from export_engine.diagnose.derivatives import called_in, derivative_at
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent
@@ -61,9 +62,9 @@ def data_write(attempt: Failed) -> Diagnosis | None:
         return None
     if _data_in(place) is not None:
         return _through_data(attempt, place)
-    gradient = _called_in(place, _GRADIENTS)
-    if gradient is not None:
-        return _gradient(place, gradient)
+    taken = derivative_at(place)
+    if taken is not None:
+        return taken
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
         sentence="A tensor here was created where torch.export does not see it, so it has no "
@@ -81,36 +82,12 @@ def data_write(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def _gradient(place: Place, call: ast.Call) -> Diagnosis:
-    return Diagnosis(
-        kind=Kind.TENSOR_LEAK,
-        sentence=f"`{place.text_of(call)}` runs a backward pass, which torch.export does not "
-        "trace: the gradient has no values to store in the program.",
-        why="torch.export traces the operators that `forward` calls. The operators of a backward "
-        "pass are called by autograd's engine, below what is traced.",
-        stack=place.stack,
-        span=place.span_of(call),
-    )
-
-
-_GRADIENTS = ("autograd.grad", ".backward", "func.grad", "func.vjp", "func.jacrev")
-
-
-def _called_in(place: Place, names: tuple[str, ...]) -> ast.Call | None:
-    """The call of a function of such a name in the statement of a place."""
-    statement = place.code.statement(place.stack[-1].line) if place.code else None
-    for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, ast.Call) and f".{ast.unparse(node.func)}".endswith(names):
-            return node
-    return None
-
-
 def copied(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a tensor that Python copied, so that tracing does not know the copy."""
     if COPIED not in message(cause(attempt.error)):
         return None
     place = failing_place(attempt.error)
-    copy = _called_in(place, _COPIES)
+    copy = called_in(place, _COPIES)
     called = f"`{place.text_of(copy)}`" if copy is not None else "A copy made outside of torch"
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,

@@ -15,6 +15,8 @@ ITEM_IN_VMAP = "vmap over calling .item()"
 LEAKED = "fake tensor in the exported program constant"
 WRAPPED = "Expected FakeTensor, got <class 'torch.Tensor'>"
 """Up to torch 2.12, of a tensor that `torch.func` wrapped."""
+TRANSFORMED = "view functorch tensor"
+"""Of a constant of the program that a transform of `torch.func` left."""
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 NOT_SWAPPED = "_apply(): Couldn't swap"
 COPIED = "elem.device.type must be 'meta'"

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.hooks import counters_kept as counters_kept
     from export_engine.torch_internals.hooks import recording as recording
     from export_engine.torch_internals.hooks import torch_options as torch_options
+    from export_engine.torch_internals.hooks import transforms_left as transforms_left
     from export_engine.torch_internals.inputs import call_leaves as call_leaves
     from export_engine.torch_internals.inputs import deregister_container as deregister_container
     from export_engine.torch_internals.inputs import derived_dim as derived_dim

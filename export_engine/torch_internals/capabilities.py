@@ -171,6 +171,12 @@ FX_CONFIG = Capability(
     "torch.fx.experimental._config.patch", "Fixes that turn a switch of torch on are not offered."
 )
 
+_LEVELS = "After a failed export of a model that uses torch.func, torch may still be inside of it."
+TRANSFORM_DEPTH = Capability("torch._C._functorch.get_dynamic_layer_stack_depth", _LEVELS, takes="")
+LEAVE_TRANSFORMS = Capability(
+    "torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth", _LEVELS
+)
+
 # What Dynamo keeps of a trace
 
 _KEPT = "What Dynamo traced, and the model, may stay in memory after an export."

@@ -62,6 +62,22 @@ def counters_kept() -> Iterator[None]:
 
 
 @undone
+def transforms_left() -> Iterator[None]:
+    """Leaves the transforms of `torch.func` in which a failed trace ended.
+
+    torch keeps their levels on a stack of the thread, and a trace that fails inside may leave its
+    own there; then `torch.randn` and more refuse to run, as they do inside of `torch.vmap`.
+    """
+    known = torch_has.TRANSFORM_DEPTH and torch_has.LEAVE_TRANSFORMS
+    depth = torch_has.TRANSFORM_DEPTH.value() if known else 0
+    try:
+        yield
+    finally:
+        if known:
+            torch_has.LEAVE_TRANSFORMS.value(depth)
+
+
+@undone
 def torch_options(names: Iterable[str]) -> Iterator[None]:
     """Turns torch's config options on for a while; one that this torch lacks is skipped."""
     with ExitStack() as switches:

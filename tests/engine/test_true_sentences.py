@@ -56,6 +56,41 @@ def test_a_program_with_tensors_without_values_is_a_failure(
     assert found.stack, "the line is named"
 
 
+class Backward(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.func.jacrev(self.inner)(x)
+
+
+class Forward(Backward):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.func.jacfwd(self.inner)(x)
+
+
+class Batched(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.vmap(torch.func.jacrev(lambda y: y.tanh()))(x[None])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("model", [Backward, Forward, Batched])
+def test_a_derivative_in_the_model_is_named_and_torch_is_left_as_it_was(
+    model: type[nn.Module], strict: bool
+) -> None:
+    """A trace that fails inside of a transform leaves a level of it on a stack of torch's."""
+    attempt = capture(Request(target=model(), args=(torch.ones(4),), strict=strict))
+    torch.randn(3)  # refused inside of a transform
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.kind is FailureKind.TENSOR_LEAK
+    assert "which torch.export does not trace" in found.sentence
+    assert "`torch.func.jac" in found.sentence
+    assert found.stack[-1].file == __file__
+
+
 @pytest.mark.parametrize("model", [planted.AddsId(), planted.AddsTime()])
 def test_an_agreement_by_chance_is_none(model: nn.Module) -> None:
     attempt = try_fixes.try_request(Request(target=model, args=(torch.ones(3, 4),)))
