@@ -15,7 +15,7 @@ from export_engine.diagnose.errors import break_type, cause, find, message, oper
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
-from export_engine.diagnose.torch_messages import ITEM_IN_VMAP
+from export_engine.diagnose.torch_messages import COUNTED, ITEM_IN_VMAP
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
 from export_engine.shapes import symbol_names, unbacked_places
 from export_engine.source import Question
@@ -50,7 +50,8 @@ def data(attempt: Failed) -> Diagnosis | None:
         return _from_operator(attempt, operator)
     if ITEM_IN_VMAP in message(cause(attempt.error)):
         return _in_vmap(attempt, failing_place(attempt.error))
-    if break_type(attempt.error) in _BREAKS:
+    broken = break_type(attempt.error)
+    if broken in _BREAKS or (broken and COUNTED.search(message(attempt.error))):
         return _about_tensor(attempt, failing_place(attempt.error))
     return None
 

@@ -17,6 +17,8 @@ WRAPPED = "Expected FakeTensor, got <class 'torch.Tensor'>"
 """Up to torch 2.12, of a tensor that `torch.func` wrapped."""
 TRANSFORMED = "view functorch tensor"
 """Of a constant of the program that a transform of `torch.func` left."""
+COUNTED = re.compile(r"builtin operator `range` with argument types \[[^\]]*'Tensor'")
+"""In strict mode, of a loop over `range(lengths.max())`."""
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 NOT_SWAPPED = "_apply(): Couldn't swap"
 COPIED = "elem.device.type must be 'meta'"

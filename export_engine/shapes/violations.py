@@ -190,10 +190,11 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     beyond = _just_outside(sizes, low, asked.high)
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
     said = described(sizes, low)
+    telling = sizes.exact or sizes.step <= _NEAR
     if len(refused) < len(beyond):
-        said = f"{_refused(refused, beyond)}; a Dim can say {said}"
+        said = _refused(refused, beyond) + (f"; a Dim can say {said}" if telling else "")
     text = f"{name} must be {said}"
-    if not sizes.exact:
+    if telling and not sizes.exact:
         text += ", as far as sizes near the example were tried"
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     whole = all(dim.value == root for dim in dims)

@@ -165,3 +165,12 @@ def test_a_loop_over_pieces_of_other_lengths_is_no_scan() -> None:
     text = text_of("for part in torch.split(x, 3):  # asked\n    m = m + part.sum()\nreturn m")
     with pytest.raises(Unclear, match="need not be of one length"):
         as_scan(text, line_of(text, "# asked"))
+
+
+def test_a_loop_over_numbers_counts_only_where_they_are_a_range() -> None:
+    body = "for i in torch.arange(n).tolist():  # asked\n    m = m * 2 + x[i]\nreturn m"
+    text = text_of(body).replace("f(x, m, f, out)", "f(x, m, n)")
+    assert "_scan(_step, (m,), (x.narrow(0, 0, n),)" in as_scan(text, line_of(text, "# asked")).text
+    text = text_of(body.replace("torch.arange(n)", "m"))
+    with pytest.raises(Unclear, match="numbers that a tensor holds"):
+        as_scan(text, line_of(text, "# asked"))

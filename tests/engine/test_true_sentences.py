@@ -91,6 +91,21 @@ def test_a_derivative_in_the_model_is_named_and_torch_is_left_as_it_was(
     assert found.stack[-1].file == __file__
 
 
+class CountsToLongest(nn.Module):
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        for _ in range(lengths.max()):
+            x = x * 2
+        return x
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_range_of_a_tensor_is_a_loop_on_data_in_either_mode(strict: bool) -> None:
+    args = (torch.ones(2), torch.tensor([1, 2]))
+    attempt = capture(Request(target=CountsToLongest(), args=args, strict=strict))
+    assert isinstance(attempt, Failed)
+    assert diagnose(attempt).kind is FailureKind.LOOP_ON_DATA
+
+
 @pytest.mark.parametrize("model", [planted.AddsId(), planted.AddsTime()])
 def test_an_agreement_by_chance_is_none(model: nn.Module) -> None:
     attempt = try_fixes.try_request(Request(target=model, args=(torch.ones(3, 4),)))

@@ -136,6 +136,14 @@ def iterated(source: Source, loop: ast.For) -> tuple[Range | None, list[Element]
             raise Unclear("the loop's number is unpacked")
         elements = _elements(source, value, loop.iter.args[0])
         return Range(index.id, "0", f"{elements[0].tensor}.shape[0]", False), elements
+    listed = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+    if isinstance(listed, ast.Attribute) and listed.attr == "tolist":
+        made = listed.value
+        if not isinstance(made, ast.Call) or source.of(made.func) != f"{source.torch}.arange":
+            raise Unclear("the loop is over numbers that a tensor holds")
+        if made.keywords or not isinstance(loop.target, ast.Name):
+            raise Unclear("the loop's number is unpacked")
+        return _range(source, loop.target.id, made, reverse=False), []
     return None, _elements(source, loop.target, loop.iter)
 
 
