@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from export_engine.diagnose.failing_line import chain as chain
     from export_engine.diagnose.failing_line import failing_place as failing_place
     from export_engine.diagnose.families import diagnose as diagnose
-    from export_engine.diagnose.sizes import always_fixes as always_fixes
-    from export_engine.diagnose.sizes import is_unrolled as is_unrolled
+    from export_engine.diagnose.size_reasons import always_fixes as always_fixes
+    from export_engine.diagnose.size_reasons import is_unrolled as is_unrolled
     from export_engine.diagnose.torch_messages import explanation as explanation
     from export_engine.diagnose.torch_messages import hints as hints
 else:

@@ -31,7 +31,7 @@ from export_engine.diagnose.python import (
     numpy,
     plain_value,
 )
-from export_engine.diagnose.sizes import looked_up, sizes
+from export_engine.diagnose.sizes import formatted, looked_up, sizes
 from export_engine.diagnose.specs import mismatched_specs
 from export_engine.diagnose.unknown import unknown
 
@@ -56,6 +56,7 @@ FAMILIES: tuple[Family, ...] = (
     converted_module,
     copied,
     looked_up,
+    formatted,
     plain_value,
     own_error,
     packed_sequence,

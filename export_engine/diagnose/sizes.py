@@ -5,16 +5,16 @@ Uses the symbols, ranges and guards of the trace, not torch's message.
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
-from export_engine.diagnose.errors import cause
+from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
 from export_engine.diagnose.facts import ExampleOutside, SizeLookedUp, SizesViolated, ZeroOrOne
 from export_engine.diagnose.failing_line import chain, failing_place, failing_stack
+from export_engine.diagnose.size_reasons import always_fixes, makes_number, reason
+from export_engine.diagnose.torch_messages import FORMATTED
 from export_engine.shapes import (
     Auto,
     Bounds,
@@ -28,7 +28,7 @@ from export_engine.shapes import (
     size_facts,
     solve,
 )
-from export_engine.source import Span, Stack, code_of, in_the_model
+from export_engine.source import in_the_model
 from export_engine.torch_internals import (
     expression_of,
     hashed_size,
@@ -163,7 +163,7 @@ def _where_made(facts: SizeFacts, problem: Problem) -> Problem:
         stack = in_the_model(each.stack)
         if stack == problem.stack:
             break
-        if {str(s) for s in each.recorded.free_symbols} == about and _makes_number(stack):
+        if {str(s) for s in each.recorded.free_symbols} == about and makes_number(stack):
             return replace(problem, stack=stack, condition=shortened(facts.text(each.recorded)))
     return problem
 
@@ -210,7 +210,7 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
     texts = list(dict.fromkeys(each.text for each in others))
     more = f" Also: {'; '.join(texts)}." if texts else ""
     stack = first.stack or failing_stack(attempt.error)
-    because, why, span = _reason(first, stack)
+    because, why, span = reason(first, stack)
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
         sentence=f"{first.text}{because}.{more}",
@@ -223,124 +223,27 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
     )
 
 
-def _reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
-    """Explains a problem: a clause for the sentence, a reason for newcomers, and the place."""
-    why = _WHY[problem.kind]
-    if problem.kind in ("equal", "derived", "tied"):
-        return "", why, None
-    inner = _BECOMES_ONE.fullmatch(problem.condition)
-    if problem.kind == "range" and inner:
-        return f": for others a size inside the model, {inner['size']}, becomes 1", _INNER_ONE, None
-    code = code_of(stack[-1].file) if stack else None
-    statement = code.statement(stack[-1].line) if code else None
-    if code is not None and problem.kind == "fixed":
-        loop = _loop_of(statement)
-        if loop is not None:
-            text = f"for {code.text(loop.target)} in {code.text(loop.iter)}"
-            said = f": the loop `{text}` is unrolled while tracing"
-            return said, _LOOP, code.span(loop.iter)
-        number = _plain_number(statement)
-        if number is not None:
-            said = f": `{code.text(number)}` makes a plain number of it"
-            return said, why, code.span(number)
-        pieces = _pieces(statement)
-        if pieces is not None:
-            said = f": how many tensors `{code.text(pieces)}` gives depends on it"
-            return said, _PIECES, code.span(pieces)
-        if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
-            said = f": for other sizes the model raises an error, `if {code.text(statement.test)}`"
-            return said, _REFUSAL, code.span(statement.test)
-    span = (
-        code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
+def formatted(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a dynamic size that is formatted as a number, as in `f"{x.shape[0]:>4}"`."""
+    if not any(words in message(cause(attempt.error)) for words in FORMATTED):
+        return None
+    if any(is_unbacked(each.symbol) for each in attempt.recording.births):
+        return None  # perhaps a number that is computed from data
+    place = failing_place(attempt.error)
+    called = f"`{place.text}`" if place.text else "This line"
+    return Diagnosis(
+        kind=Kind.SHAPES_VIOLATED,
+        sentence=f"{called} formats a dynamic size as a number, and while tracing it has none.",
+        why="While tracing, a dynamic size is a symbol that stands for many numbers. Text can be "
+        "made of the symbol, but a format such as `:>4` or `:d` needs a number.",
+        stack=place.stack,
+        span=place.span,
+        facts=SizesViolated(()),
     )
-    relied = problem.condition and not _says_it_again(problem)
-    return (f": the code relies on {problem.condition}" if relied else ""), why, span
-
-
-def is_unrolled(stack: Stack) -> bool:
-    """Whether a line runs a loop, which tracing unrolls in either mode."""
-    code = code_of(stack[-1].file) if stack else None
-    return code is not None and _loop_of(code.statement(stack[-1].line)) is not None
-
-
-def always_fixes(stack: Stack) -> bool:
-    """Whether a line fixes a size whatever the example: a loop over it, a plain number of it."""
-    return _makes_number(stack) or is_unrolled(stack)
-
-
-def _makes_number(stack: Stack) -> bool:
-    code = code_of(stack[-1].file) if stack else None
-    return code is not None and _plain_number(code.statement(stack[-1].line)) is not None
-
-
-def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
-    """The loop that a line runs."""
-    if isinstance(statement, ast.For):
-        return statement
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    return next((node for node in inner if isinstance(node, ast.comprehension)), None)
-
-
-def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
-    """The call on a line that makes a plain number of a size."""
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    calls = (node for node in inner if isinstance(node, ast.Call))
-    return next((call for call in calls if _gives_number(ast.unparse(call.func))), None)
-
-
-def _gives_number(function: str) -> bool:
-    owner, _, name = function.rpartition(".")
-    return name in _PLAIN_NUMBERS if not owner else owner in _OF_NUMBERS
-
-
-def _pieces(statement: ast.stmt | None) -> ast.Call | None:
-    """The call on a line that cuts a tensor into as many pieces as its size gives."""
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    calls = (node for node in inner if isinstance(node, ast.Call))
-    return next((call for call in calls if _last(call.func) in ("chunk", "split", "unbind")), None)
-
-
-def _last(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))
-
-
-def _says_it_again(problem: Problem) -> bool:
-    """Whether the condition is only that a size is the example's: `batch == 3`."""
-    dim = problem.dims[0]
-    return problem.kind == "fixed" and problem.condition == f"{name_of(dim)} == {dim.example}"
 
 
 _LAST = 1 << 30
 """After every line: a problem without a line names none."""
-_PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
-_OF_NUMBERS = frozenset({"math", "np", "numpy"})
-"""Modules whose functions take numbers; the names that they have in nearly all code."""
-_BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
-_INNER_ONE = (
-    "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
-    "is correct for sizes where none of them is 1."
-)
-_LOOP = (
-    "Tracing unrolls a Python loop, so its length is specialized. A loop over a dynamic size has "
-    "to become an op over the whole tensor, or torch's scan or while_loop."
-)
-_PIECES = (
-    "A program has a fixed number of tensors, so the size of a tensor that is cut into pieces is "
-    "fixed as far as their number depends on it. An op over the whole tensor keeps it dynamic, and "
-    "so do pieces of a number that is the same for every size: torch.tensor_split."
-)
-_REFUSAL = "The size is fixed in eager too: the model raises for other values."
-_WHY = {
-    "fixed": "While tracing, this line needed the size as a plain number: to compare it, to count, "
-    "or as a fixed size of another tensor. The program then holds for that number only.",
-    "zero-one": "",
-    "multiple": "The code divides this size and needs no remainder, so not every size works.",
-    "range": "The code branches on this size. The trace follows the branch of the example, and "
-    "is correct for the sizes that take it.",
-    "equal": "The code needs these two sizes to be equal, so they need one name.",
-    "derived": "The code computes one of these sizes from the other, so one has to be derived.",
-    "tied": "The code relates several sizes in a way that Dims cannot express.",
-}
 
 
 def _asks(problem: Problem) -> str:

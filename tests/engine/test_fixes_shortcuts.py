@@ -174,3 +174,40 @@ def test_a_loop_over_numbers_counts_only_where_they_are_a_range() -> None:
     text = text_of(body.replace("torch.arange(n)", "m"))
     with pytest.raises(Unclear, match="numbers that a tensor holds"):
         as_scan(text, line_of(text, "# asked"))
+
+
+class Formats(nn.Module):
+    """Prints its size."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        print(f"{x.shape[0]:>4} of {{n}}")
+        return x * 2
+
+
+class Halves(nn.Module):
+    """Drops rows until little is left."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        while x.shape[0] > 2:
+            x = x[1:]
+        return x
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "strict", "said"),
+    [
+        (Formats, False, "formats a dynamic size as a number"),
+        (Formats, True, "makes text of its number"),
+        (Halves, False, "the loop `while x.shape[0] > 2` is unrolled while tracing"),
+    ],
+)
+def test_what_needs_the_number_of_a_size_is_said(
+    model: type[nn.Module], strict: bool, said: str
+) -> None:
+    dynamic = ({0: torch.export.Dim("n")},)
+    request = Request(target=model(), args=(torch.rand(3, 3),), shapes=dynamic, strict=strict)
+    report = autofix(request)
+    assert report.first.diagnosis is not None
+    assert said in report.first.diagnosis.sentence
+    assert isinstance(report.attempt, Exported) == (model is Formats)

@@ -7,6 +7,7 @@ that keep it symbolic, and that are Python's own for plain numbers.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -39,6 +40,8 @@ _KINDS = (
     Kind.NUMPY,
 )
 _MOST_ROUNDS = 3
+_FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
+"""A value of an f-string that has a format: `{n:>4}`."""
 _TO_NUMBER = {"int": "sym_int", "float": "sym_float"}
 _ROUNDED = ("ceil", "floor")
 _COMPUTED = ("log", "log2", "log10", "log1p", "exp", "sin", "cos", "tan", "tanh")
@@ -124,12 +127,14 @@ def symbolic(text: str, lines: set[int]) -> tuple[Rewritten, list[str]]:
     for node in ast.walk(source.function):
         if isinstance(node, ast.Call) and _lines(node) & lines:
             found.call(node)
+        elif isinstance(node, ast.JoinedStr) and _lines(node) & lines:
+            found.text(node)
     if not found.pieces:
         raise Unclear("nothing there asks a size for its number")
     return source.changed(found.outermost()), found.names
 
 
-def _lines(node: ast.Call) -> set[int]:
+def _lines(node: ast.expr) -> set[int]:
     return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
@@ -156,6 +161,13 @@ class _Idioms:
         if made is not None:
             self.names.append(self.source.of(node.func))
             self.pieces += made
+
+    def text(self, node: ast.JoinedStr) -> None:
+        """Records an f-string without its formats of numbers, which a symbol does not take."""
+        made = _FORMAT.sub(r"{\1!s}", self.source.of(node))
+        if made != self.source.of(node):
+            self.names.append(self.source.of(node))
+            self.pieces += self._named(node, made)
 
     def _replaced(self, node: ast.Call) -> list[Piece] | None:
         function = node.func
