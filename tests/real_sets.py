@@ -73,9 +73,7 @@ def _denoised(parts: Mapping[str, Callable[..., Any]], rows: int) -> torch.Tenso
     with torch.no_grad():
         hidden = parts["text_encoder"](tokens)["encoder_hidden_states"]
         for step in _STEPS:
-            latents = (
-                latents - 0.3 * parts["denoiser"](latents, torch.tensor(step), hidden)["noise"]
-            )
+            latents = parts["denoiser"](latents, torch.tensor(step), hidden)["latents"]
         return parts["decoder"](latents)  # type: ignore[no-any-return]
 
 
