@@ -1,8 +1,8 @@
 """What has to hold before a release: `make release-check`.
 
 The wheel is built and installed into an empty environment, as a user's `pip install` does; its tour
-runs there; it is as small as it should be; every package that comes with it names its licence; and
-the version is the same wherever it stands.
+runs there; it is as small as it should be; every package that comes with it names its licence; the
+conda recipe is valid; and the version is the same wherever it stands.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ def versions() -> dict[str, str]:
     """The version, by the file that says it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     changes = re.search(r"^## (?:Unreleased \()?\[?(\d[\w.]*)", read("CHANGELOG.md"), re.MULTILINE)
+    recipe = re.search(r"^  version: (\S+)$", read("conda/recipe.yaml"), re.MULTILINE)
     citation = re.search(r"^version: (\S+)$", read("CITATION.cff"), re.MULTILINE)
     return {
         "pyproject.toml": project,
         "CHANGELOG.md": changes[1] if changes else "none",
         "CITATION.cff": citation[1] if citation else "none",
+        "conda/recipe.yaml": recipe[1] if recipe else "none",
         "ide/vscode/package.json": json.loads(read("ide/vscode/package.json"))["version"],
     }
 
@@ -99,9 +101,27 @@ def installed(folder: Path) -> str:
     return run(command, "--doctor", within=folder).splitlines()[0]
 
 
-def python_of(folder: Path) -> Path:
-    """The empty environment's Python."""
-    return folder / "empty" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+READ_RECIPE = """
+import sys
+from rattler_build import Stage0Recipe, VariantConfig
+(rendered,) = Stage0Recipe.from_file(sys.argv[1]).render(VariantConfig())
+package = rendered.recipe.to_dict()["package"]
+print(package["name"], package["version"])
+"""
+
+
+def recipe(folder: Path) -> str:
+    """The conda recipe, read and rendered by what builds it."""
+    venv.create(folder / "conda", with_pip=True)
+    python = python_of(folder, "conda")
+    run(python, "-m", "pip", "--disable-pip-version-check", "install", "-q", "py-rattler-build",
+        within=folder)  # fmt: skip
+    return run(python, "-c", READ_RECIPE, ROOT / "conda" / "recipe.yaml", within=folder).strip()
+
+
+def python_of(folder: Path, name: str = "empty") -> Path:
+    """The Python of an environment."""
+    return folder / name / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 
 
 def tour(folder: Path) -> str:
@@ -122,7 +142,8 @@ def licensed(folder: Path) -> str:
     return f"{len(found)} packages"
 
 
-CHECKS: tuple[Callable[[Path], str], ...] = (one_version, built, installed, tour, licensed)
+CHECKS: tuple[Callable[[Path], str], ...]
+CHECKS = (one_version, recipe, built, installed, tour, licensed)
 
 
 def main() -> int:
