@@ -26,6 +26,8 @@ class Fix:
     narrows: bool = False
     """Whether the program rejects requested sizes that the model takes. Then it is not lossless,
     though no dim becomes static and no output changes."""
+    beyond_bounds: bool = False
+    """Of one that narrows: whether it takes sizes that bounds alone would reject."""
     gives_up: str = ""
     """What is lost or changed: one sentence that names the line that forces it."""
     change: Callable[[Request], Request] = field(repr=False)

@@ -119,9 +119,10 @@ def _said(attempt: Failed) -> str:
     return f"{diagnosis.sentence} ({cells.get(file) or PurePath(file).name}, line {line})"
 
 
-def _given_up(fix: Fix) -> tuple[bool, bool, bool]:
+def _given_up(fix: Fix) -> tuple[bool, bool, bool, bool]:
     """What a fix gives up: the less, the earlier it is offered. Of alike ones shapes are first."""
-    return fix.lossy, fix.narrows, fix.narrows and fix.kind == "code"
+    code = fix.narrows and fix.kind == "code"
+    return fix.lossy, fix.narrows, fix.narrows and not fix.beyond_bounds, code
 
 
 def _drop_frames(error: BaseException) -> None:

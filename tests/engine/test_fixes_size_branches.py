@@ -12,6 +12,7 @@ from torch.nn import functional
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
+from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.size_branches import missing_to_multiple, offered
 from export_engine.shapes import Shapes
@@ -86,3 +87,44 @@ def test_both_ways_of_a_branch_on_a_size_are_in_the_program(model: nn.Module, ti
     for size in (8, 7, 6):
         x = torch.rand(size)
         torch.testing.assert_close(program(x), model(x))
+
+
+class Resized(nn.Module):
+    """A table that is taken as it is where it has the size of the image, and else resized."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.rand(1, 2, 4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h, w = x.shape[-2] // 4, x.shape[-1] // 4
+        return nn.functional.avg_pool2d(x, 4) + self.of(h, w)
+
+    def of(self, h: int, w: int) -> torch.Tensor:
+        if h == 4 and w == 4:
+            return self.table
+        return nn.functional.interpolate(self.table, (h, w), mode="bicubic")
+
+
+class ResizedElse(Resized):
+    """The same with an `else`."""
+
+    def of(self, h: int, w: int) -> torch.Tensor:
+        if (h, w) == (4, 4):
+            found = self.table
+        else:
+            found = nn.functional.interpolate(self.table, (h, w), mode="bicubic")
+        return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [Resized, ResizedElse])
+def test_a_table_of_the_same_size_is_resized_too(model: type[Resized]) -> None:
+    resized = model()
+    shapes = Shapes.parse("x: _, _, h, w")
+    report = autofix(Request(target=resized, args=(torch.rand(1, 2, 16, 24),), shapes=shapes))
+    assert report.kept[0].fix.title.startswith("Never take the branch"), report.sentence
+    assert isinstance(report.attempt, Exported)
+    for size in [(16, 16), (24, 16), (9, 30)]:
+        x = torch.rand(1, 2, *size)
+        torch.testing.assert_close(report.attempt.program.module()(x), resized(x))

@@ -15,7 +15,7 @@ from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, text_in_eff
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import REACHED, agrees
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source, spans
+from export_engine.fixes.code.text_edits import Piece, Source, spans, with_way
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 
@@ -93,35 +93,14 @@ def _of_expression(source: Source, choice: ast.IfExp) -> _Skipped:
 
 
 def _of_statement(source: Source, branch: ast.If) -> _Skipped:
-    if source.text[source.start(branch) :].startswith("elif"):
-        raise Unclear("an `elif` is reached only where the tests before it fail")
     short = [each for each in (branch.body, branch.orelse) if _turns_off(each)]
     if len(short) != 1 or (short[0] is branch.orelse and not branch.orelse):
         raise Unclear("not just one of the ways sets names to constants")
     kept = branch.orelse if short[0] is branch.body else branch.body
-    indent = source.indent(branch)
-    if len(kept) == 1 and source.text[source.start(kept[0]) :].startswith("elif"):
-        raise Unclear("the other way asks again")
-    start, end = source.line_start(branch), source.line_after(branch)
-    if kept:
-        lines = source.block_at(indent, kept)
-        whole = Piece(start, source.line_end(branch), "\n".join(lines))
-    else:
-        whole = Piece(start, end, f"{indent}pass\n" if _is_alone(source, branch) else "")
     first, last = short[0][0], short[0][-1]
     raised = f"raise LookupError({REACHED!r})"
     probe = Piece(source.start(first), source.end(last), raised)
-    return _Skipped(source.changed([whole]), source.changed([probe]).text)
-
-
-def _is_alone(source: Source, branch: ast.If) -> bool:
-    """Whether it is the only statement of its block."""
-    parts = ("body", "orelse", "finalbody")
-    return any(
-        getattr(node, part, None) == [branch]
-        for node in ast.walk(source.function)
-        for part in parts
-    )
+    return _Skipped(source.changed([with_way(source, branch, kept)]), source.changed([probe]).text)
 
 
 def _turns_off(block: list[ast.stmt]) -> bool:

@@ -27,10 +27,9 @@ from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees_at
-from export_engine.fixes.code.raise_to_check import only_raises
 from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, with_way
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Bounds, Named, Problem, shapes_of, with_size
@@ -65,7 +64,9 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
             fix = _tried(attempt, edit, problems, progress)
             if fix is not None:
-                yield replace(fix, title=f"{title}{fix.title}", why=way.why)
+                beyond = fix.narrows and way.one
+                title = f"{title}{fix.title}"
+                yield replace(fix, title=title, why=way.why, beyond_bounds=beyond)
                 return
 
 
@@ -147,7 +148,7 @@ def _same_in_eager(request: Request, edit: Edit, asked: list[Problem]) -> bool:
 
 
 def one_way(text: str, line: int, taken: bool) -> Rewritten:
-    """The text with the `if` at a line replaced by what it guards, or left out.
+    """The text with the `if` at a line replaced by what it guards, or by what its `else` does.
 
     Args:
         text: of the file.
@@ -155,23 +156,19 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         taken: whether the branch is kept, without its test.
 
     Raises:
-        Unclear: there is none, it has another branch, or it only raises.
+        Unclear: there is none, what is left out raises an error, or what is kept leaves the block.
     """
     source = Source(text, line)
     branch = _branch(source, line)
-    if branch.orelse or only_raises(text, line):
-        raise Unclear("there is no `if` without an `else` at that line")
     if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
         raise Unclear("the test binds a name")
-    indent = source.indent(branch)
-    start, end = source.start(branch), source.end(branch)
-    if not taken:
-        return source.changed([Piece(start, end, "pass")])
-    if any(isinstance(node, ast.Return | ast.Break | ast.Continue) for node in ast.walk(branch)):
+    kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
+    if any(isinstance(node, ast.Raise) for each in dropped for node in ast.walk(each)):
+        raise Unclear("the other way raises an error")
+    leaves = (ast.Return, ast.Break, ast.Continue)
+    if any(isinstance(node, leaves) for each in kept for node in ast.walk(each)):
         raise Unclear("the branch leaves the block")
-    lines = source.block_at(indent, branch.body)
-    last = source.line_end(branch.body[-1])
-    return source.changed([Piece(start, last, "\n".join(lines).lstrip())])
+    return source.changed([with_way(source, branch, kept)])
 
 
 def _branch(source: Source, line: int) -> ast.If:
@@ -234,6 +231,8 @@ class _Way(NamedTuple):
     """With `{line}`."""
     why: str
     rewrite: Callable[[str, int], Rewritten]
+    one: bool = True
+    """Whether one way of the branch is left, so that nothing more is run than in eager."""
 
 
 _COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
@@ -257,10 +256,12 @@ _WAYS = (
         "Select the number with torch in line {line}",
         "torch.sym_ite, sym_min and sym_max select one of two numbers for the size of a call.",
         partial(selected_number, whole=True),
+        one=False,
     ),
     _Way(
         "Rewrite the branch in line {line} with torch.cond",
         "torch.cond puts both branches into the program, and the size of a call selects one.",
         branch_to_cond,
+        one=False,
     ),
 )

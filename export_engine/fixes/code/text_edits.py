@@ -169,6 +169,23 @@ def spans(node: ast.expr | ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
+    """A branch replaced by one of its blocks; by nothing where that is empty.
+
+    Raises:
+        Unclear: it is an `elif`, or the block is one.
+    """
+    indent = source.indent(branch)
+    if any(source.text.startswith("elif", source.start(each)) for each in (branch, *kept[:1])):
+        raise Unclear("an `elif` is reached only where the tests before it fail")
+    start = source.line_start(branch)
+    if kept:
+        return Piece(start, source.line_end(branch), "\n".join(source.block_at(indent, kept)))
+    blocks, nodes = ("body", "orelse", "finalbody"), ast.walk(source.function)
+    alone = any(getattr(node, block, None) == [branch] for node in nodes for block in blocks)
+    return Piece(start, source.line_after(branch), f"{indent}pass\n" if alone else "")
+
+
 def _spans_lines(statement: ast.stmt) -> bool:
     """Whether a string of a statement runs over several lines, so that it cannot be moved."""
     return any(
