@@ -34,7 +34,12 @@ def derivative(attempt: Failed) -> Diagnosis | None:
 
 
 def derivative_at(place: Place) -> Diagnosis | None:
-    """Diagnoses the derivative that the statement of a place takes; None if it takes none."""
+    """Diagnoses the derivative that a statement of a place's stack takes; None if none does."""
+    outer = [Place(place.stack[:number]) for number in range(1, len(place.stack))]
+    return next(filter(None, map(_taken, [*outer, place])), None)
+
+
+def _taken(place: Place) -> Diagnosis | None:
     backward = called_in(place, _BACKWARD)
     call = backward or called_in(place, _FORWARD)
     if call is None:

@@ -19,7 +19,7 @@ from export_engine.diagnose.containers import (
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
 from export_engine.diagnose.derivatives import derivative
-from export_engine.diagnose.graph_breaks import graph_break
+from export_engine.diagnose.graph_breaks import graph_break, without_break
 from export_engine.diagnose.named import named, unplaced_number
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
@@ -57,6 +57,7 @@ FAMILIES: tuple[Family, ...] = (
     copied,
     looked_up,
     formatted,
+    without_break,
     plain_value,
     own_error,
     packed_sequence,

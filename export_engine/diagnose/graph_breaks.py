@@ -22,7 +22,7 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a graph break that no other family recognizes."""
     kind = break_type(attempt.error)
     if not kind:
-        return _without_break(attempt)
+        return None
     place = failing_place(attempt.error)
     said = message(find(attempt.error, "Unsupported", "TorchRuntimeError") or attempt.error)
     names = symbol_names(attempt)
@@ -48,7 +48,7 @@ _WITHOUT_BREAK = {
 """What strict mode refuses without a graph break: what torch says, and what is to be said."""
 
 
-def _without_break(attempt: Failed) -> Diagnosis | None:
+def without_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses what TorchDynamo refuses with an error that has no page."""
     said = message(cause(attempt.error))
     reason = next((each for words, each in _WITHOUT_BREAK.items() if words in said), "")
