@@ -12,24 +12,24 @@ from export_engine.archive import ArchiveError, program_names
 
 
 def page_of_file(path: Path, before: Path | None = None) -> bytes:
-    """`messages.Frozen` as JSON, of the first program of a file.
+    """`messages.Frozen` as JSON, of all programs of a file.
 
     Args:
         path: the file.
-        before: a file whose first program it is compared with.
+        before: a file with which it is compared; of either the first program.
 
     Raises:
         ArchiveError: one of them is not an archive of a program; the text is a sentence.
     """
     if before is None:
-        return frozen_page(_opened(path).session)
+        return frozen_page(load(path).session)
     try:
-        other = _opened(before)
+        other = _first(before)
     except ArchiveError as error:
         raise ArchiveError(f"{before.name}: {error}") from error
-    return frozen_page(diff(other, _opened(path)).session(), compared=0)
+    return frozen_page(diff(other, _first(path)).session(), compared=0)
 
 
-def _opened(path: Path) -> Exploration:
+def _first(path: Path) -> Exploration:
     names = program_names(path)
     return load(path, model=names[0] if names else "")

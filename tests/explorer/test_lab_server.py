@@ -15,7 +15,7 @@ import pytest
 import torch
 from tornado.web import HTTPError
 
-from explorer import explore
+from explorer import explore, explore_many
 from explorer.file_page import page_of_file
 from explorer.lab.handlers import ProgramHandler, RootHandler
 from export_engine.archive import ArchiveError
@@ -40,6 +40,16 @@ def test_a_file_is_read_without_torch(tmp_path: Path) -> None:
     assert any(
         "relu" in "".join(text for _, text in line) for line in reply["codes"][0][0]["lines"]
     )
+
+
+@pytest.mark.slow
+def test_all_programs_of_a_file_are_read_without_torch(tmp_path: Path) -> None:
+    calls = {name: (torch.nn.ReLU(), (torch.ones(3),)) for name in ("prefill", "decode")}
+    file = explore_many(calls).save(tmp_path / "many.pt2")
+    command = [sys.executable, "-c", READ, str(file)]
+    reply = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert len(reply["records"]) == 2
+    assert [each["name"] for each in reply["programs"]["set"]["components"]] == [*calls]
 
 
 @pytest.mark.slow
