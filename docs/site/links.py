@@ -16,6 +16,7 @@ MIRRORED = {
     "CONTRIBUTING.md": "_made/contributing.md",
     "CHANGELOG.md": "_made/changelog.md",
     "notebooks/TEACHING.md": "_made/teaching.md",
+    "ide/vscode/README.md": "_made/vscode.md",
     "notebooks/00_tour.ipynb": "_made/tour.md",
 }
 """Files of the repository that are a page, by its name below `docs/`."""
