@@ -27,6 +27,7 @@ from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.size_pieces import in_pieces
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
@@ -57,7 +58,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         text, _ = text_in_effect(request.edits, place.file, place.line)
         at = {text_in_effect(request.edits, place.file, line)[1] for line in lines}
         try:
-            made = symbolic(text, at)
+            made = symbolic(text, at, pieces=diagnosis.kind is Kind.UNBACKED_SIZE)
         except Unclear:
             continue
         if progress:
@@ -116,8 +117,13 @@ def _listed(names: list[str]) -> str:
     return " and ".join(f"`{name}`" for name in dict.fromkeys(names))
 
 
-def symbolic(text: str, lines: set[int]) -> tuple[Rewritten, list[str]]:
+def symbolic(text: str, lines: set[int], *, pieces: bool = False) -> tuple[Rewritten, list[str]]:
     """The text with sizes kept symbolic at some lines of one function, and what was replaced.
+
+    Args:
+        text: of the file.
+        lines: of the function.
+        pieces: whether to cut tensors into pieces of symbolic sizes, too, which a Dim cannot say.
 
     Raises:
         Unclear: nothing there asks a size for its number.
@@ -129,6 +135,12 @@ def symbolic(text: str, lines: set[int]) -> tuple[Rewritten, list[str]]:
             found.call(node)
         elif isinstance(node, ast.JoinedStr) and _lines(node) & lines:
             found.text(node)
+    for statement in ast.walk(source.function):
+        if pieces and isinstance(statement, ast.Assign) and statement.lineno in lines:
+            cut = in_pieces(source, statement)
+            if cut:
+                found.names.append(source.of(statement.value))
+                found.pieces += cut
     if not found.pieces:
         raise Unclear("nothing there asks a size for its number")
     return source.changed(found.outermost()), found.names
