@@ -85,13 +85,13 @@ def test_a_test_of_several_comparisons_is_not_sym_ite() -> None:
 def test_one_way_of_a_branch_is_what_it_guards_or_nothing() -> None:
     text = function("if n > 0:  # some\n    x = x + n\n    n = 0\nreturn x")
     assert "f(x, n):\n    x = x + n\n    n = 0\n    return x" in one_way(text, 3, True).text
-    assert "f(x, n):\n    pass\n    return x" in one_way(text, 3, False).text
-    for body in (
-        "if n > 0:\n    x = -x\nelse:\n    x = x + 1",
-        "if n > 0:\n    raise ValueError\nreturn x",
-    ):
+    assert "f(x, n):\n    return x" in one_way(text, 3, False).text
+    both = function("if n > 0:\n    x = -x\nelse:\n    x = x + 1\nreturn x")
+    assert "f(x, n):\n    x = -x\n    return x" in one_way(both, 3, True).text
+    assert "f(x, n):\n    x = x + 1\n    return x" in one_way(both, 3, False).text
+    for taken in (True, False):
         with pytest.raises(Unclear):
-            one_way(function(body), 3, True)
+            one_way(function("if n > 0:\n    raise ValueError\nreturn x"), 3, taken)
     early = function("if n > 0:\n    return x\nreturn -x")
     with pytest.raises(Unclear):
         one_way(early, 3, True)

@@ -165,6 +165,8 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
     kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
     if any(isinstance(node, ast.Raise) for each in dropped for node in ast.walk(each)):
         raise Unclear("the other way raises an error")
+    if kept and isinstance(kept[-1], ast.Raise):
+        raise Unclear("the branch only raises")
     leaves = (ast.Return, ast.Break, ast.Continue)
     if any(isinstance(node, leaves) for each in kept for node in ast.walk(each)):
         raise Unclear("the branch leaves the block")
