@@ -25,7 +25,8 @@ from export_engine.archive.expressions import UnreadableError
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.attempt import Exported
 from export_engine.capture import quiet
-from export_engine.process import sandbox
+from export_engine.defects import passed_over
+from export_engine.process import sandbox, whole
 from export_engine.record import Record, to_json
 from export_engine.source import with_sources
 from export_engine.torch_internals import CodeInside, load_program, nothing_run
@@ -134,6 +135,7 @@ def written_file(
     try:
         with sandbox(), quiet(), _Heard(unfinished, written) as opened:
             write(opened)
+            opened.check()
         unfinished.replace(file)
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
@@ -144,13 +146,32 @@ def written_file(
 
 
 class _Heard(io.BufferedWriter):
-    """A file object that reports what is written to it."""
+    """A file object that reports what is written to it, and that never fails while torch writes.
+
+    torch's writer is in C++. After an error, or an interrupt, in the middle of a record its
+    destructor ends the process ("unexpected pos", measured with torch 2.13). So the first error is
+    kept, what comes after it is dropped, and `check` raises it once torch is done.
+    """
 
     def __init__(self, path: Path, written: Callable[[memoryview], object] | None) -> None:
         super().__init__(io.FileIO(path, "w"))
         self._written = written
+        self._failed: BaseException | None = None
 
+    @whole
     def write(self, data: Buffer) -> int:
-        if self._written:
-            self._written(memoryview(data))
-        return super().write(data)
+        view = memoryview(data)
+        if self._failed is None:
+            try:
+                if self._written:
+                    self._written(view)
+                super().write(data)
+            except BaseException as error:  # noqa: BLE001 - `check` raises it
+                passed_over(error, "writing a file")
+                self._failed = error
+        return view.nbytes
+
+    def check(self) -> None:
+        """Raises the error that a write had."""
+        if self._failed is not None:
+            raise self._failed

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import gc
 import json
+import signal
 import zipfile
 from pathlib import Path
 
 import pytest
 import torch
 
-from export_engine.archive import ArchiveError, load
-from export_engine.attempt import Request
+from export_engine.archive import ArchiveError, load, save
+from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 
@@ -86,3 +89,29 @@ def test_a_program_of_a_later_schema_is_refused_in_a_sentence(saved: Path, tmp_p
             target.writestr(entry.filename, data)
     with pytest.raises(ArchiveError, match=r"later\.pt2 .*another version of torch"):
         load(path)
+
+
+@pytest.mark.parametrize("at", [0, 3, 9])
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.usefixtures("sigint_heard")
+def test_a_write_that_fails_leaves_the_process_and_no_file(
+    at: int, interrupted: bool, tmp_path: Path
+) -> None:
+    """After an error in the middle of a record, torch's writer would end the process."""
+    attempt = capture(Request(target=torch.nn.Linear(40, 40), args=(torch.ones(2, 40),)))
+    assert isinstance(attempt, Exported)
+    pieces = 0
+
+    def written(_: memoryview) -> None:
+        nonlocal pieces
+        pieces += 1
+        if pieces > at and interrupted:
+            signal.raise_signal(signal.SIGINT)
+        elif pieces > at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    reason = KeyboardInterrupt if interrupted else ArchiveError
+    with pytest.raises(reason, match=None if interrupted else "No space left"):
+        save(attempt, describe(attempt), tmp_path / "new.pt2", written)
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
