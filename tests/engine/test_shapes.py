@@ -474,11 +474,19 @@ said_by_dims = st.sampled_from(
     st.lists(lines, min_size=1, max_size=3),
     st.dictionaries(st.sampled_from("ab"), bounds(least_width=2).filter(lambda b: (b[0] or 0) < 5)),
 )
+@example([Named("a", 1, -3)], {"a": (None, 2)})
+@example([Named("a", 1, -2), Named("b", 1, 0)], {"a": (None, 2)})
 @settings(max_examples=60, deadline=None)
 @pytest.mark.slow
 def test_a_spec_allows_what_the_dims_do(dims: list[Spec], limits: dict[str, Any]) -> None:
     shapes = Shapes({"x": tuple(dims)}, limits)
-    spec = shapes.to_spec()
+    try:
+        spec = shapes.to_spec()
+    except ShapesError:  # a dim of one size, or of none, as in `_a - 2` with `a <= 2`
+        assert any(len(set(sizes)) <= 1 for sizes in zip(*allowed(shapes, 9), strict=True)) or (
+            not allowed(shapes, 9)
+        )
+        return
     assert spec.unbacked
     assert allowed(spec, 9) == allowed(shapes, 9)
     assert spec.to_spec() is spec
