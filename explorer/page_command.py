@@ -39,6 +39,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Print what a view of a .pt2 file shows, for an editor: a line that says where "
         "the front end is, and a line with the page, both JSON. Nothing in the file is run.",
     )
-    parser.add_argument("file", metavar="FILE.pt2", help="the first program of it is shown")
-    parser.add_argument("--diff", metavar="OTHER.pt2", help="compared with this file's first")
+    parser.add_argument("file", metavar="FILE.pt2", help="all its programs are shown")
+    parser.add_argument(
+        "--diff", metavar="OTHER.pt2", help="compared with this file, the first program of either"
+    )
     return parser
