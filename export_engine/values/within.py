@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.progress import Progress
 from export_engine.record import Record
@@ -28,15 +29,26 @@ def inside_decomposition(
         other: of the program before it was decomposed.
         progress: called every fifty ops.
     """
-    level = one.exported.level
-    if level is None or other.exported.level is not None or one.kind is not other.kind:
-        return None
-    try:
-        again = decompose(other.exported, level.table)
-    except DecomposeError:  # not at these sizes, or not any more: the op as a whole is named
-        return None
+    again = _decomposed(other, one)
+    if again is None:
+        return None  # the op as a whole is named
     again_run = other._replace(exported=again, record=describe(again))
     return compare_runs(one, again_run, progress=progress).rows
+
+
+def _decomposed(run: RunOf, like: RunOf) -> Exported | None:
+    """The program of a run, decomposed as that of another of its kind was.
+
+    None where that is not a decomposition, where the first is one, or where torch cannot do it at
+    these sizes, or not any more.
+    """
+    level = like.exported.level
+    if level is None or run.exported.level is not None or run.kind is not like.kind:
+        return None
+    try:
+        return decompose(run.exported, level.table)
+    except DecomposeError:
+        return None
 
 
 def inside_own(
@@ -51,13 +63,9 @@ def inside_own(
         other: of a decomposed program.
         progress: called every fifty ops.
     """
-    level = other.exported.level
-    if level is None or one.exported.level is not None or one.kind is not other.kind:
-        return None
-    try:
-        parts = decompose(one.exported, level.table)
-    except DecomposeError:  # not at these sizes, or not any more: the ops as they are, then
-        return None
+    parts = _decomposed(one, other)
+    if parts is None:
+        return None  # the ops as they are, then
     record = describe(parts)
     found = compare_runs(one._replace(exported=parts, record=record), other, progress=progress)
     strings, graph = one.record.strings, one.record.graphs[0]
