@@ -11,7 +11,7 @@ import ast
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source, spans
+from export_engine.fixes.code.text_edits import Piece, Source, branch_at
 
 
 def append_apart(text: str, line: int) -> Rewritten:
@@ -21,10 +21,7 @@ def append_apart(text: str, line: int) -> Rewritten:
         Unclear: not every way ends with an append to the same list, or a way appends twice.
     """
     source = Source(text, line)
-    for node in ast.walk(source.function):
-        if isinstance(node, ast.If) and spans(node.test, line):
-            return _apart(source, node)
-    raise Unclear("there is no branch at that line")
+    return _apart(source, branch_at(source, line))
 
 
 def _apart(source: Source, branch: ast.If) -> Rewritten:

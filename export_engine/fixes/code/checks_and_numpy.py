@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import replace
 
 from export_engine.attempt import (
     Diagnosis,
     Edit,
     EditError,
-    Exported,
     Failed,
     Fix,
     Kind,
@@ -26,7 +25,7 @@ from export_engine.fixes.code.raise_to_check import only_raises, way_taken
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_checks import required
 from export_engine.fixes.code.torch_check import assumed
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import code_fix, with_edit
 from export_engine.progress import Progress
 from export_engine.verify import runs_in_eager
 
@@ -92,21 +91,17 @@ def _taken_for_granted(
             continue  # the example takes the other branch
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
-        found = tried(request, edit)
-        if found is None or not leads_on(found, diagnosis, edit):
-            return
-        yield Fix(
-            kind="code",
+        fix = code_fix(
+            request,
+            diagnosis,
+            edit,
             title=f"Assume `{condition}`",
             why="The example takes this branch. The program asserts at run time that every input "
             "does.",
-            lossy=True,
             gives_up=f"The program rejects inputs for which `{condition}` does not hold.",
-            change=partial(with_edit, edit=edit),
-            edits=changed.edits,
-            stack=diagnosis.stack,
-            leads_to=found if isinstance(found, Exported) else None,
         )
+        if fix is not None:
+            yield replace(fix, lossy=True)
         return
 
 
@@ -128,21 +123,13 @@ def _without_numpy(
     text, line = text_in_effect(request.edits, place.file, place.line)
     made: Rewritten = with_torch(text, line)
     edit = Edit(unedited(place.file), text, made.text, (made.function,))
-    changed = with_edit(request, edit)
     if progress:
         progress(Progress(0, 0, "replacing NumPy with torch", "fix"))
-    found = tried(request, edit)
-    if found is None or not leads_on(found, diagnosis, edit):
-        return
-    yield Fix(
-        kind="code",
-        title=f"Replace NumPy with torch in `{place.function}`",
-        why="torch has the same functions as ops, which the graph can capture.",
-        change=partial(with_edit, edit=edit),
-        edits=changed.edits,
-        stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
-    )
+    title = f"Replace NumPy with torch in `{place.function}`"
+    why = "torch has the same functions as ops, which the graph can capture."
+    fix = code_fix(request, diagnosis, edit, title=title, why=why)
+    if fix is not None:
+        yield fix
 
 
 def _runs(request: Request) -> bool:

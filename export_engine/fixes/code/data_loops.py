@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from export_engine.attempt import (
     Edit,
-    Exported,
     Failed,
     Fix,
     Kind,
@@ -19,7 +17,7 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.element_uses import Way
 from export_engine.fixes.code.every_iteration import Unskipped, unskipped
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
 
 _KINDS = (
@@ -64,20 +62,13 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             progress(Progress(0, 0, f"{found.title.lower()}, in eager", "fix"))
         if not agrees(request, edit, probes):
             continue
-        attempted = tried(request, edit)
-        if attempted is None or not leads_on(attempted, diagnosis, edit):
-            continue
-        yield Fix(
-            kind="code",
-            title=found.title,
-            why=_why(found),
-            gives_up=_COSTS if found.probes else "",
-            change=partial(with_edit, edit=edit),
-            edits=with_edit(request, edit).edits,
-            stack=diagnosis.stack,
-            leads_to=attempted if isinstance(attempted, Exported) else None,
+        gives_up = _COSTS if found.probes else ""
+        fix = code_fix(
+            request, diagnosis, edit, title=found.title, why=_why(found), gives_up=gives_up
         )
-        return
+        if fix is not None:
+            yield fix
+            return
 
 
 def _why(found: Unskipped) -> str:

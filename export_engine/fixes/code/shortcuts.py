@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, text_in_effect, unedited
+from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect, unedited
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import REACHED, agrees
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans, with_way
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
 
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
@@ -48,20 +47,14 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     edit = Edit(unedited(place.file), text, found.made.text, functions)
     if not agrees(request, edit, (Edit(edit.file, text, found.probe, functions),)):
         return
-    attempted = tried(request, edit)
-    if attempted is None or not leads_on(attempted, diagnosis, edit):
-        return
-    yield Fix(
-        kind="code",
-        title=title,
-        why="The branch only turns something off, and the outputs are the same without it. "
-        "Compared with eager on inputs that take it, too.",
-        gives_up="The program does the work that eager saves by the shortcut.",
-        change=partial(with_edit, edit=edit),
-        edits=with_edit(request, edit).edits,
-        stack=diagnosis.stack,
-        leads_to=attempted if isinstance(attempted, Exported) else None,
+    why = (
+        "The branch only turns something off, and the outputs are the same without it. "
+        "Compared with eager on inputs that take it, too."
     )
+    gives_up = "The program does the work that eager saves by the shortcut."
+    fix = code_fix(request, diagnosis, edit, title=title, why=why, gives_up=gives_up)
+    if fix is not None:
+        yield fix
 
 
 def without_shortcut(text: str, line: int) -> _Skipped:

@@ -29,7 +29,7 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
-from export_engine.fixes.code.text_edits import Piece, Source, with_way
+from export_engine.fixes.code.text_edits import Piece, Source, branch_at, with_way
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Bounds, Named, Problem, shapes_of, with_size
@@ -159,7 +159,7 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         Unclear: there is none, what is left out raises an error, or what is kept leaves the block.
     """
     source = Source(text, line)
-    branch = _branch(source, line)
+    branch = branch_at(source, line)
     if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
         raise Unclear("the test binds a name")
     kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
@@ -173,14 +173,6 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
     return source.changed([with_way(source, branch, kept)])
 
 
-def _branch(source: Source, line: int) -> ast.If:
-    for node in ast.walk(source.function):
-        last = node.test.end_lineno if isinstance(node, ast.If) else 0
-        if isinstance(node, ast.If) and node.test.lineno <= line <= (last or 0):
-            return node
-    raise Unclear("there is no `if` at that line")
-
-
 def missing_to_multiple(text: str, line: int) -> Rewritten:
     """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
 
@@ -192,7 +184,7 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
         Unclear: there is no such branch.
     """
     source = Source(text, line)
-    branch = _branch(source, line)
+    branch = branch_at(source, line)
     rests = {ast.unparse(each) for each in ast.walk(branch.test) if _is_rest(source, each)}
     pieces = [
         Piece(source.start(node), source.end(node), f"(({source.of(node)}) % {source.of(whole)})")

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import partial
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, text_in_effect, unedited
+from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect, unedited
 from export_engine.diagnose import SizeLookedUp, SizesViolated
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.shapes import with_size
 
@@ -56,19 +55,13 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     ]
     if not agrees_at(request, edit, others):
         return
-    found = tried(request, edit)
-    if found is None or not leads_on(found, diagnosis, edit):
-        return
-    yield Fix(
-        kind="code",
-        title=title,
-        why="A dict finds a key by its hash, and a symbolic size has none. The program computes "
-        "what was kept from the size. Compared with eager at other sizes.",
-        change=partial(with_edit, edit=edit),
-        edits=with_edit(request, edit).edits,
-        stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+    why = (
+        "A dict finds a key by its hash, and a symbolic size has none. The program computes "
+        "what was kept from the size. Compared with eager at other sizes."
     )
+    fix = code_fix(request, diagnosis, edit, title=title, why=why)
+    if fix is not None:
+        yield fix
 
 
 def without_lookups(text: str, line: int) -> tuple[Rewritten, str]:

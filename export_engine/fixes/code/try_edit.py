@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from export_engine.attempt import (
     Attempt,
     Diagnosis,
@@ -9,6 +11,7 @@ from export_engine.attempt import (
     EditError,
     Exported,
     Failed,
+    Fix,
     Kind,
     Request,
     combined,
@@ -39,6 +42,34 @@ def tried(request: Request, edit: Edit) -> Attempt | None:
         return try_request(with_edit(request, edit))
     except EditError:
         return None
+
+
+def code_fix(
+    request: Request, diagnosis: Diagnosis, edit: Edit, *, title: str, why: str, gives_up: str = ""
+) -> Fix | None:
+    """The fix by an edit, once it was tried; None if it does not lead on.
+
+    Args:
+        request: with the edits in effect so far.
+        diagnosis: of its failure.
+        edit: to be tried.
+        title: as of `Fix`, and so are the others.
+        why: why it helps.
+        gives_up: what is lost by it.
+    """
+    found = tried(request, edit)
+    if found is None or not leads_on(found, diagnosis, edit):
+        return None
+    return Fix(
+        kind="code",
+        title=title,
+        why=why,
+        gives_up=gives_up,
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
 
 
 def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> bool:
