@@ -6,6 +6,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
 import type { Decoration } from "./decorations/decoration";
+import { LINE } from "./decorations/lines";
 import { colourings, decorationsOf } from "./decorations/registry";
 import { Refused, reasonOf } from "./format";
 import type {
@@ -81,7 +82,7 @@ export class Store extends ViewState {
   readonly lit: ReadonlySignal<Lit>;
   /** What decorates the nodes of the program on screen, in every pane. */
   readonly decorations: ReadonlySignal<readonly Decoration[]>;
-  /** The one of them that colours by amounts; null for none. */
+  /** The one of them that colours all ops; null for none. */
   readonly colouring: ReadonlySignal<Decoration | null>;
   /** What became of the kernel; empty while it answers. */
   readonly lost: Signal<string>;
@@ -103,9 +104,10 @@ export class Store extends ViewState {
     this.held = signal(host.current);
     this.lost = signal(host.lost);
     this.busy = computed(() => this.working.value !== null || this.lost.value !== "");
+    const byLine = computed(() => (this.chosen.value === LINE ? LINE : null));
     this.decorations = computed(() => {
       const program = this.program.value;
-      return program ? decorationsOf(program, this.comparison.value?.merged) : [];
+      return program ? decorationsOf(program, this.comparison.value?.merged, byLine.value) : [];
     });
     this.colouring = computed(() => {
       const chosen = this.chosen.value;
@@ -277,7 +279,7 @@ export class Store extends ViewState {
     return this.act("Profiling", async () => {
       await this.host.ask("profile", { attempt, device, sizes });
       await this.renew(attempt);
-      if (!this.colouring.peek()) this.chosen.value = null;
+      if (!this.colouring.peek()?.measure) this.chosen.value = null;
     });
   }
 

@@ -56,6 +56,8 @@ export interface Decoration {
   legend: readonly LegendEntry[];
   /** Of one that colours by amounts. */
   measure?: Measure;
+  /** Of one that colours every op, though by no amount: like those, it is shown where it is chosen. */
+  colours?: boolean;
   /** Whether it is of both programs of a comparison, and not of that on screen alone. */
   ofBoth?: boolean;
   /** What it says of items; by default, what it says of the nodes in them. */

@@ -113,6 +113,35 @@ describe("decorations", () => {
     expect(most).toBe(gathered(time, forest).get(attention as never)?.amount);
   });
 
+  test("of lines colour a closed box whose ops one line made, and no other", () => {
+    const build = new RecordBuilder("net(x)");
+    const cell = build.file("Cell In[2]", "cell");
+    const [one, two] = [build.scope("one", "Block"), build.scope("two", "Block")];
+    let at = build.input("x", [4]);
+    for (const [scope, line] of [
+      [one, 3],
+      [one, 3],
+      [two, 4],
+      [two, 5],
+    ] as const) {
+      at = build.call("relu", [at], { scope, shape: [4], stack: [[cell, line, "forward"]] });
+    }
+    build.output([at]);
+    const traced = new Program(build.record());
+    const tree = forestOf(traced, PLAIN);
+    const [colouring] = decorationsOf(traced, undefined, "line");
+    if (!colouring) throw new Error("there is none");
+    const colourOf = (title: string) => {
+      const item = [...tree.byKey.values()].find((each) => each.title === title);
+      return item && gathered(colouring, tree).get(item)?.colour;
+    };
+    const ofOps = [...colouring.marks.values()].map(({ colour }) => colour);
+    expect(new Set(ofOps).size).toBe(3);
+    expect(colourOf("one")).toBe(ofOps[0]);
+    expect([...tree.byKey.values()].map(({ title }) => title)).toContain("two");
+    expect(colourOf("two")).toBeUndefined();
+  });
+
   test("of a comparison colour what differs, and tell of a module how much of it does", () => {
     const chain = (op: string): Program => {
       const build = new RecordBuilder();

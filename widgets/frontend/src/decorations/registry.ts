@@ -6,6 +6,7 @@ import { runs, verification } from "./checks";
 import type { Decoration } from "./decoration";
 import { differences } from "./differences";
 import { findings } from "./findings";
+import { LINE, lines } from "./lines";
 import { overlays } from "./overlays";
 import { memory, time } from "./profile";
 import { quantization } from "./quantization";
@@ -33,16 +34,23 @@ const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
  * The decorations of a program.
  *
  * @param merged the program and another as one, where it is compared
+ * @param chosen the colouring that was chosen, by its name
  */
-export function decorationsOf(program: Program, merged?: Merged): Decoration[] {
+export function decorationsOf(
+  program: Program,
+  merged?: Merged,
+  chosen: string | null = null,
+): Decoration[] {
   const all = [
     differences(merged),
+    // Of every op there is: made where it is asked for.
+    chosen === LINE ? lines(program) : null,
     ...OF_A_PROGRAM.map((make) => make(program)),
     ...overlays(program),
   ];
   return all.filter((each) => each !== null);
 }
 
-/** Those that colour by amounts, of which one is shown at a time. */
+/** Those that colour all ops, of which one is shown at a time. */
 export const colourings = (decorations: readonly Decoration[]): Decoration[] =>
-  decorations.filter(({ measure }) => measure);
+  decorations.filter(({ colours, measure }) => colours || measure);

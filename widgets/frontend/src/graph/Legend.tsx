@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Badge } from "../decorations/decoration";
+import { LINE } from "../decorations/lines";
 import { colourings } from "../decorations/registry";
 import { capped } from "../format";
 import type { Program } from "../program";
@@ -27,7 +28,7 @@ interface LegendProps {
 
 export function Legend({ store, program, aside }: LegendProps) {
   const decorations = store.decorations.value;
-  const choices = colourings(decorations);
+  const choices = colourings(decorations).filter(({ measure }) => measure);
   const colouring = store.colouring.value;
   const kinds = useMemo(() => kindsOf(program), [program]);
   const most = store.most.value;
@@ -51,23 +52,22 @@ export function Legend({ store, program, aside }: LegendProps) {
           </span>
         )}
       </summary>
-      {choices.length > 0 && (
-        <label>
-          Colour by{" "}
-          <select
-            class="tx-input"
-            value={colouring?.name ?? "none"}
-            onChange={(event) => store.colourBy(event.currentTarget.value)}
-          >
-            <option value="none">kind of op</option>
-            {choices.map(({ name, title }) => (
-              <option key={name} value={name}>
-                {capped(title, 60)}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <label>
+        Colour by{" "}
+        <select
+          class="tx-input"
+          value={colouring?.name ?? "none"}
+          onChange={(event) => store.colourBy(event.currentTarget.value)}
+        >
+          <option value="none">kind of op</option>
+          <option value={LINE}>source line</option>
+          {choices.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {capped(title, 60)}
+            </option>
+          ))}
+        </select>
+      </label>
       <dl>
         {!colouring &&
           KINDS.filter(([accent]) => kinds.has(accent)).map(([accent, text]) => (

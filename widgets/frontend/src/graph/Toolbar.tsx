@@ -54,8 +54,8 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         <Toggle
           name="Heat: colour ops by the time they take"
           text="Heat"
-          on={store.colouring.value !== null}
-          press={() => store.colourBy(store.colouring.value ? "none" : "time")}
+          on={Boolean(store.colouring.value?.measure)}
+          press={() => store.colourBy(store.colouring.value?.measure ? "none" : "time")}
         />
       )}
       {(hidden > 0 || housekeeping) && (

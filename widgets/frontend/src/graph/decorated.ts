@@ -30,7 +30,7 @@ export interface Decorations {
 export const UNDECORATED: Decorations = { boxes: new Map(), scale: "", most: 0, coloured: false };
 
 /**
- * @param colouring the decoration that colours by amounts; null for none
+ * @param colouring the decoration that colours all ops; null for none
  */
 export function decorate(
   scene: Scene,
@@ -43,17 +43,18 @@ export function decorate(
     ensure(boxes, item, () => ({ badges: [], colour: "", rim: "", share: -1 }));
   for (const decoration of decorations) {
     const marks = gathered(decoration, forest);
-    if (decoration.measure) continue;
+    if (decoration.measure || (decoration.colours && decoration !== colouring)) continue;
     for (const [item, mark] of marks) {
       const box = scene.boxOf.get(item);
-      if (!box || (box.open && !mark.own)) continue; // what is in an open box is there to be seen
+      // what is in an open box is there to be seen
+      if (!box || (box.open && (!mark.own || decoration.colours))) continue;
       const drawn = of(item);
       if (mark.badge && drawn.badges.length < MOST_BADGES) drawn.badges.push(mark.badge);
       if (mark.own) drawn.colour ||= mark.colour ?? "";
       else drawn.rim ||= mark.colour ?? "";
     }
   }
-  const most = colouring ? share(scene, forest, colouring, of) : 0;
+  const most = colouring?.measure ? share(scene, forest, colouring, of) : 0;
   const coloured = colouring !== null || [...boxes.values()].some((each) => each.colour);
   return { boxes, scale: colouring?.measure?.colour ?? "", most, coloured };
 }

@@ -110,6 +110,26 @@ test("source shows the selected op's line, and a press on a line selects its ops
   expect(store.selection.value).toEqual({ kind: "line", file: 0, line: 4 });
 });
 
+test("source colours its lines like the ops that they made, and stops to", async () => {
+  const { store, program } = await show("Source", tracedRecord().record(), {
+    sources: { 0: CELL },
+  });
+  const colours = (): string[] =>
+    [...page.querySelectorAll<HTMLElement>(".tx-line")].map((line) =>
+      line.style.getPropertyValue("--tx-line-colour"),
+    );
+  expect(colours().filter(Boolean)).toEqual([]);
+  const coloured = page.querySelector('[aria-label^="Colours"]');
+  await press(coloured);
+  expect(coloured?.getAttribute("aria-pressed")).toBe("true");
+  const ofOp = store.colouring.value?.marks.get(named(program, "linear"))?.colour;
+  expect(colours()[2]).toBe(ofOp);
+  expect(colours()[3]).not.toBe(ofOp);
+  expect(colours()[0]).toBe("");
+  await press(coloured);
+  expect(colours().filter(Boolean)).toEqual([]);
+});
+
 test("source walks by keys and selects with Enter", async () => {
   const { store } = await show("Source", tracedRecord().record(), { sources: { 0: CELL } });
   const list = page.querySelector("[role=listbox]");

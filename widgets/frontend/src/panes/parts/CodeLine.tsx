@@ -15,6 +15,8 @@ export interface LineMarks {
   failing?: boolean;
   /** How many ops the line made; 0 for a line that cannot be selected. */
   ops: number;
+  /** Of the line and the ops that it made, as CSS has it. */
+  colour?: string | undefined;
   /** With a heat map, how much it costs of what the dearest line does, and in words. */
   heat?: number;
   cost?: string;
@@ -34,7 +36,7 @@ interface CodeLineProps {
 
 /** A line to select, in a list of lines. */
 export function CodeLine({ id, line, number, marks, active, counts, press }: CodeLineProps) {
-  const { ops, lit, here, failing, heat, cost } = marks;
+  const { ops, lit, here, failing, colour, heat, cost } = marks;
   const classes = ["tx-line"];
   if (ops > 0) classes.push("tx-has-ops");
   if (lit) classes.push("tx-lit");
@@ -43,6 +45,7 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
   if (active) classes.push("tx-active");
   const select = counts && ops > 0 ? `Select the ops of line ${number}: ${ops}` : undefined;
   const hint = cost ? `${cost}\n${select}` : select;
+  if (colour) classes.push("tx-coloured");
   const warm = heat ? { background: heatColour(heat), color: "var(--tx-fg)" } : undefined;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
@@ -56,6 +59,7 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
       aria-current={lit || undefined}
       aria-disabled={ops === 0}
       title={hint}
+      style={colour && tinted(colour)}
       onClick={ops > 0 ? press : undefined}
     >
       <span class="tx-line-number">{number}</span>
@@ -64,6 +68,11 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
     </div>
   );
 }
+
+const tinted = (colour: string) => ({
+  "--tx-line-colour": colour,
+  "--tx-line-tint": `color-mix(in srgb, ${colour} 13%, var(--tx-bg))`,
+});
 
 /** A line only to be read. */
 export function PlainLine({ line, number, failing, marked = null }: PlainLineProps) {

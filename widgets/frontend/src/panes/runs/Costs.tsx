@@ -59,7 +59,7 @@ export function Costs({ store, program, profile }: CostsProps) {
           Colour by{" "}
           <select
             class="tx-input"
-            value={store.colouring.value?.name ?? "none"}
+            value={store.colouring.value?.measure ? store.colouring.value.name : "none"}
             data-testid="heat"
             onChange={(event) => store.colourBy(event.currentTarget.value)}
           >

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { lineOf } from "../../callers";
 import { type Decoration, markOf, noteOf } from "../../decorations/decoration";
+import { LINE, lineColours } from "../../decorations/lines";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { SourceFile } from "../../record.gen";
@@ -58,6 +59,7 @@ export function Source({ store, program }: Props) {
             </optgroup>
           ))}
         </select>
+        <ColourLines store={store} />
         <Trail store={store} program={program} file={file} />
         <GoToSource
           store={store}
@@ -79,6 +81,23 @@ export function Source({ store, program }: Props) {
   );
 }
 
+/** Switches between the colours of lines and the kinds of ops. */
+function ColourLines({ store }: { store: Store }) {
+  const on = store.colouring.value?.name === LINE;
+  return (
+    <button
+      type="button"
+      class="tx-button"
+      title="Colour each line, and the ops that it made in the graph"
+      aria-label="Colours: colour each line, and the ops that it made in the graph"
+      aria-pressed={on}
+      onClick={() => store.colourBy(on ? "none" : LINE)}
+    >
+      Colours
+    </button>
+  );
+}
+
 interface FileTextProps extends Props {
   file: number;
   /** The line to begin at where nothing is selected, 1-based. */
@@ -96,6 +115,7 @@ function FileText({ store, program, file, start, failing }: FileTextProps) {
   );
   const colouring = store.colouring.value;
   const heat = useMemo(() => heatOfLines(program, file, colouring), [program, file, colouring]);
+  const colours = colouring?.name === LINE ? lineColours(program).get(file) : undefined;
   if (answer.kind === "waiting") return <Waiting what="the file" slow={answer.slow} />;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   const lit = store.lit.value.lines.get(file);
@@ -113,6 +133,7 @@ function FileText({ store, program, file, start, failing }: FileTextProps) {
         here: place?.file === file && place.line === index + 1,
         failing: failing && index + 1 === start,
         ops: counts.get(index + 1) ?? 0,
+        colour: colours?.get(index + 1),
         ...heat.get(index + 1),
       })}
       press={(index) => store.select({ kind: "line", file, line: index + 1 }, "source")}
@@ -179,7 +200,7 @@ function heatOfLines(
   colouring: Decoration | null,
 ): Map<number, { heat: number; cost: string }> {
   const found = new Map<number, { heat: number; cost: string }>();
-  if (!colouring) return found;
+  if (!colouring?.measure) return found;
   const marks = [...program.source.linesOf(file)].map(
     ([line, nodes]) => [line, markOf(colouring, nodes)] as const,
   );
