@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,9 +17,11 @@ import torch
 from export_engine.attempt import Option, Request, signature_of
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
+from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.input_sizes import (
+    LEAST,
     batch_of,
-    padded,
+    example_of,
     prompt_of,
     with_batch,
     with_prompt,
@@ -32,7 +35,7 @@ from export_engine.generation.transformers_export import (
     patched,
     prepared_call,
 )
-from export_engine.generation.varying_sizes import Line, lines, shapes_text
+from export_engine.generation.varying_sizes import Line, equal_dims, lines, shapes_text
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
@@ -42,8 +45,6 @@ _TOKENS = 4
 """New tokens of a generation that is observed: a first call, and three that continue."""
 _NOTES = 10
 """Warnings of a generation that are kept."""
-_LEAST = 2
-"""Rows and prompt tokens of an example: torch specializes sizes of 0 and 1."""
 _DEFERRED: Option = "prefer_deferred_runtime_asserts_over_guards"
 
 
@@ -105,7 +106,7 @@ def cut(
         )
     notes: dict[str, None] = {}
     try:
-        given = _example(inputs)
+        given = example_of(inputs)
         runs = _runs(model, given, progress, notes)
     except (CutError, KeyboardInterrupt):
         raise
@@ -125,16 +126,6 @@ def cut(
     notes.update(dict.fromkeys(heard.warnings[:_NOTES]))
     sliding = has_sliding_layers(values)
     return Cut(model, components, (patched,) if sliding else (), tuple(notes))
-
-
-def _example(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs with at least two rows and two tokens, and a mask that is not all ones."""
-    given = dict(inputs)
-    if batch_of(given) < _LEAST:
-        given = with_batch(given, _LEAST)
-    if 0 < prompt_of(given) < _LEAST:
-        given = with_prompt(given, _LEAST)
-    return padded(given)
 
 
 def _runs(
@@ -198,6 +189,7 @@ def _components(
         request = _request(names[key], calls[example], setup)
         text = shapes_text(shapes[example], known, batch)
         automatic = shapes_text(shapes[example], known, batch, automatic=True)
+        equal = partial(equal_sizes, calls[0].module, equal_dims(shapes[example], known, batch))
         sliding = has_sliding_layers(_given([calls[example]]))
         found.append(
             CutComponent(
@@ -208,13 +200,13 @@ def _components(
                 takes=key[1],
                 request=request.with_changes(
                     shapes=Shapes.parse(text) if text else None,
-                    within=(patched,) if sliding else (),
+                    within=(patched, equal) if sliding else (equal,),
                 ),
                 fallbacks=tuple(
                     request.with_changes(
-                        shapes=Shapes.parse(each) if each else None, within=(patched,)
+                        shapes=Shapes.parse(each) if each else None, within=(patched, *more)
                     )
-                    for each in (text, automatic)
+                    for each, more in ((text, (equal,)), (automatic, ()))
                 ),
                 varying={
                     path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))
@@ -256,7 +248,7 @@ def _grown(
             for size, line in zip(each, known[path], strict=True)
             if line is None or any(line)
         ]
-        if all(size >= _LEAST for size in sizes):
+        if all(size >= LEAST for size in sizes):
             return number
     return len(calls) - 1
 

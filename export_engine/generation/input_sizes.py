@@ -11,6 +11,18 @@ _TOKENS = ("input_ids", "decoder_input_ids")
 _MASK = "attention_mask"
 _OF_TOKENS = ("input_ids", _MASK, "token_type_ids", "mm_token_type_ids", "position_ids")
 """Inputs that grow with the prompt, by their second dim."""
+LEAST = 2
+"""Rows and prompt tokens of an example: torch specializes sizes of 0 and 1."""
+
+
+def example_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs with at least two rows and two tokens, and a mask that is not all ones."""
+    given = dict(inputs)
+    if batch_of(given) < LEAST:
+        given = with_batch(given, LEAST)
+    if 0 < prompt_of(given) < LEAST:
+        given = with_prompt(given, LEAST)
+    return _padded(given)
 
 
 def batch_of(inputs: Mapping[str, Any]) -> int:
@@ -61,7 +73,7 @@ def with_prompt(inputs: Mapping[str, Any], tokens: int) -> dict[str, Any]:
     return {name: resized(name, value) for name, value in inputs.items()}
 
 
-def padded(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _padded(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs with one row padded on its left.
 
     `generate()` drops a mask of ones, and a program without a mask takes no padded prompt.

@@ -74,16 +74,44 @@ def shapes_text(
         batch: the rows of the example.
         automatic: leave every size that varies to torch.
     """
+    entries = [
+        f"{path}: {', '.join(dims)}"
+        for path, dims in _dims(sizes, known, batch, automatic).items()
+        if any(dim != "_" for dim in dims)
+    ]
+    return "; ".join(entries)
+
+
+def equal_dims(
+    sizes: Shapes, known: Mapping[str, Sequence[Line | None]], batch: int
+) -> list[list[tuple[str, int]]]:
+    """Paths and dims whose sizes are one symbol, per symbol that several have.
+
+    Args:
+        sizes: the shapes of the example.
+        known: how each varies.
+        batch: the rows of the example.
+    """
+    found: dict[str, list[tuple[str, int]]] = {}
+    for path, dims in _dims(sizes, known, batch, automatic=False).items():
+        for number, dim in enumerate(dims):
+            if dim.isidentifier() and dim != "_":
+                found.setdefault(dim, []).append((path, number))
+    return [members for members in found.values() if len(members) > 1]
+
+
+def _dims(
+    sizes: Shapes, known: Mapping[str, Sequence[Line | None]], batch: int, automatic: bool
+) -> dict[str, list[str]]:
+    """Per path what the short language says of each dim."""
     bases = _bases(sizes, known)
-    entries = []
-    for path, each in sizes.items():
-        dims = [
+    return {
+        path: [
             _dim(size, line, batch, bases, automatic)
             for size, line in zip(each, known.get(path, [Line(0, 0, 0)] * len(each)), strict=True)
         ]
-        if any(dim != "_" for dim in dims):
-            entries.append(f"{path}: {', '.join(dims)}")
-    return "; ".join(entries)
+        for path, each in sizes.items()
+    }
 
 
 def _bases(sizes: Shapes, known: Mapping[str, Sequence[Line | None]]) -> dict[tuple[int, int], int]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 
 import explorer
+from explorer.exporting import explored
+from export_engine.attempt import Request
 from export_engine.generation import CutError, cut, tried
+from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.generation.transformers_export import prepared_call
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import scans_exported
 from export_engine.verify import is_condition, refusal
 from tests.untouched import of_call
@@ -279,6 +284,28 @@ def test_a_full_window_of_a_cache_is_still_one_that_grows() -> None:
 
     rows, past = 0, 2
     assert made.components[1].varying["past_key_values.0"] == (rows, past)
+
+
+def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> None:
+    """As GIT does: what is made of both batches is not fixed as more than one row."""
+
+    class Repeating(torch.nn.Module):
+        def forward(self, images: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+            rows = tokens.size(0) // images.size(0)
+            return torch.cat([images.repeat(rows, 1).softmax(-1) * 2, tokens], dim=1)
+
+    model = Repeating()
+    call = Request(
+        target=model,
+        args=(torch.randn(3, 2), torch.randn(3, 4)),
+        shapes=Shapes.parse("images: batch, _; tokens: batch, _"),
+        within=(partial(equal_sizes, model, [[("images", 0), ("tokens", 0)]]),),
+    )
+    found = explored(call)
+    given = torch.randn(1, 2), torch.randn(1, 4)
+
+    assert not model._forward_pre_hooks
+    torch.testing.assert_close(found.program.module()(*given), model(*given))
 
 
 def test_a_scan_is_exported_with_any_number_of_steps() -> None:
