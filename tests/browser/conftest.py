@@ -25,8 +25,9 @@ HERE = Path(__file__).parent
 WINDOW: ViewportSize = {"width": 1400, "height": 900}
 FAILED = pytest.StashKey[bool]()
 
-# The page shares its cores with other tests.
-expect.set_options(timeout=20_000)
+PATIENCE = 120_000
+"""Milliseconds. The page shares its cores with other tests; only what fails takes as long."""
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,9 +80,15 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A fresh browser profile, of a laptop's window."""
-    context = browser.new_context(viewport=WINDOW)
+    context = _profile(browser)
     yield context
     context.close()
+
+
+def _profile(browser: Browser) -> BrowserContext:
+    context = browser.new_context(viewport=WINDOW)
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 class Desk:
@@ -96,7 +103,7 @@ class Desk:
     def taken(self) -> tuple[Lab, Watch]:
         """The page as it was before any test, and what goes wrong there."""
         if self.lab is None or self.watch is None:
-            context = self.browser.new_context(viewport=WINDOW)
+            context = _profile(self.browser)
             self.watch = Watch(context)
             self.lab = Lab(context.new_page(), self.server)
         self.lab.page.set_viewport_size(WINDOW)

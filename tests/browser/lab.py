@@ -17,7 +17,7 @@ from playwright.sync_api import Error, Locator, Page
 from .server import Server
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-SECONDS = 60.0
+SECONDS = 120.0
 """How long anything may take unless a test says otherwise."""
 
 Theme = Literal["light", "dark"]

@@ -45,7 +45,7 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     expect(root.get_by_test_id("outcome")).to_contain_text("no decomposition for lineer")
     form.get_by_role("combobox").fill("core")
     form.get_by_role("button", name="Decompose").click()
-    expect(root.get_by_test_id("verdict")).to_contain_text("decomposed (core)", timeout=30_000)
+    expect(root.get_by_test_id("verdict")).to_contain_text("decomposed (core)")
     expect(form).to_contain_text("aten.linear.default ×1")
     expect(form).to_contain_text("aten.addmm.default ×1")
     assert lab.value("'addmm' in ex.program.graph_module.code") is True
@@ -70,7 +70,7 @@ def test_both_modes_are_compared_and_walked_through_by_keys(lab: Lab) -> None:
     lab.open([LOAD, NET_OF_TWO, *EXPORTS, "%export_diff a b"])
     lab.run_all(60)
     root = explorer(lab)
-    expect(root.get_by_test_id("graph-before")).to_be_visible(timeout=30_000)
+    expect(root.get_by_test_id("graph-before")).to_be_visible()
     differences = root.get_by_test_id("differences")
     expect(differences).to_contain_text("2 added, 1 removed.")
     root.get_by_test_id("graph").click(position={"x": 4, "y": 60})

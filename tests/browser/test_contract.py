@@ -70,11 +70,11 @@ def test_findings_are_shown_fixed_and_verified(lab: Lab) -> None:
 
     root.get_by_role("tab", name="Verify").click()
     root.get_by_test_id("verify").click()
-    expect(root.get_by_test_id("guarantees")).to_contain_text("guarantees hold", timeout=60_000)
+    expect(root.get_by_test_id("guarantees")).to_contain_text("guarantees hold")
 
     root.get_by_role("tab", name="Findings").click()
     finding.get_by_role("button", name="Apply", exact=True).click()
-    expect(root.get_by_test_id("outcome")).to_contain_text("eval mode", timeout=30_000)
+    expect(root.get_by_test_id("outcome")).to_contain_text("eval mode")
     expect(root.get_by_test_id("findings")).to_contain_text("No findings")
     assert lab.value("net.training") is True
 
@@ -82,6 +82,6 @@ def test_findings_are_shown_fixed_and_verified(lab: Lab) -> None:
     expect(root.get_by_test_id("guarantees")).to_contain_text("Not verified yet")
     root.get_by_test_id("verify").click()
     sound = root.get_by_test_id("guarantee-sound")
-    expect(sound).to_contain_text("Agrees with eager at 9 sizes", timeout=60_000)
+    expect(sound).to_contain_text("Agrees with eager at 9 sizes")
     expect(root.get_by_test_id("guarantees")).to_contain_text("11 guarantees hold")
     assert lab.value("ex.record.verification.verdict") == "holds"

@@ -40,9 +40,7 @@ x = torch.randn(4, 8)
 def explorer(lab: Lab, number: int = 0) -> Locator:
     """One widget of the notebook, drawn."""
     root = lab.page.locator(".tx-root").nth(number)
-    expect(root.get_by_test_id("verdict").or_(root.get_by_test_id("failure")).first).to_be_visible(
-        timeout=30_000
-    )
+    expect(root.get_by_test_id("verdict").or_(root.get_by_test_id("failure")).first).to_be_visible()
     return root
 
 
@@ -212,12 +210,12 @@ class Slow(torch.nn.Module):
     lab.open([LOAD, SMALL, slow, "%export --as good small(x)", "%export --as good Slow()(x)"])
     lab.start_all()
     lab.page.wait_for_function(
-        "() => document.querySelectorAll('.tx-root').length === 1", timeout=60_000
+        "() => document.querySelectorAll('.tx-root').length === 1",
     )
-    expect(lab.page.get_by_text("Exporting Slow()(x) …")).to_be_attached(timeout=20_000)
+    expect(lab.page.get_by_text("Exporting Slow()(x) …")).to_be_attached()
     lab.interrupt()
     lab.cell(4)
-    expect(lab.page.get_by_text("Interrupted. Nothing has changed.")).to_be_visible(timeout=20_000)
+    expect(lab.page.get_by_text("Interrupted. Nothing has changed.")).to_be_visible()
     assert lab.value("good.ok") is True
 
 

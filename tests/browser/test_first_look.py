@@ -16,7 +16,8 @@ def test_a_line_of_python_shows_what_is_seen_and_the_page_gives_it(lab: Lab) -> 
     lab.run_all(60)
     root = lab.page.locator(".tx-app").last
     expect(root.get_by_role("tab", name="Signature")).to_have_attribute(
-        "aria-selected", "true", timeout=30_000
+        "aria-selected",
+        "true",
     )
     tree = root.get_by_role("tree")
     expect(tree.locator("[aria-selected=true]")).to_contain_text("linear")

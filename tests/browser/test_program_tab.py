@@ -28,7 +28,7 @@ def test_a_double_click_opens_a_program_without_a_kernel(lab: Lab) -> None:
     lab.command("filebrowser:refresh")
     lab.page.locator(".jp-DirListing-item", has_text="clicked.pt2").dblclick()
     tab = lab.page.locator(".jp-Document .tx-root")
-    expect(tab).to_be_visible(timeout=30_000)
+    expect(tab).to_be_visible()
     expect(tab).to_contain_text("2 ops")
     sessions = lab.server.api("sessions")
     assert isinstance(sessions, list)
@@ -40,7 +40,7 @@ def test_a_double_click_opens_a_program_without_a_kernel(lab: Lab) -> None:
     lab.page.set_viewport_size({"width": 1400, "height": 900})
     lab.page.get_by_role("button", name="Open in a notebook").click()
     cell = lab.page.locator(".jp-Notebook .cm-content", has_text="explorer.load")
-    expect(cell).to_contain_text('explorer.load("clicked.pt2")', timeout=30_000)
+    expect(cell).to_contain_text('explorer.load("clicked.pt2")')
 
 
 def test_two_selected_files_are_compared(lab: Lab) -> None:
@@ -61,13 +61,13 @@ def test_two_selected_files_are_compared(lab: Lab) -> None:
     item.filter(has_text="first.pt2").click(button="right")
     menu.get_by_text("Compare Exported Programs").click()
     tab = lab.page.locator(".jp-MainAreaWidget .tx-root").last
-    expect(tab).to_be_visible(timeout=30_000)
+    expect(tab).to_be_visible()
     expect(lab.page.get_by_text("first.pt2 → third.pt2").last).to_be_visible()
-    expect(tab).to_contain_text("removed", timeout=30_000)
+    expect(tab).to_contain_text("removed")
     lab.screenshot("compared-files")
     lab.page.get_by_role("button", name="Swap").click()
     expect(lab.page.get_by_text("third.pt2 → first.pt2").last).to_be_visible()
-    expect(tab).to_contain_text("added", timeout=30_000)
+    expect(tab).to_contain_text("added")
 
 
 def test_a_file_that_is_not_a_program_is_said_to_be_that(lab: Lab) -> None:
@@ -75,4 +75,4 @@ def test_a_file_that_is_not_a_program_is_said_to_be_that(lab: Lab) -> None:
     lab.open(NOTHING)
     lab.command("docmanager:open", {"path": "broken.pt2"})
     said = lab.page.get_by_role("alert").filter(has_text="broken.pt2 cannot be shown")
-    expect(said).to_be_visible(timeout=30_000)
+    expect(said).to_be_visible()

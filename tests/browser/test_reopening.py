@@ -38,11 +38,11 @@ def test_twenty_reloads_bring_back_every_view_and_none_is_dark(lab: Lab) -> None
     lab.page.set_viewport_size({"width": 1400, "height": 1900})
     lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', "ex.graph", "ex.graph"])
     lab.run_all(120)
-    lab.page.wait_for_function(_PAINTED, arg=VIEWS, timeout=30_000)
+    lab.page.wait_for_function(_PAINTED, arg=VIEWS)
     lab.save()
     for _ in range(RELOADS):
         lab.page.reload()
-        lab.page.wait_for_function(_PAINTED, arg=VIEWS, timeout=30_000)
+        lab.page.wait_for_function(_PAINTED, arg=VIEWS)
     assert "model not found" not in _texts(lab.page)
     assert "Loading widget" not in _texts(lab.page)
 
@@ -59,7 +59,7 @@ def test_reopened_with_another_kernel_a_view_is_a_still_picture(lab: Lab) -> Non
     lab.server.start_over()
     lab.reload()
     output = lab.page.locator(".jp-OutputArea-output")
-    expect(output.nth(0).locator("img")).to_be_visible(timeout=30_000)
+    expect(output.nth(0).locator("img")).to_be_visible()
     for number in range(2):
         expect(output.nth(number)).to_contain_text("exported, non-strict, 3 ops")
         expect(output.nth(number)).to_contain_text("A still picture")

@@ -12,7 +12,6 @@ import explorer
 from explorer import command_line
 from explorer.rendering.release import release_of
 from export_engine.record import Check, FindingRow, Record
-from export_engine.run import measure
 
 
 def halved(x: torch.Tensor) -> torch.Tensor:
@@ -48,7 +47,6 @@ def test_what_was_not_done_is_open(record: Record) -> None:
 def test_all_of_it_done_is_ready(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure, "_SECONDS", 0.001)
     explored.verify(1)
     explored.run(backend="program")
     release = explored.ready()
@@ -86,7 +84,6 @@ def test_the_command_line_checks_runs_and_says_it(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(measure, "_SECONDS", 0.001)
     file = explored.save(tmp_path / "halved.pt2")
     assert command_line.main([str(file), "--ready"]) == command_line.OK
     assert "Ready to ship" in capsys.readouterr().out

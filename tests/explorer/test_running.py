@@ -325,17 +325,14 @@ def client() -> Iterator[Any]:
 
 @pytest.mark.slow
 def test_a_table_of_runs_spreads_over_engines(client: Any) -> None:
-    # One matmul, for which Inductor needs no C++ compiler
     explored = explorer.explore(
         nn.Linear(4, 4).eval(), (torch.randn(2, 4),), dynamic_shapes="input: batch[2..64], _"
     )
 
-    found = explored.run(
-        ["cpu", "cuda"], ["program", "inductor"], sizes=[{"batch": 3}, {"batch": 9}], on=client
-    )
+    found = explored.run(["cpu", "cuda"], "program", sizes=[{"batch": 3}, {"batch": 9}], on=client)
 
     ran = [row for row in found.rows if row.device == "cpu"]
-    assert [row.outcome for row in ran] == ["agrees"] * 4, found
+    assert [row.outcome for row in ran] == ["agrees"] * 2, found
     assert all(row.error and row.error.absolute < 1e-6 and row.times for row in ran)
     assert {row.where for row in ran} == {"engine 0", "engine 1"}
     if not torch.cuda.is_available():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ import torch
 
 import explorer
 from explorer.message_handlers import MessageHandlers
+from explorer.session import Session
+from explorer.session_entry import Entry
 from explorer.session_widget import widget_of
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Attempt, Exported, Failed
 from widgets import Refusal
 
 
@@ -21,9 +24,18 @@ class Limit(torch.nn.Module):
         return y
 
 
-def failing() -> explorer.Exploration:
+@cache
+def failure() -> Attempt:
+    """With its fixes, each of which is exported to try it: an attempt is never changed."""
     args = (torch.randn(8, 32), torch.randn(32, 64))
-    return explorer.explore(Limit(), args, dynamic_shapes="x: a, b; y: c, d", title="limit(x, y)")
+    shapes = "x: a, b; y: c, d"
+    ex = explorer.explore(Limit(), args, dynamic_shapes=shapes, title="limit(x, y)")
+    assert ex.fixes
+    return ex.session.entry.attempt
+
+
+def failing() -> explorer.Exploration:
+    return explorer.Exploration(Session([Entry("non-strict", failure())]))
 
 
 def outside() -> explorer.Exploration:

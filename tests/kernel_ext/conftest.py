@@ -8,6 +8,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from .. import frozen_heap  # noqa: F401 - torch is imported once, and first
+from ..measured_briefly import measured_briefly  # noqa: F401
 
 
 @pytest.fixture

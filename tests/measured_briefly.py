@@ -1,0 +1,18 @@
+"""What tests run is not timed for long: they ask whether there is a time, not which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def measured_briefly() -> Iterator[None]:
+    """Half a second for each row of a table of runs is most of what many tests would take."""
+    from export_engine.run import measure, op_profile
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "_SECONDS", 0.01)
+        patch.setattr(op_profile, "_SECONDS", 0.0)
+        yield
