@@ -15,6 +15,7 @@ from export_engine.diagnose.errors import break_type, cause, find, message, oper
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
+from export_engine.diagnose.size_reasons import WHY_PIECES, gives_pieces
 from export_engine.diagnose.torch_messages import COUNTED, ITEM_IN_VMAP
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
 from export_engine.shapes import symbol_names, unbacked_places
@@ -105,14 +106,19 @@ def _about_sizes(attempt: Failed, condition: Any, text: str, place: Place) -> Di
     listed = " and ".join(f"`{name}`" for name in sizes)
     unbacked = f"{listed} {'is' if len(sizes) == 1 else 'are'} unbacked: any size that the "
     said = f"`{asked}`" if asked else "This line"
-    if is_relation(condition):
+    unknown = not is_relation(condition) or getattr(condition, "rhs", None) == 0
+    cut = unknown and gives_pieces(question.asked if question else place.expression)
+    if cut:
+        sentence = f"How many tensors {said} gives depends on {listed}, and "
+        sentence += f"{unbacked}ShapesSpec allows."
+    elif is_relation(condition):
         sentence = f"{said} must know whether `{text}`, and {unbacked}ShapesSpec allows."
     else:
         sentence = f"{said} must know the number `{text}`, and {unbacked}ShapesSpec allows."
     return Diagnosis(
         kind=Kind.UNBACKED_SIZE,
         sentence=sentence,
-        why=_WHY_SIZE,
+        why=WHY_PIECES if cut else _WHY_SIZE,
         stack=place.stack,
         span=_span(place),
         facts=UnbackedSize(condition),

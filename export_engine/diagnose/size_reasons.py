@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TypeGuard
 
 from export_engine.shapes import Problem, name_of
 from export_engine.source import Span, Stack, code_of
@@ -20,11 +21,12 @@ _LOOP = (
     "Tracing unrolls a Python loop, so its length is specialized. A loop over a dynamic size has "
     "to become an op over the whole tensor, or torch's scan or while_loop."
 )
-_PIECES = (
+WHY_PIECES = (
     "A program has a fixed number of tensors, so the size of a tensor that is cut into pieces is "
     "fixed as far as their number depends on it. An op over the whole tensor keeps it dynamic, and "
     "so do pieces of a number that is the same for every size: torch.tensor_split."
 )
+"""Why the number of pieces is fixed."""
 _REFUSAL = "The size is fixed in eager too: the model raises for other values."
 _WHY = {
     "fixed": "While tracing, this line needed the size as a plain number: to compare it, to count, "
@@ -68,7 +70,7 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         pieces = _pieces(statement)
         if pieces is not None:
             said = f": how many tensors `{code.text(pieces)}` gives depends on it"
-            return said, _PIECES, code.span(pieces)
+            return said, WHY_PIECES, code.span(pieces)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
             said = f": for other sizes the model raises an error, `if {code.text(statement.test)}`"
             return said, _REFUSAL, code.span(statement.test)
@@ -125,8 +127,12 @@ def _gives_number(function: str) -> bool:
 def _pieces(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that cuts a tensor into as many pieces as its size gives."""
     inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    calls = (node for node in inner if isinstance(node, ast.Call))
-    return next((call for call in calls if _last(call.func) in ("chunk", "split", "unbind")), None)
+    return next((node for node in inner if gives_pieces(node)), None)
+
+
+def gives_pieces(node: ast.AST | None) -> TypeGuard[ast.Call]:
+    """Whether a call cuts a tensor into as many pieces as its size gives."""
+    return isinstance(node, ast.Call) and _last(node.func) in ("chunk", "split", "unbind")
 
 
 def _last(function: ast.expr) -> str:

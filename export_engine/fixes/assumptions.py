@@ -37,10 +37,16 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     if request is None or before is None or not before.unbacked:
         return
     shapes, found = with_answers(attempt, request, before, progress)
-    if shapes != before:
+    if shapes != before and not (isinstance(found, Failed) and _fails_alike(found, attempt)):
         yield assumed(before, shapes, found, diagnosis.stack)
     if not isinstance(found, Exported):
         yield from _kept(before, attempt, facts)
+
+
+def _fails_alike(found: Failed, attempt: Failed) -> bool:
+    """Whether what is assumed left the failure as it was: a number of tensors stays unknown."""
+    assert attempt.diagnosis is not None
+    return diagnose(found).sentence == attempt.diagnosis.sentence
 
 
 def with_answers(

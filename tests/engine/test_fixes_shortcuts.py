@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from torch import nn
@@ -15,9 +13,6 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.fixes.code.raise_to_check import note_apart
 from export_engine.fixes.code.shortcuts import without_shortcut
-from export_engine.fixes.code.size_idioms import symbolic
-from export_engine.shapes import Shapes
-from export_engine.torch_internals import missing_shapes_spec
 
 from .test_fixes_code import defined
 from .test_fixes_loops_on_data import line_of
@@ -216,39 +211,3 @@ def test_what_needs_the_number_of_a_size_is_said(
     assert report.first.diagnosis is not None
     assert said in report.first.diagnosis.sentence
     assert isinstance(report.attempt, Exported) == (model is Formats)
-
-
-@pytest.mark.parametrize(
-    "form", ["m.chunk(3, 1)", "torch.chunk(m, 3, dim=1)", "m.chunk(chunks=3, dim=1)"]
-)
-def test_pieces_that_are_unpacked_have_symbolic_sizes_and_others_are_kept(form: str) -> None:
-    text = text_of(f"a, b, c = {form}  # asked\nreturn torch.cat([a, b * 2, c * 3], 1)")
-    made, _ = symbolic(text, {line_of(text, "# asked")}, pieces=True)
-    names: list[dict[str, Any]] = [{}, {}]
-    exec(compile(text, "before.py", "exec"), names[0])
-    exec(compile(made.text, "made.py", "exec"), names[1])
-    for size in range(1, 14):
-        m = torch.rand(2, size)
-        try:
-            expected = names[0]["f"](None, m, None, None)
-        except ValueError:
-            with pytest.raises(RuntimeError):
-                names[1]["f"](None, m, None, None)
-        else:
-            assert torch.equal(names[1]["f"](None, m, None, None), expected)
-    for other in (f"a, b = {form}", f"a = {form}", f"a, *b, c = {form}"):
-        with pytest.raises(Unclear):
-            symbolic(text_of(f"{other}  # asked\nreturn a"), {3}, pieces=True)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(missing_shapes_spec()), reason="torch exports a ShapesSpec from 2.14 on")
-def test_pieces_of_an_unbacked_size_export() -> None:
-    model, _ = defined("a, b = x.chunk(2)\nreturn a.sum(), b * 2", "pieces")
-    spec = Shapes.parse("x: n, _").to_spec()
-    report = autofix(Request(target=model, args=(torch.rand(6, 3),), shapes=spec))
-    assert isinstance(report.attempt, Exported), report.sentence
-    for size in (2, 3, 7):
-        x = torch.rand(size, 3)
-        for mine, theirs in zip(report.attempt.program.module()(x), model(x), strict=True):
-            assert torch.equal(mine, theirs)

@@ -23,13 +23,17 @@ from export_engine.attempt import (
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated, diagnose
+from export_engine.fixes.assumptions import assumed, with_answers
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
+from export_engine.fixes.code.comprehensions import Form
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.equal_pieces import equal_lengths, with_equal_pieces
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
+from export_engine.shapes import Shapes, shapes_of
 from export_engine.source import Location, code_of
 from export_engine.verify import run
 
@@ -38,6 +42,10 @@ _ON_DATA = (
     "is 0, and a length that is computed from data is not known then."
 )
 _COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
+_OTHER_LENGTHS = (
+    "The loop in line {line} is not rewritten: its pieces need not be of one length, and a program "
+    "for those that are would not take the example, or does not agree with eager."
+)
 _UNROLLED = (
     "`{name}` is torch's own {kind}, which torch.export unrolls over its length, so the length is "
     "fixed. It is not rewritten as a scan: {why}."
@@ -60,9 +68,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         title = f"Rewrite the loop in line {place.line} as a scan"
+        of_pieces = with_equal_pieces(text, line)
         for unrolled in (False, True):
             try:
-                form = scannable(text, line)
+                form = scannable(*(of_pieces or Form(text, line))[:2])
                 made = as_scan(form.text, form.line, unrolled=unrolled)
             except Unclear as reason:
                 if _is_loop(place):
@@ -71,11 +80,16 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             if progress:
                 progress(Progress(0, 0, f"rewriting the loop in line {place.line}", "fix"))
             edit = Edit(unedited(place.file), text, made.text, (made.function,))
-            found = tried(request, edit)
+            multiple = equal_lengths(attempt, of_pieces.length) if of_pieces else None
+            bounds = _assuming(request, edit, multiple, progress) if multiple else None
+            if multiple and bounds is None:
+                yield NoFix(_OTHER_LENGTHS.format(line=place.line))
+                break
+            found = tried(request, edit) if bounds is None else None
             if found is not None and leads_on(found, diagnosis, edit):
                 yield _fix(request, edit, title, diagnosis.stack, found)
                 return
-            bounds = bounded(found, progress)
+            bounds = bounds or bounded(found, progress)
             if bounds is not None:
                 yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
                 return
@@ -83,6 +97,27 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 break
             if diagnose(found).kind is Kind.SHAPES_VIOLATED:
                 break
+
+
+def _assuming(request: Request, edit: Edit, shapes: Shapes, progress: Report | None) -> Fix | None:
+    """The assumptions with which an edited model exports, agrees, and gives up no more than them.
+
+    Args:
+        request: without the edit.
+        edit: of the code.
+        shapes: with the first assumption.
+        progress: called before each further export.
+    """
+    before = shapes_of(request)
+    trial = request.with_changes(shapes=shapes)
+    found = tried(trial, edit)
+    if before is None or found is None:
+        return None
+    shapes, found = with_answers(found, with_edit(trial, edit), shapes, progress)
+    agreement = found.agreement if isinstance(found, Exported) else None
+    if agreement is None or agreement.verdict != "agrees":
+        return None
+    return assumed(before, shapes, found, ())
 
 
 def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:

@@ -123,7 +123,8 @@ def symbolic(text: str, lines: set[int], *, pieces: bool = False) -> tuple[Rewri
     Args:
         text: of the file.
         lines: of the function.
-        pieces: whether to cut tensors into pieces of symbolic sizes, too, which a Dim cannot say.
+        pieces: whether to cut tensors into pieces of symbolic sizes where each has a name, too,
+            which a Dim cannot say.
 
     Raises:
         Unclear: nothing there asks a size for its number.
@@ -136,17 +137,17 @@ def symbolic(text: str, lines: set[int], *, pieces: bool = False) -> tuple[Rewri
         elif isinstance(node, ast.JoinedStr) and _lines(node) & lines:
             found.text(node)
     for statement in ast.walk(source.function):
-        if pieces and isinstance(statement, ast.Assign) and statement.lineno in lines:
-            cut = in_pieces(source, statement)
+        if isinstance(statement, ast.stmt) and _lines(statement) & lines:
+            cut = in_pieces(source, statement, unpacked=pieces)
             if cut:
-                found.names.append(source.of(statement.value))
+                found.names.append(source.text[cut[-1].start : cut[-1].end])
                 found.pieces += cut
     if not found.pieces:
         raise Unclear("nothing there asks a size for its number")
     return source.changed(found.outermost()), found.names
 
 
-def _lines(node: ast.expr) -> set[int]:
+def _lines(node: ast.expr | ast.stmt) -> set[int]:
     return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
