@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import torch
+from torch import nn
 
 from tests.benchmarks import fixing
 from tests.benchmarks.__main__ import BENCHMARKS, main
 from tests.benchmarks.measuring import measured
 from tests.benchmarks.table import Row, as_text
+from tests.benchmarks.zoo import Model
 
 FOLDER = Path(__file__).parent / "benchmarks"
 NO_BENCHMARKS = {
@@ -97,3 +102,33 @@ def test_cure_rates_stand_side_by_side() -> None:
     assert [row.name for row in rows if row.means == "oh"] == ["two, ShapesSpec: crashed"]
     old = fixing.rows_of(outcomes[::2])
     assert len([row for row in old if row.subject == "cure rate"]) == 3
+
+
+class OneHeight(nn.Module):
+    """Takes any batch, and images of one height."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[1] != 4:
+            raise ValueError("a height of 4")
+        return x.sum(1)
+
+
+class OneBatch(OneHeight):
+    """A program that was fixed to the example's batch."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch._check(x.shape[0] == 2)
+        return super().forward(x)
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [(OneHeight(), "dynamic and right"), (OneBatch(), "refuses other sizes")],
+)
+def test_a_model_of_one_height_is_judged_at_other_batches(made: nn.Module, verdict: str) -> None:
+    def call(batch: int, height: int) -> Any:
+        return (torch.rand(batch, height),), {}
+
+    model = Model("m", "torch", OneHeight, call, {"batch": 2, "height": 4}, "x: batch, height")
+    program: Any = SimpleNamespace(module=lambda: made)
+    assert fixing._judged(model, OneHeight(), program) == verdict
