@@ -56,7 +56,7 @@ def with_equal_pieces(text: str, line: int) -> OfPieces | None:
 def equal_lengths(attempt: Failed, length: str) -> Shapes | None:
     """The shapes of a failed attempt with the assumption that a size is a multiple of a length.
 
-    None where they are no ShapesSpec, or what is cut is no size that has a name there.
+    None where they are Dims, or what is cut has no name there.
     """
     request, diagnosis = attempt.request, attempt.diagnosis
     shapes = shapes_of(request) if request else None
