@@ -21,7 +21,12 @@ _MOST_TOKENS = 5_000
 
 
 def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
-    """The first condition that is broken by nearly every choice of sizes within the ranges."""
+    """The first condition that the example breaks, or nearly every choice within the ranges."""
+    if exported is not None and exported.request is not None:
+        broken_one = _broken_by_example(record)
+        if broken_one is not None:
+            yield _rejected(record, broken_one)
+            return
     rules = list(_tried(record))
     samples = list(_within(record)) if rules else []
     for rule in rules:
@@ -40,6 +45,26 @@ def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
                 fix=_fix(exported, record, rule),
             )
             return  # the others usually have the same cause
+
+
+def _broken_by_example(record: Record) -> Rule | None:
+    """The first rule that the program asserts and the example's own sizes break."""
+    sizes = [each.example for each in record.probe.inputs]
+    rules = (rule for rule in record.probe.rules if rule.enforced and rule.formula)
+    return next((rule for rule in rules if not holds(rule.formula, sizes)), None)
+
+
+def _rejected(record: Record, rule: Rule) -> Finding:
+    guard = record.guards[rule.guard] if rule.guard >= 0 else None
+    return Finding(
+        kind=Kind.HIDDEN_CONDITION,
+        severity="surprising",
+        sentence=f"The program rejects the example itself: it asserts `{rule.text}`.",
+        why="Under a ShapesSpec tracing does not look at the example's sizes, so torch does not "
+        "compare them with its bounds and assumptions: the program does, each time it runs.",
+        stack=stack_of(record, guard.stack) if guard else (),
+        guard=rule.guard,
+    )
 
 
 def _tried(record: Record) -> Iterator[Rule]:

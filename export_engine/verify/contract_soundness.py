@@ -12,7 +12,6 @@ from export_engine.verify.contract_sampling import breaking, inside
 from export_engine.verify.first_divergence import first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
-from export_engine.verify.refusals import refusal
 
 SOUND = "At every size the contract admits, the program agrees with eager."
 REFUSES = "A call outside of the contract is rejected, for the reason the contract gives."
@@ -40,14 +39,14 @@ def sound(subject: Subject) -> Guarantee:
             theirs = subject.run(subject.eager, request, seed)
         except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
             passed_over(error, "calling at sizes of the contract")
-            evidence.append(f"{shown}: eager itself fails: {refusal(error)}")
+            evidence.append(f"{shown}: eager itself fails: {subject.refusal(error)}")
             continue
         try:
             ours = subject.run(subject.module, request, seed)
         except Exception as error:  # noqa: BLE001 - so may the program
             passed_over(error, "calling at sizes of the contract")
             failing.append((request, seed))
-            evidence.insert(0, f"{shown}: the program rejects it: {refusal(error)}")
+            evidence.insert(0, f"{shown}: the program rejects it: {subject.refusal(error)}")
             continue
         found = subject.compared(ours, theirs)
         if found.same:
@@ -99,7 +98,7 @@ def refuses(subject: Subject) -> Guarantee:
             refused += 1
             text = str(error)
             stated = "" if any(each in text for each in _SAYING) else " (an op failed, not a check)"
-            evidence.append(f"{shown}: {refusal(error)}{stated}")
+            evidence.append(f"{shown}: {subject.refusal(error)}{stated}")
         else:
             problems.append(f"{shown}, but the program accepts it")
     problems += _let_through(subject, evidence)
@@ -180,7 +179,7 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
             ours = subject.run(subject.module, request)
         except Exception as error:  # noqa: BLE001 - an op refuses it
             passed_over(error, "calling at sizes of the contract")
-            evidence.append(f"{shown}: {refusal(error)}")
+            evidence.append(f"{shown}: {subject.refusal(error)}")
             continue
         found = subject.compared(ours, theirs)
         if found.same:

@@ -186,12 +186,13 @@ def _writes(op: Op) -> bool:
 
 
 def _is_op(op: Op) -> bool:
-    """An operator of torch's, a higher-order one, or Python's arithmetic on sizes."""
+    """An operator of torch's, a higher-order one, or arithmetic on sizes: Python's, `sym_max`."""
     target = op.node.target
     if isinstance(target, OpOverload | HigherOrderOperator):
         return True
     module = str(getattr(target, "__module__", ""))
-    return module in ("_operator", "math", "builtins") or module.startswith("torch.")
+    on_sizes = module == "torch" and str(getattr(target, "__name__", "")).startswith("sym_")
+    return on_sizes or module in ("_operator", "math", "builtins") or module.startswith("torch.")
 
 
 def _mutations(subject: Subject) -> Iterator[str]:

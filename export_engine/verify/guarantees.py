@@ -80,6 +80,14 @@ def _checked(check: Check, subject: Subject) -> Guarantee:
     try:
         return check.run(subject)
     except Exception as error:  # noqa: BLE001 - kept; the other guarantees can still be checked
+        if subject.refused:
+            return Guarantee(
+                name=check.name,
+                claim=check.claim,
+                verdict="not checked",
+                sentence="It takes a run of the program on the example, which the program rejects: "
+                f"{subject.refused}.",
+            )
         doing = f"checking the guarantee `{check.name}`"
         passed_over(error, doing)
         return Guarantee(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.refusals import is_condition, refusal
 
 
 @undone
@@ -106,6 +108,21 @@ class Subject:
             return self.exported.request
         args, kwargs = self.program.example_inputs or made_example(self.program)
         return Request(target=self.module, args=tuple(args), kwargs=dict(kwargs or {}))
+
+    @cached_property
+    def refused(self) -> str:
+        """The condition of the program's own that the example breaks; empty if it takes it."""
+        try:
+            self.run(self.module, self.request)
+        except Exception as error:  # noqa: BLE001 - whatever it raises; only a condition is said
+            passed_over(error, "running the program on its example")
+            return self.refusal(error) if is_condition(error) else ""
+        return ""
+
+    def refusal(self, error: BaseException) -> str:
+        """The condition that was not met, with the user's names of sizes."""
+        names = {each.torch_name: each.name for each in self.record.symbols}
+        return re.sub(r"\b[su]\d+\b", lambda at: names.get(at[0], at[0]), refusal(error))
 
     def at(self, sizes: Sequence[int], seed: int) -> Request:
         """The call with fresh inputs of other sizes, one per entry of the Record's probe."""

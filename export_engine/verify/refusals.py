@@ -10,6 +10,7 @@ _ASSERTED = re.compile(r"Runtime assertion failed for expression (.+?) on node "
 """torch's own words where a condition on sizes is checked by an op of the program."""
 _RELATION = re.compile(r"(Eq|Ne|Lt|Le|Gt|Ge)\((.*)\)")
 _SIGNS = {"Eq": "==", "Ne": "!=", "Lt": "<", "Le": "<=", "Gt": ">", "Ge": ">="}
+_REMAINDER = re.compile(r"\b(?:Python)?Mod\((\w+), (\w+)\)")
 _LONGEST = 160
 
 
@@ -18,7 +19,7 @@ def refusal(error: BaseException) -> str:
     said = str(error).strip().splitlines() or [type(error).__name__]
     asserted = _ASSERTED.match(said[0])
     if asserted:
-        return _cut(_relation(asserted[1]))
+        return _cut(_REMAINDER.sub(r"\1 % \2", _relation(asserted[1])))
     text = _SOURCE.sub(r"\1", _SIZE.sub(r".shape[\1]", said[0]))
     return _cut(text.removeprefix("Guard failed: "))
 
@@ -40,6 +41,8 @@ def _relation(text: str) -> str:
     depth = 0
     for at, char in enumerate(found[2]):
         depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return text
         if char == "," and not depth:
             return f"{found[2][:at]} {_SIGNS[found[1]]} {found[2][at + 1 :].strip()}"
     return text

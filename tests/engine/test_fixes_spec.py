@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from explorer import explore
 from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes import apply_fixes, autofix, explain
@@ -299,3 +300,35 @@ def test_a_loop_over_an_unbacked_size_becomes_a_scan(module: type[nn.Module]) ->
     for batch, seq in ((1, 1), (3, 9)):
         x = t(batch, seq, 3)
         torch.testing.assert_close(program(x), report.attempt.request.target(x))
+
+
+class Sums(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sum(1)
+
+
+@needs_spec
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shapes", "asserted"),
+    [("x: a, b; b % 5 == 0", "b % 5 == 0"), ("x: a[5..], _; unbacked", "x.shape[0] >= 5")],
+)
+def test_an_example_that_the_shapes_exclude_is_said(shapes: str, asserted: str) -> None:
+    ex = explore(Sums(), (t(4, 6),), dynamic_shapes=shapes)
+    (finding,) = (each for each in ex.findings if "rejects the example" in each.sentence)
+    assert finding.kind.name == "HIDDEN_CONDITION"
+    verified = ex.verify()
+    unchecked = [each for each in verified.guarantees if each.verdict == "not checked"]
+    assert {each.name for each in unchecked} >= {"saved", "unflattened", "decomposed"}
+    for each in unchecked:
+        assert each.sentence.endswith(f"on the example, which the program rejects: {asserted}.")
+        assert not each.report
+
+
+@needs_spec
+@pytest.mark.slow
+def test_functions_on_sizes_write_to_nothing() -> None:
+    ex = explore(Sums(), (t(4, 6),), dynamic_shapes="x: a, b; max(a, b) < 64; a != b")
+    assert not [each for each in ex.findings if "rejects the example" in each.sentence]
+    verdicts = {each.name: each.verdict for each in ex.verify().guarantees}
+    assert verdicts["functional"] == verdicts["sound"] == "holds"
