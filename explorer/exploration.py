@@ -518,7 +518,7 @@ class Exploration:
                 line (`net.py:12`).
             open: modules that the graph opens, with what they are in.
             tab: the pane to open: inspector, source, signature, shapes, findings, guarantees (or
-                verify), runs or code.
+                verify), runs, values or code; `teaching` for graph and source alone, in large type.
 
         Raises:
             ValueError: there is no such name; the nearest are named.

@@ -22,6 +22,8 @@ PANES = (
     "code",
 )
 """Those that a view always has, by their names in `view_state.ts`."""
+_TEACHING = "teaching"
+"""Not one pane: graph and source alone, in large type."""
 _CALLED = {"verify": "guarantees"}
 """Panes that their tab calls otherwise."""
 
@@ -35,7 +37,7 @@ def first_look(
         record: of the attempt that is shown.
         select: ops, or one module, symbol or line.
         opened: modules.
-        tab: a pane; empty for that of what the command did.
+        tab: a pane, or `teaching`; empty for that of what the command did.
 
     Raises:
         ValueError: a name is not known.
@@ -51,7 +53,7 @@ def first_look(
     for module in modules:
         _check("module", module, known)
     if tab:
-        _check("pane", tab, PANES)
+        _check("pane", tab, (*PANES, _TEACHING))
     asked = {"select": names, "open": modules, "tab": [tab] if tab else []}
     return {what: values for what, values in asked.items() if values}
 

@@ -36,6 +36,7 @@ def test_names_reach_the_page(ex: explorer.Exploration) -> None:
     many = first_look(ex.record, ["linear", "relu_1"], "0", "verify")
     assert many == {"select": ["linear", "relu_1"], "open": ["0"], "tab": ["guarantees"]}
     assert first_look(ex.record, (), (), "") == {}
+    assert first_look(ex.record, (), (), "teaching") == {"tab": ["teaching"]}
     view = ex.view(select="linear_1", open=["0", "1"])
     assert view._first == {"select": ["linear_1"], "open": ["0", "1"]}
 

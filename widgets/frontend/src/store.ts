@@ -25,7 +25,7 @@ import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy, type Place } from "./selection";
 import { firstTab } from "./tab_status";
 import { selectionOf } from "./view_in_python";
-import { type Tab, ViewState } from "./view_state";
+import { type Opened, ViewState } from "./view_state";
 import { decode } from "./wire";
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
@@ -429,8 +429,9 @@ export class Store extends ViewState {
   /** Shows what a line of Python asks for, or else what the command did. */
   private lookFirst(program: Program): void {
     const { select = [], open = [], tab = [] } = this.host.first ?? {};
-    const [asked = firstTab(program.record)] = tab as Tab[];
-    this.open(asked);
+    const [asked = firstTab(program.record)] = tab as Opened[];
+    this.open(asked === "teaching" ? "source" : asked);
+    this.teaching.value = asked === "teaching";
     this.toOpen.value = open;
     this.selection.value = selectionOf(program, select);
   }

@@ -57,6 +57,27 @@ describe("what is seen", () => {
     await store.show(0);
     expect(store.selection.value.kind).toBe("none");
   });
+
+  test("is graph and source alone for a room, until another pane is opened", async () => {
+    const host = new FakeHost({ record: tracedRecord().record() });
+    host.first = { tab: ["teaching"] };
+    const store = new Store(host);
+    await store.show(0);
+    await act(() => render(<App store={store} />, page));
+    const panes = (): string[] =>
+      [...page.querySelectorAll("[data-pane]")].map(
+        (each) => each.getAttribute("aria-label") ?? "",
+      );
+    expect(panes()).toContain("Source");
+    expect(panes()).not.toContain("Outline");
+    await act(() => store.open("shapes"));
+    expect(store.teaching.value).toBe(false);
+    expect(panes()).toContain("Outline");
+    const button = page.querySelector<HTMLElement>('[aria-label^="Teaching"]');
+    await act(() => button?.click());
+    expect(panes()).not.toContain("Outline");
+    expect(button?.getAttribute("aria-pressed")).toBe("true");
+  });
 });
 
 describe("back and forward", () => {

@@ -5,7 +5,7 @@
 import type { First } from "./host";
 import type { NodeId, Program } from "./program";
 import type { Selection } from "./selection";
-import type { Tab } from "./view_state";
+import type { Opened } from "./view_state";
 
 const MOST_NAMES = 20;
 
@@ -45,7 +45,7 @@ export function lineOfPython(
   program: Program,
   selection: Selection,
   open: readonly number[],
-  tab: Tab,
+  tab: Opened,
 ): string {
   const paths = open.flatMap((scope) => program.record.scopes[scope]?.path || []);
   const parts: [keyof First, string[]][] = [

@@ -32,6 +32,8 @@ export type Facts =
   | "differences";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;
+/** What a line of Python may ask to open: a pane, or the layout for teaching. */
+export type Opened = Tab | "teaching";
 
 const NOTHING: Selection = { kind: "none" };
 const MOST_PAST = 100;
@@ -58,6 +60,8 @@ export class ViewState {
   readonly tab: Signal<Tab> = signal("inspector");
   readonly facts: Signal<Facts> = signal("inspector");
   readonly text: Signal<Text> = signal("source");
+  /** Whether there are only graph and Source, in large type: what a room looks at. */
+  readonly teaching: Signal<boolean> = signal(false);
   /** The file that Source was told to show; null lets it follow the selection. */
   readonly file: Signal<number | null> = signal(null);
   /** The line that Source was told to show. */
@@ -126,6 +130,7 @@ export class ViewState {
   open(tab: Tab): void {
     batch(() => {
       this.tab.value = tab;
+      if (tab !== "source") this.teaching.value = false;
       if (tab === "source" || tab === "code") this.text.value = tab;
       else this.facts.value = tab;
     });

@@ -6,7 +6,7 @@ import { GraphPane } from "../graph/GraphPane";
 import { Outline } from "../panes/outline/Outline";
 import type { Program } from "../program";
 import type { Store } from "../store";
-import { StackedDetails, TabbedDetails } from "./Details";
+import { Detail, StackedDetails, TabbedDetails } from "./Details";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
@@ -29,6 +29,8 @@ interface ColumnsProps {
 }
 
 export function Columns(props: ColumnsProps) {
+  const { store, program } = props;
+  if (store.teaching.value && !program.record.failure) return <Teaching {...props} />;
   return props.box.width < NARROW ? <OneColumn {...props} /> : <ThreeColumns {...props} />;
 }
 
@@ -72,6 +74,20 @@ function ThreeColumns({ store, program, box, sizes, change }: ColumnsProps) {
           sizes={sizes}
           change={change}
         />
+      </div>
+    </div>
+  );
+}
+
+/** Graph and source alone, in type that the last row of a room reads. */
+function Teaching({ store, program, box }: ColumnsProps) {
+  return (
+    <div class={`tx-body tx-teaching${box.width < NARROW ? " tx-body-column" : ""}`}>
+      <div class="tx-middle">
+        <GuardedGraph store={store} program={program} />
+      </div>
+      <div class="tx-side tx-teaching-source">
+        <Detail tab="source" store={store} program={program} />
       </div>
     </div>
   );

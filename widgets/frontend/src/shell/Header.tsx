@@ -57,6 +57,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
           {KEYS.flatMap(([keys, does]) => [<dt key={keys}>{keys}</dt>, <dd key={does}>{does}</dd>])}
         </dl>
       </Popover>
+      <Teaching store={store} program={program} />
       <button
         type="button"
         class="tx-button"
@@ -71,11 +72,33 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
   );
 }
 
+/** Switches to graph and source alone, in large type, and back. */
+function Teaching({ store, program }: { store: Store; program: Program }) {
+  if (store.host.layout !== "all" || program.record.failure) return null;
+  const name = "Teaching layout: graph and source, in large type";
+  return (
+    <button
+      type="button"
+      class="tx-button"
+      title={name}
+      aria-label={name}
+      aria-pressed={store.teaching.value}
+      onClick={() => {
+        store.teaching.value = !store.teaching.value;
+      }}
+    >
+      Aa
+    </button>
+  );
+}
+
 /** Back and forward through what was selected, and the line of Python that shows it again. */
 function Selections({ store, program }: { store: Store; program: Program }) {
   if (store.host.layout !== "all") return null;
-  const line = (): string =>
-    lineOfPython(program, store.selection.peek(), store.openScopes.peek(), store.tab.peek());
+  const line = (): string => {
+    const tab = store.teaching.peek() ? "teaching" : store.tab.peek();
+    return lineOfPython(program, store.selection.peek(), store.openScopes.peek(), tab);
+  };
   return (
     <fieldset class="tx-choice" aria-label="What was selected">
       <button
