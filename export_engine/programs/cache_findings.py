@@ -19,6 +19,7 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
     """Caches of another number of layers, and caches that a program grows and keeps to itself."""
     for at, component in enumerate(components):
         yield from _missing(components, seams, at)
+        yield from _unused(components, seams, at)
         for number, seam in enumerate(seams):
             if seam.target == at and seam.source != at:
                 yield from _lost(component, seams, at, number)
@@ -58,6 +59,47 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
         sentence=f"`{component.name}` takes {names}{more}, which `{source}` does not give.",
         why=f"`{source}` gives {len(given)} cache tensors, `{component.name}` takes "
         f"{len(given) + len(alone)}: are they of the same number of layers?",
+        component=at,
+        node=alone[0].node,
+        seam=seam,
+    )
+
+
+def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Between]:
+    """Cache tensors that no program takes, beside others of the same container that one does."""
+    component = components[at]
+    flows = [
+        (number, flow)
+        for number, seam in enumerate(seams)
+        if seam.source == at
+        for flow in seam.flows
+    ]
+    gone = {flow.output for _, flow in flows}
+    others = {
+        flow.source_path.rpartition(".")[0]: number
+        for number, flow in flows
+        if flow.kind == "cache" and seams[number].target != at and "." in flow.source_path
+    }
+    alone = [
+        each
+        for each in component.given()
+        if each.output >= 0
+        and each.output not in gone
+        and each.path.rpartition(".")[0] in others
+        and len(each.type.shape) > 1
+    ]
+    if not alone:
+        return
+    seam = others[alone[0].path.rpartition(".")[0]]
+    target = components[seams[seam].target].name
+    names = ", ".join(f"`{each.path}`" for each in alone[:_NAMED])
+    more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+    yield Between(
+        kind=Kind.UNUSED,
+        severity="surprising",
+        sentence=f"`{component.name}` gives {names}{more}, which `{target}` does not take.",
+        why=f"`{target}` takes others of the same container: are they of the same number of "
+        "layers?",
         component=at,
         node=alone[0].node,
         seam=seam,

@@ -7,8 +7,11 @@ from collections.abc import Collection, Sequence
 from export_engine.programs import (
     baked_findings,
     cache_findings,
+    constant_findings,
+    order_findings,
     position_findings,
     quantization_findings,
+    rounding_findings,
     seam_findings,
     state_findings,
     weight_findings,
@@ -46,8 +49,11 @@ def described(
         *baked_findings.found(components),
         *position_findings.found(components, seams),
         *cache_findings.found(components, seams),
+        *order_findings.found(components, seams),
+        *rounding_findings.found(components, seams),
         *quantization_findings.found(components, seams),
         *weight_findings.found(components, weights.rows),
+        *constant_findings.found(components, weights.rows),
     ]
     found.sort(key=lambda each: SEVERITIES.index(each.severity))
     return ProgramSet(

@@ -9,7 +9,7 @@ from typing import Literal
 from export_engine.programs.component import Component
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Record, SetFinding
-from export_engine.source import innermost
+from export_engine.source import innermost_own
 
 Severity = Literal["wrong", "surprising", "note"]
 SEVERITIES: tuple[Severity, ...] = ("wrong", "surprising", "note")
@@ -26,8 +26,13 @@ class Kind(StrEnum):
     MUTATED = "A tensor that one program mutates and another reads"
     MISSING = "A cache tensor that no program gives"
     LOST = "A cache that a program adds to and does not return"
+    UNUSED = "A cache tensor that no program takes"
+    ORDER = "Cache tensors that change places"
+    ROUNDED = "A tensor that is rounded between programs"
     WEIGHTS = "A weight that differs between programs"
+    TIED = "Weights that are tied in one program and not in another"
     COPIES = "Weights that are stored more than once"
+    CONSTANT = "A constant that differs between programs"
     LENGTH = "A length baked in"
     POSITION = "A position baked in"
     ARGUMENT = "An argument baked in that calls change"
@@ -54,7 +59,7 @@ def as_row(found: Between, components: list[Component]) -> SetFinding:
     if found.component >= 0 and found.node >= 0:
         record = components[found.component].record
         stack = line_near(record, found.node)
-        frame = innermost(record, stack)
+        frame = innermost_own(record, stack)
         place = f"{frame.name}:{frame.line}" if frame else ""
     return SetFinding(
         kind=found.kind.name.lower(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ def shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) 
         for mine, theirs in pairs:
             ours, copy = left[one][mine], left[other][theirs]
             (equal if ours.content() == copy.content() else apart).append((mine, theirs))
+        equal += _renamed(left[one], left[other], pairs)
         telling = sum(_is_telling(left[one][mine]) for mine, _ in equal)
         common = telling + together.get((one, other), 0)
         whole = len(pairs) == len(left[one]) == len(left[other])
@@ -114,6 +115,31 @@ def _pairs(
             found = found or [each for each in [".".join(parts[at:])] if each in theirs]
         if len(found) == 1 and theirs[found[0]].type == held.type:
             yield name, found[0]
+
+
+def _renamed(
+    ours: Mapping[str, HeldWeight],
+    theirs: Mapping[str, HeldWeight],
+    pairs: Sequence[tuple[str, str]],
+) -> Iterator[tuple[str, str]]:
+    """Weights of equal values in two programs that call them differently."""
+    mine = _by_content(ours, {name for name, _ in pairs}, {each.type for each in theirs.values()})
+    other = _by_content(theirs, {name for _, name in pairs}, {each.type for each in ours.values()})
+    for content, names in mine.items():
+        found = other.get(content, [])
+        if len(names) == len(found) == 1:
+            yield names[0], found[0]
+
+
+def _by_content(
+    held: Mapping[str, HeldWeight], paired: Collection[str], types: Collection[str]
+) -> dict[str, list[str]]:
+    """The names of weights that are not paired yet, by values; only types that both have."""
+    found: dict[str, list[str]] = {}
+    for name, each in held.items():
+        if name not in paired and each.type in types and _is_telling(each):
+            found.setdefault(f"{each.type} {each.content()}", []).append(name)
+    return found
 
 
 def _duplicated(

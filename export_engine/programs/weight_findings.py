@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
 
 from export_engine.programs.component import Component
 from export_engine.programs.finding import Between, Kind
@@ -22,6 +23,7 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
             by_programs.setdefault(tuple(row.holders), []).append(row)
     for apart in by_programs.values():
         yield _apart(components, apart, Kind.WEIGHTS)
+    yield from _tied(components, rows)
     copies = [row for row in rows if row.state == "duplicated"]
     if copies:
         spare = sum(row.bytes * (len(row.holders) - 1) for row in copies)
@@ -36,6 +38,33 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
             why="The values are equal and the memory is not shared: a file, and a process that "
             "loads it, holds them once per program. Export all programs from one model.",
         )
+
+
+def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
+    """Weights that are one memory in a program, and two in another of the same model."""
+    of_one_model = {pair for row in rows for pair in combinations(row.holders, 2)}
+    for one, other in (each for pair in sorted(of_one_model) for each in permutations(pair)):
+        ours, theirs = components[one].weights, components[other].weights
+        by_place: dict[str, list[str]] = {}
+        for name, held in ours.items():
+            if held.place and name in theirs and held.type == theirs[name].type:
+                by_place.setdefault(held.place, []).append(name)
+        for names in by_place.values():
+            places = {theirs[name].place for name in names}
+            if len(names) < 2 or len(places) == 1 or "" in places:
+                continue
+            differ = len({theirs[name].content() for name in names}) > 1
+            yield Between(
+                kind=Kind.TIED,
+                severity="wrong" if differ else "surprising",
+                sentence=f"{' and '.join(f'`{each}`' for each in names)} are one weight in "
+                f"`{components[one].name}`, and {len(places)} in `{components[other].name}`"
+                + (", whose values differ." if differ else "."),
+                why="Weight tying was lost: one of them can be changed, quantized or stored "
+                "without the other. Export all programs from one model.",
+                component=other,
+                node=_node(components[other], names[-1]),
+            )
 
 
 def _is_quantized(row: WeightRow) -> bool:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from export_engine.source.syntax import code_of as code_of
     from export_engine.source.text import SourceMissing as SourceMissing
     from export_engine.source.text import innermost as innermost
+    from export_engine.source.text import innermost_own as innermost_own
     from export_engine.source.text import source_line as source_line
     from export_engine.source.text import source_lines as source_lines
     from export_engine.source.text import source_text as source_text

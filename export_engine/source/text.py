@@ -42,6 +42,19 @@ def innermost(record: Record, stack: int) -> Frame | None:
     return Frame(file, record.files[file].name, record.frames.line[frame], function)
 
 
+def innermost_own(record: Record, stack: int) -> Frame | None:
+    """The innermost frame of a stack that is not in torch's own modules; else the innermost."""
+    if stack < 0:
+        return None
+    stacks = record.stacks
+    for frame in reversed(stacks.items[stacks.starts[stack] : stacks.starts[stack + 1]]):
+        name = record.files[record.frames.file[frame]].name
+        if not name.startswith("torch/"):
+            function = record.strings[record.frames.function[frame]]
+            return Frame(record.frames.file[frame], name, record.frames.line[frame], function)
+    return innermost(record, stack)
+
+
 def source_lines(record: Record, file: int, seconds: float = math.inf) -> list[list[Token]]:
     """A file of the Record, coloured, line by line; of a long one, the functions that were traced.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import explorer
 from tests.planted_caches import CACHES
+from tests.planted_orders import ORDERS
 from tests.planted_sets import PLANTED, Calls
 from tests.real_sets import RealSet, diffusion, two_towers
 
@@ -17,7 +18,7 @@ from .table import Row, failed
 
 def run() -> list[Row]:
     """The table's rows."""
-    planted = {**PLANTED, **CACHES}
+    planted = {**PLANTED, **CACHES, **ORDERS}
     missed = [case for case, each in planted.items() if not _found(case, each.faulty)]
     alarms = [case for case, each in planted.items() if _alarms(case, each.clean)]
     return [

@@ -10,9 +10,10 @@ import torch
 
 import explorer
 from tests.planted_caches import CACHES
+from tests.planted_orders import ORDERS
 from tests.planted_sets import PLANTED, Calls, other_weight, pair
 
-ALL = {**PLANTED, **CACHES}
+ALL = {**PLANTED, **CACHES, **ORDERS}
 
 
 @cache

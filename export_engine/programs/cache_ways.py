@@ -1,0 +1,175 @@
+"""Where a cache tensor comes from and what it is for, read off the ops of one program."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Literal
+
+from export_engine.programs.component import Component
+from export_engine.programs.op_walk import Walk
+
+Role = Literal["keys", "values"]
+
+_SAME = (
+    "aten.alias.",
+    "aten.clone.",
+    "aten.contiguous.",
+    "aten.detach.",
+    "aten.expand.",
+    "aten.permute.",
+    "aten.reshape.",
+    "aten.to.",
+    "aten._to_copy.",
+    "aten.transpose.",
+    "aten.unsqueeze.",
+    "aten.squeeze.",
+    "aten.view.",
+)
+"""Ops that give the values that they take."""
+_JOINS = (
+    "aten.cat.",
+    "aten.copy_.",
+    "aten.index_copy",
+    "aten.index_put",
+    "aten.scatter",
+    "aten.select_scatter.",
+    "aten.slice_scatter.",
+)
+"""Ops that give a cache with more in it."""
+_PRODUCTS = ("aten.matmul.", "aten.bmm.", "aten.einsum.", "aten.baddbmm.")
+_ATTENTION = ("aten.scaled_dot_product_attention.", "aten._scaled_dot_product_")
+_SOFTMAX = ("aten.softmax.", "aten._softmax.")
+_WEIGHS = ("aten.linear.", "aten.addmm.", "aten.mm.", "aten.conv", "aten.embedding.")
+_ROLES: dict[int, Role] = {1: "keys", 2: "values"}
+"""By the place among the arguments of an attention op."""
+
+
+class CacheWays:
+    """The ways of cache tensors through the main graph of a program."""
+
+    def __init__(self, component: Component) -> None:
+        """Make one.
+
+        Args:
+            component: the program.
+        """
+        self._walk = Walk(component.record)
+        self._weights = {
+            each.node: each.target
+            for each in component.record.signature.inputs
+            if each.kind == "parameter"
+        }
+
+    def weights(self, node: int) -> frozenset[str]:
+        """The parameters of the ops that made a tensor, as near to it as they are."""
+        found, waiting, seen = set[str](), [node], set[int]()
+        while waiting:
+            at = waiting.pop()
+            if at in seen or self._walk.is_placeholder(at):
+                continue
+            seen.add(at)
+            inputs = self._walk.inputs(at)
+            held = [self._weights[each] for each in inputs if each in self._weights]
+            found.update(held)
+            if not held:
+                waiting += inputs
+        return frozenset(found)
+
+    def added_to(self, cache: int) -> tuple[int, frozenset[str]]:
+        """The op that puts more into a cache, and the parameters that this was made by.
+
+        Returns:
+            -1 and none where nothing is put into it.
+        """
+        for node in self._forward(cache, _SAME):
+            for reader in self._walk.readers(node):
+                if self._walk.name(reader).startswith(_JOINS):
+                    more = [each for each in self._walk.inputs(reader) if each != node]
+                    found = frozenset[str]().union(*map(self.weights, more))
+                    if found:
+                        return reader, found
+        return -1, frozenset()
+
+    def continued(self, node: int) -> int:
+        """The input that a tensor is, with more in it; -1 where it is of none, or of several."""
+        found, waiting, seen = set[int](), [node], set[int]()
+        while waiting:
+            at = waiting.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            name, inputs = self._walk.name(at), self._walk.inputs(at)
+            if self._walk.is_placeholder(at):
+                found.add(at)
+            elif name.startswith("aten.cat."):
+                waiting += inputs
+            elif name.startswith((*_SAME, *_JOINS)):
+                waiting += inputs[:1]
+        return found.pop() if len(found) == 1 else -1
+
+    def role(self, node: int) -> Role | None:
+        """Whether attention takes a tensor as its keys or as its values; None for both or neither.
+
+        Args:
+            node: the tensor, or a copy of it that is only returned.
+        """
+        starts, at = {node}, node
+        while self._walk.name(at).startswith((*_SAME, *_JOINS)):
+            given = [each for each in self._walk.inputs(at) if self._walk.type(each).shape]
+            if not given:
+                break
+            joins = self._walk.name(at).startswith(_JOINS)
+            at = given[-1 if joins else 0]  # of a cache that grew, what is new
+            starts.add(at)
+        found = {role for start in starts for role in self._roles(start)}
+        return found.pop() if len(found) == 1 else None
+
+    def _roles(self, start: int) -> Iterator[Role]:
+        for node in self._forward(start):
+            for reader in self._walk.readers(node):
+                name = self._walk.name(reader)
+                if name.startswith(_ATTENTION):
+                    positions, _ = self._walk.arguments(reader)
+                    own = f"{{{self._walk.inputs(reader).index(node)}}}"
+                    places = [at for at, text in enumerate(positions) if text == own]
+                    yield from (_ROLES[at] for at in places if at in _ROLES)
+                elif name.startswith(_PRODUCTS):
+                    others = [each for each in self._walk.inputs(reader) if each != node]
+                    if any(map(self._is_softmax, others)):
+                        yield "values"
+                    elif self._leads_to_softmax(reader):
+                        yield "keys"
+
+    def _forward(self, start: int, through: tuple[str, ...] = ()) -> Iterator[int]:
+        """A tensor, and what is made of it up to a product with others."""
+        waiting, seen = deque([start]), set[int]()
+        while waiting:
+            node = waiting.popleft()
+            if node in seen:
+                continue
+            seen.add(node)
+            yield node
+            for reader in self._walk.readers(node):
+                name = self._walk.name(reader)
+                ends = name.startswith((*_PRODUCTS, *_ATTENTION, *_WEIGHS, *_SOFTMAX))
+                if not ends and (not through or name.startswith(through)):
+                    waiting.append(reader)
+
+    def _is_softmax(self, node: int) -> bool:
+        """Whether a tensor is the result of a softmax, maybe of another type or with dropout."""
+        while not self._walk.is_placeholder(node):
+            name, inputs = self._walk.name(node), self._walk.inputs(node)
+            if name.startswith(_SOFTMAX):
+                return True
+            if not name.startswith((*_SAME, "aten.dropout.")) or not inputs:
+                return False
+            node = inputs[0]
+        return False
+
+    def _leads_to_softmax(self, product: int) -> bool:
+        return any(
+            self._walk.name(reader).startswith(_SOFTMAX)
+            for node in self._forward(product)
+            for reader in self._walk.readers(node)
+        )

@@ -1,0 +1,126 @@
+"""Findings about numbers that two programs of one model have differently: an eps, a scale, a base.
+
+Ops are paired by their module, their name, and which of these in that module they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from export_engine.programs.component import Component
+from export_engine.programs.finding import Between, Kind
+from export_engine.programs.op_walk import Walk
+from export_engine.record import WeightRow
+
+_FLOAT = re.compile(r"-?\d+(\.\d*(e[+-]?\d+)?|e[+-]?\d+)")
+_WORD = re.compile(r"'\w+'")
+_CLOSE = 1e-9
+_MASKS = 1e30
+"""Numbers above are a mask's, of which any will do."""
+
+
+class _Numbers(NamedTuple):
+    """What an op has as constants."""
+
+    node: int
+    values: tuple[float | str, ...]
+
+
+_Ops = Mapping[str, Mapping[str, Sequence[_Numbers]]]
+"""By module and by op, in order."""
+
+
+def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
+    """Constants that differ between programs that hold weights in common."""
+    of_one_model = {pair for row in rows for pair in combinations(row.holders, 2)}
+    ops = [_constants(each) for each in components]
+    for one, other in sorted(of_one_model):
+        apart = list(_apart(ops[one], ops[other]))
+        if not apart:
+            continue
+        module, name, mine, theirs = apart[0]
+        where = f"`{name}`" + (f" of `{module}`" if module else "")
+        more = f" So do {len(apart) - 1} more ops." if len(apart) > 1 else ""
+        yield Between(
+            kind=Kind.CONSTANT,
+            severity="wrong",
+            sentence=f"{where} has {_said(mine, theirs)} in `{components[one].name}`, and "
+            f"{_said(theirs, mine)} in `{components[other].name}`.{more}",
+            why="The programs hold weights of one model, so they compute one function: one of them "
+            "was exported with other settings.",
+            component=other,
+            node=theirs.node,
+        )
+
+
+def _constants(component: Component) -> _Ops:
+    record, walk = component.record, Walk(component.record)
+    found: dict[str, dict[str, list[_Numbers]]] = {}
+    for node in walk.nodes:
+        name = walk.name(node)
+        if not name.startswith("aten."):
+            continue
+        positions, names = walk.arguments(node)
+        values = tuple(_value(each) for each in (*positions, *names.values()) if _is_constant(each))
+        if values:
+            scope = record.graphs[0].scope[node]
+            module = record.scopes[scope].path if scope >= 0 else ""
+            found.setdefault(module, {}).setdefault(name, []).append(_Numbers(node, values))
+    return found
+
+
+def _is_constant(text: str) -> bool:
+    if _FLOAT.fullmatch(text):
+        return abs(float(text)) < _MASKS
+    return bool(_WORD.fullmatch(text))
+
+
+def _value(text: str) -> float | str:
+    return text if text.startswith("'") else float(text)
+
+
+def _apart(ours: _Ops, theirs: _Ops) -> Iterator[tuple[str, str, _Numbers, _Numbers]]:
+    for module, by_name in ours.items():
+        others = theirs.get(_module(module, theirs), {})
+        for name, mine in by_name.items():
+            same = others.get(name, ())
+            if len(same) != len(mine):
+                continue  # which is which is not known
+            for one, other in zip(mine, same, strict=True):
+                if not _equal(one.values, other.values):
+                    yield module, name, one, other
+
+
+def _module(path: str, others: _Ops) -> str:
+    """The module of another program that a path names; a wrapper's prefix does not count."""
+    if path in others or not path:
+        return path
+    ends = [each for each in others if each and (_is_end(each, path) or _is_end(path, each))]
+    return ends[0] if len(ends) == 1 else path
+
+
+def _is_end(path: str, end: str) -> bool:
+    return path.endswith(f".{end}")
+
+
+def _equal(one: tuple[float | str, ...], other: tuple[float | str, ...]) -> bool:
+    if len(one) != len(other):
+        return True  # an argument that has its default in one of them is not written there
+    return all(
+        mine == theirs
+        if isinstance(mine, str) or isinstance(theirs, str)
+        else abs(mine - theirs) <= _CLOSE * max(abs(mine), abs(theirs))
+        for mine, theirs in zip(one, other, strict=True)
+    )
+
+
+def _said(mine: _Numbers, theirs: _Numbers) -> str:
+    own = [
+        one if isinstance(one, str) else f"{one:g}"
+        for one, other in zip(mine.values, theirs.values, strict=True)
+        if one != other
+    ]
+    return ", ".join(own)

@@ -1,0 +1,133 @@
+"""Findings about cache tensors that change places between two calls.
+
+Names and sizes agree there, so nothing fails: the keys of one call are the values of the next, or
+one layer's are another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from export_engine.programs.cache_ways import CacheWays
+from export_engine.programs.component import Component
+from export_engine.programs.finding import Between, Kind
+from export_engine.record import Flow, Seam
+
+
+def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+    """Cache tensors that are taken for others, one finding a seam."""
+    ways = [CacheWays(each) for each in components]
+    for number, seam in enumerate(seams):
+        flows = [each for each in seam.flows if each.output >= 0 and each.kind != "state"]
+        giving, taking = components[seam.source], components[seam.target]
+        for flow in flows:
+            node, said = _apart(giving, taking, ways[seam.source], ways[seam.target], flow, flows)
+            if said:
+                yield Between(
+                    kind=Kind.ORDER,
+                    severity="wrong",
+                    sentence=said,
+                    why="They are of one size, so no program fails; the tokens are wrong. Return "
+                    "them in the order in which they are taken.",
+                    component=seam.target,
+                    node=node,
+                    seam=number,
+                )
+                break
+    for at, way in enumerate(ways):
+        yield from _returned(components, seams, at, way)
+
+
+def _apart(
+    giving: Component,
+    taking: Component,
+    from_: CacheWays,
+    to: CacheWays,
+    flow: Flow,
+    flows: Sequence[Flow],
+) -> tuple[int, str]:
+    """The op that takes a tensor for another, and the sentence; empty where none does."""
+    own = giving is taking
+    source = "its own last call" if own else f"`{giving.name}`"
+    given, taken = from_.role(flow.source_node), to.role(flow.target_node)
+    if given and taken and given != taken:
+        return flow.target_node, (
+            f"`{taking.name}` takes `{flow.target_path}` for {taken}, and {source} gives its "
+            f"{given} there."
+        )
+    if own:
+        before = from_.continued(flow.source_node)
+        other = next((each for each in flows if each.target_node == before), None)
+        if other is not None and before != flow.target_node:
+            return flow.source_node, (
+                f"`{giving.name}` returns `{other.target_path}`, with more in it, as "
+                f"`{flow.source_path}`."
+            )
+    mine = from_.weights(flow.source_node)
+    node, added = to.added_to(flow.target_node)
+    if not mine or not added or _common(giving, mine, taking, added):
+        return -1, ""
+    for other in flows:
+        if other is not flow:
+            _, theirs = to.added_to(other.target_node)
+            if _common(giving, mine, taking, theirs):
+                return node, (
+                    f"`{taking.name}` adds to `{flow.target_path}` what `{min(added)}` makes, and "
+                    f"{source} gives what `{min(mine)}` makes there."
+                )
+    return -1, ""
+
+
+def _common(
+    giving: Component, mine: frozenset[str], taking: Component, theirs: frozenset[str]
+) -> bool:
+    """Whether a weight of one program is a weight of the other."""
+    for one in mine:
+        for other in theirs:
+            ours, held = giving.weights.get(one), taking.weights.get(other)
+            if ours is None or held is None or ours.type != held.type:
+                continue
+            if (ours.place and ours.place == held.place) or ours.content() == held.content():
+                return True
+    return False
+
+
+def _returned(
+    components: Sequence[Component], seams: Sequence[Seam], at: int, ways: CacheWays
+) -> Iterator[Between]:
+    """Caches in a tuple, in another order than they are taken: only their places name them."""
+    component = components[at]
+    taken = {each.node: number for number, each in component.taken()}
+    given = [
+        (each, taken[before])
+        for each in component.given()
+        if each.place.isdigit()
+        and (before := ways.continued(each.node)) in taken
+        and before != each.node
+    ]
+    order = [number for _, number in given]
+    if len(set(order)) != len(order) or order == sorted(order):
+        return
+    firsts = [seam for seam in seams if seam.target == at != seam.source]
+    for seam in firsts:
+        outputs = {flow.input: flow.output for flow in seam.flows}
+        if all(each in outputs for each in order):
+            wanted = sorted(order, key=outputs.__getitem__)
+            if wanted == order:
+                return  # the first call has the same order
+    inputs = component.record.signature.inputs
+    yield Between(
+        kind=Kind.ORDER,
+        severity="wrong",
+        sentence=f"`{component.name}` takes {_paths(component, sorted(order))} and returns them as "
+        f"{_paths(component, order)}.",
+        why="Its next call gets them by their places. Return them in the order in which they are "
+        "taken.",
+        component=at,
+        node=given[0][0].node if given else inputs[order[0]].node,
+    )
+
+
+def _paths(component: Component, numbers: Sequence[int]) -> str:
+    inputs = component.record.signature.inputs
+    return ", ".join(f"`{inputs[each].path}`" for each in numbers)
