@@ -1,6 +1,7 @@
 /** View state of one widget: the selection, the open panes, the lines in view. Needs no kernel. */
 
 import { batch, type Signal, signal } from "@preact/signals";
+import type { TensorRequest } from "./messages.gen";
 import type { NodeId } from "./program";
 import type { Place, Selection } from "./selection";
 
@@ -34,6 +35,16 @@ export type Text = "source" | "code";
 export type Tab = Facts | Text;
 /** What a line of Python may ask to open: a pane, or the layout for teaching. */
 export type Opened = Tab | "teaching";
+
+/** What is shown of an op's tensor: of which run, which axes, where on the others, which cell. */
+export interface TensorPlace {
+  readonly node: NodeId;
+  readonly side: TensorRequest["side"];
+  readonly rows: number;
+  readonly columns: number;
+  readonly index: number[];
+  readonly cell: number[];
+}
 
 const NOTHING: Selection = { kind: "none" };
 const MOST_PAST = 100;
@@ -70,6 +81,11 @@ export class ViewState {
   readonly chosen: Signal<string | null> = signal(null);
   /** The most of what is coloured by that one closed box of the graph has; 0 for nothing. */
   readonly most: Signal<number> = signal(0);
+
+  /** The tensor in view; kept while panes change places. */
+  readonly tensorPlace: Signal<TensorPlace | null> = signal(null);
+  /** What Values compares with. */
+  readonly against: Signal<string> = signal("eager");
 
   select(selection: Selection, origin: Origin): void {
     batch(() => {

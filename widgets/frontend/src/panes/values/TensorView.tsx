@@ -1,12 +1,13 @@
 /** What one op gave: a heat map of two of its axes, and the numbers around a cell. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { capped, numberText } from "../../format";
 import type { TensorRequest } from "../../messages.gen";
 import { graphOf, indexOf, type NodeId, type Program } from "../../program";
 import type { TensorSlice } from "../../record.gen";
 import type { Store } from "../../store";
 import { heat } from "../../values";
+import type { TensorPlace } from "../../view_state";
 import { Empty, NodeLink, Waiting } from "../parts/parts";
 import { SizeBox } from "../parts/SizeBox";
 import { useAnswer } from "../parts/useAnswer";
@@ -19,6 +20,11 @@ const SIDES: [TensorRequest["side"], string][] = [
   ["difference", "difference"],
 ];
 
+const START: Omit<TensorPlace, "node"> = {
+  ...{ side: "one", rows: -2, columns: -1 },
+  ...{ index: [0], cell: [0, 0] },
+};
+
 interface Props {
   store: Store;
   program: Program;
@@ -28,11 +34,19 @@ interface Props {
 }
 
 export function TensorView({ store, program, node, paired }: Props) {
-  const [side, setSide] = useState<TensorRequest["side"]>("one");
-  const [place, setPlace] = useState({ rows: -2, columns: -1, index: [0], cell: [0, 0] });
+  const kept = store.tensorPlace.value;
+  const { side, ...place } = kept?.node === node ? kept : { ...START, node };
+  const change = (next: Partial<TensorPlace>): void => {
+    store.tensorPlace.value = { ...place, side, ...next };
+  };
+  const { rows, columns, index, cell } = place;
   const answer = useAnswer(
-    () => store.tensor({ graph: graphOf(node), node: indexOf(node), side, ...place }),
-    [node, side, place, program],
+    () =>
+      store.tensor({
+        ...{ graph: graphOf(node), node: indexOf(node), side },
+        ...{ rows, columns, index, cell },
+      }),
+    [node, kept, program],
   );
   const last = useRef<TensorSlice | null>(null);
   if (answer.kind === "there") last.current = answer.value;
@@ -51,7 +65,7 @@ export function TensorView({ store, program, node, paired }: Props) {
               type="button"
               class="tx-button"
               aria-pressed={side === value}
-              onClick={() => setSide(value)}
+              onClick={() => change({ side: value })}
             >
               {name}
             </button>
@@ -60,16 +74,14 @@ export function TensorView({ store, program, node, paired }: Props) {
       )}
       {answer.kind === "refused" && <Empty>{capped(answer.why, 300)}</Empty>}
       {answer.kind === "waiting" && !shown && <Waiting what="the tensor" slow={answer.slow} />}
-      {shown && answer.kind !== "refused" && (
-        <Shown slice={shown} change={(next) => setPlace({ ...place, ...next })} />
-      )}
+      {shown && answer.kind !== "refused" && <Shown slice={shown} change={change} />}
     </section>
   );
 }
 
 interface ShownProps {
   slice: TensorSlice;
-  change: (next: { rows?: number; columns?: number; index?: number[]; cell?: number[] }) => void;
+  change: (next: Partial<TensorPlace>) => void;
 }
 
 function Shown({ slice, change }: ShownProps) {
