@@ -154,7 +154,7 @@ def _runs(
 ) -> tuple[RunOf, RunOf]:
     """The run in question, and the one that it is held against."""
     from export_engine.run import backends, devices, full_name
-    from export_engine.values import RunOf, dtype_named, eager_run, run_in_dtype
+    from export_engine.values import RunOf, backend_run, dtype_named, eager_run, run_in_dtype
 
     record = session.entries[number].record
     plain = RunOf("program", attempt, record, request, device)
@@ -174,10 +174,7 @@ def _runs(
     if other.partition(":")[0] in {each.partition(":")[0] for each in devices()}:
         return RunOf(full_name(other), attempt, record, request, full_name(other)), plain
     if other in backends() and other != "program":
-        raise FixError(
-            f"{other} gives no values of the ops: it runs what it made of them. Only its outputs "
-            f'can be compared: ex.run(backend="{other}").'
-        )
+        return plain, backend_run(attempt, record, request, device, other)
     return plain, _decomposed(session, number, other, request, device)
 
 
@@ -210,5 +207,5 @@ def _given(other: Any, request: Request, device: str) -> RunOf:
         return RunOf("the other", made, describe(made), request, device)
     raise FixError(
         f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', "
-        "a dtype, a device, another result or an ExportedProgram."
+        "a dtype, a device, a backend, another result or an ExportedProgram."
     )

@@ -290,15 +290,17 @@ class Exploration:
 
         Ops are matched by provenance, and else by structure; what no op of the other program
         matches is not compared. Nested graphs, of a cond or a loop, are compared too: each call of
-        one, up to 64 of a node. `.left_out` says what was not, and why. A backend gives no values
-        of ops: `run` compares its outputs. `print` the result.
+        one, up to 64 of a node. `.left_out` says what was not, and why. Of a backend that tells
+        no values of ops, `run` compares the outputs. `print` the result.
 
         Args:
             other: `"eager"`: the model, traced again at these inputs; `"decomposed"`, or a table
                 of ops as `decompose` takes it; `"original"`: what this program was decomposed from;
                 a dtype, `"bfloat16"`: this program in it, against itself as it is; a device,
-                `"cuda"`; or another result, or ExportedProgram, that takes the same inputs, such
-                as the float program of a quantized one.
+                `"cuda"`; a backend that tells what ops gave, `"onnx"`, `"aoti"`, `"executorch"`:
+                the program's ops run on the inputs that it gave them; or another result, or
+                ExportedProgram, that takes the same inputs, such as the float program of a
+                quantized one.
             inputs: see `run`.
             device: where both run.
             progress: called every fifty ops.

@@ -158,11 +158,16 @@ def backends(device: str = "cpu") -> Backends:
 def available() -> Setups:
     """The devices here, and why each backend cannot run on them."""
     from explorer.page.messages import BackendHere, Setups
-    from export_engine.run import backends, devices
+    from export_engine.run import backends, devices, without_values
 
     here = devices()
     known = [
-        BackendHere(each.name, each.title, [each.missing(device) for device in here])
+        BackendHere(
+            each.name,
+            each.title,
+            [each.missing(device) for device in here],
+            without_values(each),
+        )
         for each in backends().values()
     ]
     return Setups(here, known)

@@ -18,6 +18,7 @@ from torch.export.pt2_archive._package import package_pt2
 
 import explorer
 from explorer.exploration import Exploration
+from explorer.running import available
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.record import Failure, to_json
@@ -278,7 +279,8 @@ def cut_short(telling: Telling) -> Came:
 
 def backends(_: Telling) -> Came:
     named = explorer.backends("cpu")
-    return Came([named["eager"], named["program"], named["inductor"]], named)
+    values = [each.without_values for each in available().backends]
+    return Came([named["eager"], named["program"], named["inductor"]], [named, values])
 
 
 def caches(_: Telling) -> Came:

@@ -224,6 +224,8 @@ class BackendHere(Struct):
     title: str
     missing: list[str | None]
     """Per device, why it cannot run there; null if it can."""
+    without_values: str | None
+    """Why it tells no values of ops, to be compared op by op; null if it does."""
 
 
 class Setups(Struct):

@@ -11,8 +11,11 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.run.backend import Job as Job
     from export_engine.run.backend import RepeatedBackend as RepeatedBackend
+    from export_engine.run.backend import WatchedBackend as WatchedBackend
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import chosen as chosen
+    from export_engine.run.backend_values import op_values as op_values
+    from export_engine.run.backend_values import without_values as without_values
     from export_engine.run.eager_baseline import Bench as Bench
     from export_engine.run.op_profile import ProgramFailed as ProgramFailed
     from export_engine.run.op_profile import profile as profile

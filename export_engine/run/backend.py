@@ -72,3 +72,21 @@ class RepeatedBackend(Backend, Protocol):
         It gives what the model does, in the model's containers. The job's inputs say what sizes and
         types calls have; they are not called with.
         """
+
+
+@runtime_checkable
+class WatchedBackend(Backend, Protocol):
+    """A backend that tells what ops gave, so that it can be compared op by op."""
+
+    def without_values(self) -> str | None:
+        """Why it does not here, as a sentence; None where it does. As quick as `missing`."""
+
+    def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
+        """What ops of the program's main graph gave in one run, by their nodes' names.
+
+        An op whose value never exists, since it is part of a larger kernel, is left out.
+
+        Args:
+            job: what to run.
+            space: bytes of the values of all ops, for what must be set aside before.
+        """

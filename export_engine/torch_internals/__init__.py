@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.capability import (
         MissingCapabilityError as MissingCapabilityError,
     )
+    from export_engine.torch_internals.compiled_buffers import missing_buffers as missing_buffers
+    from export_engine.torch_internals.compiled_buffers import printing_package as printing_package
+    from export_engine.torch_internals.compiled_buffers import saved_in as saved_in
     from export_engine.torch_internals.compiling import compile_watched as compile_watched
     from export_engine.torch_internals.dynamic_spec import Container as Container
     from export_engine.torch_internals.dynamic_spec import Variable as Variable

@@ -359,6 +359,16 @@ LOAD_PACKAGE = Capability(
     "run",
     takes="path",
 )
+PRINTER_OF_BUFFERS = Capability(
+    "torch._inductor.config.aot_inductor.debug_intermediate_value_printer",
+    "AOTInductor gives no values of ops.",
+    "run",
+)
+AFTER_FUSION = Capability(
+    "torch._inductor.config._post_fusion_custom_pass",
+    "AOTInductor gives no values of ops.",
+    "run",
+)
 SCAN = Capability(
     "torch._higher_order_ops.scan",
     "State-space models are exported with the length of their prompt fixed.",

@@ -135,17 +135,23 @@ def as_result(program: ExportedProgram, tensors: Sequence[Any]) -> Any:
     return pytree.tree_unflatten(leaves, program.call_spec.out_spec)
 
 
-def compiled_package(program: ExportedProgram, file: Path, weights: bool = True) -> Path:
+def compiled_package(
+    program: ExportedProgram,
+    file: Path,
+    weights: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> Path:
     """Compiles a program with AOTInductor into a `.pt2` package; returns the file.
 
     Args:
         program: what to compile.
         file: where to.
         weights: whether the package holds them; if not, `loaded_package` is given them.
+        options: more of inductor's.
     """
-    options = {} if weights else {"aot_inductor.package_constants_in_so": False}
+    given = {} if weights else {"aot_inductor.package_constants_in_so": False}
     made = torch_has.COMPILE_PACKAGE.value(
-        program, package_path=str(file), inductor_configs=options
+        program, package_path=str(file), inductor_configs={**given, **(options or {})}
     )
     return Path(made)
 

@@ -12,6 +12,7 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.values.compared import Compared as Compared
     from export_engine.values.compared import compare_values as compare_values
+    from export_engine.values.in_backend import backend_run as backend_run
     from export_engine.values.nonfinite import NonFinite as NonFinite
     from export_engine.values.nonfinite import explained as explained
     from export_engine.values.nonfinite import nonfinite_ops as nonfinite_ops

@@ -107,6 +107,7 @@ def compare_values(
     ran = both_inlined(one, other)
     mine, theirs = ran[0].run, ran[1].run
     found = compare_runs(mine, theirs, _noise(one, other), progress)
+    found = found._replace(left_out=[*other.left_out, *found.left_out])
     wrong = any(row.beyond for row in found.rows)
     within = inside_decomposition(mine, theirs, progress) if wrong else None
     own = inside_own(mine, theirs, progress) if wrong else None
@@ -120,6 +121,8 @@ def _tensor(run: RunOf, node: int, graph: int) -> torch.Tensor:
 
 
 def _noise(one: RunOf, other: RunOf) -> Noise:
+    if other.kind.known is not None:  # of a quantized value, steps may be taken otherwise
+        return QUANTIZED if other.record.quantization else OTHER_KERNEL
     if one.kind is not other.kind:
         return ROUNDED
     found = [run.record.quantization for run in (one, other)]

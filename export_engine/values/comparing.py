@@ -99,7 +99,7 @@ class _Comparison:
         self._one, self._other = one, other
         self._noise = noise
         self._progress = progress
-        self._pairs = graph_pairs(one.record, other.record)
+        self._pairs = _told(graph_pairs(one.record, other.record), other)
         self._writes = writes(one.record) or writes(other.record)
         self.left_out: dict[str, None] = {}
 
@@ -235,6 +235,15 @@ class _Comparison:
     def _leave_out(self, sentence: str) -> None:
         if sentence:
             self.left_out[sentence] = None
+
+
+def _told(pairs: dict[int, GraphPair], other: RunOf) -> dict[int, GraphPair]:
+    """The pairs of which the other run tells the values: all, unless they come from a backend."""
+    known = other.kind.known
+    if known is None:
+        return pairs
+    main = {mine: node for mine, node in pairs[0].nodes.items() if _name(other, 0, node) in known}
+    return {0: GraphPair(0, main)}
 
 
 class _Calls(NamedTuple):

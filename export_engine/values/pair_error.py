@@ -20,6 +20,8 @@ class RunOf(NamedTuple):
     request: Request
     device: str = "cpu"
     kind: type[Steps] = Steps
+    left_out: tuple[str, ...] = ()
+    """Which of its ops have no values, and why; sentences."""
 
 
 class PairError(NamedTuple):

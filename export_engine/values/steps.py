@@ -59,6 +59,8 @@ def is_plain(value: Any) -> TypeGuard[torch.Tensor]:
 class Steps(torch.fx.Interpreter):
     """Runs a program's graph a node at a time."""
 
+    known: frozenset[str] | None = None
+    """The ops whose values are not torch's, by name; None where it runs the program itself."""
     runs_nested = False
     """Whether nested graphs are run node by node, too, where nobody observes them."""
 

@@ -17,6 +17,7 @@ from export_engine.record import check_record, floats
 from export_engine.torch_internals import copied_program
 from export_engine.transform import decompose
 from export_engine.values import Compared, RunOf, compare_values, eager_run, run_in_dtype
+from export_engine.values.error import error_of
 
 from ..planted_numbers import KINDS, faults
 
@@ -183,6 +184,19 @@ def test_from_python(made: Made) -> None:
     with pytest.raises(explorer.FixError, match="not a run to compare with"):
         result.compare_values(3)
     with pytest.raises(explorer.FixError, match="Only its outputs can be compared"):
-        result.compare_values("aoti")
+        result.compare_values("inductor")
     with pytest.raises(explorer.FixError, match="tabel"):
         result.compare_values("tabel")
+
+
+def test_signal_to_noise_is_what_torch_ao_ns_computes() -> None:
+    from torch.ao.ns.fx.utils import compute_cosine_similarity, compute_sqnr
+
+    chance = torch.Generator().manual_seed(0)
+    right = torch.randn(7, 33, generator=chance)
+    value = right + 0.03 * torch.randn(7, 33, generator=chance)
+
+    error = error_of(value, right)
+
+    assert error.sqnr == pytest.approx(float(compute_sqnr(right, value)), abs=1e-3)
+    assert error.cosine == pytest.approx(float(compute_cosine_similarity(right, value)), abs=1e-5)

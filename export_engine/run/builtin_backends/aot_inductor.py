@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
+from export_engine.capture import descriptors_quiet
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
+from export_engine.run.made_of_ops import ops_of
 from export_engine.torch_internals import (
     compiled_package,
     loaded_package,
+    missing_buffers,
     missing_packages,
+    printing_package,
+    saved_in,
 )
 
 
@@ -34,3 +41,21 @@ class AOTInductor:
         """Compiles code alone: the weights stay the program's, which others of its set share."""
         file = compiled_package(job.program, job.folder / "model.pt2", weights=False)
         return loaded_package(file, {**job.program.state_dict, **job.program.constants})
+
+    def without_values(self) -> str | None:
+        """torch's debug printer."""
+        return missing_buffers()
+
+    def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
+        """The buffers of the code as it is fused; what stays inside of a kernel has no buffer."""
+        file, made = printing_package(job.program, job.folder / "model.pt2")
+        package = loaded_package(file)
+        with descriptors_quiet(), saved_in(job.folder) as saved:
+            package(*job.args, **job.kwargs)
+        graph = next((list(node.graph.nodes) for node in made.values()), [])
+        ops = ops_of(job.program, graph)
+        return {
+            ops[node.name]: saved[buffer]
+            for buffer, node in made.items()
+            if buffer in saved and node.name in ops
+        }

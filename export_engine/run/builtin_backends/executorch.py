@@ -11,6 +11,7 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.executorch_trace import traced_values
 from export_engine.run.builtin_backends.needs import on_cpu, packages
 from export_engine.torch_internals import as_result, copied_program, flat_leaves
 
@@ -41,6 +42,16 @@ class ExecuTorch:
 
         return called
 
+    def without_values(self) -> str | None:
+        """The tracer of its runtime, and what reads its traces."""
+        return packages({"executorch.devtools": "executorch", "pandas": "pandas"})
+
+    def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
+        """Each op of XNNPACK is lowered by itself, so that its value leaves the library."""
+        with descriptors_quiet():
+            lowered, _ = _lowered(job, per_op_mode=True)
+            return traced_values(lowered, job, space)
+
 
 def _kept(raw: Sequence[Any]) -> list[Any]:
     """Outputs as copies: they live in a buffer that the next call overwrites."""
@@ -50,22 +61,33 @@ def _kept(raw: Sequence[Any]) -> list[Any]:
 def _method(job: Job) -> tuple[Any, Path, str]:
     """The lowered program, loaded; its file; and how it was lowered."""
     with descriptors_quiet():  # its C libraries write directly to stdout
-        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
-        from executorch.exir import to_edge_transform_and_lower
         from executorch.runtime import Runtime
 
-        program, note = _with_reshapes(job.program), ""
-        try:
-            edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()])
-        except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
-            passed_over(error, "lowering for XNNPACK")
-            edge = to_edge_transform_and_lower(_with_reshapes(job.program))
-            note = "Portable kernels only: XNNPACK cannot take parts of this program."
-        lowered = edge.to_executorch()
+        lowered, note = _lowered(job)
         file = job.folder / "model.pte"
         with file.open("wb") as opened:
             lowered.write_to_file(opened)
         return Runtime.get().load_program(file).load_method("forward"), file, note
+
+
+def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
+    """The lowered program, and how it was lowered.
+
+    Args:
+        job: what to lower.
+        options: of the part that goes to XNNPACK.
+    """
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+
+    program, note = _with_reshapes(job.program), ""
+    try:
+        edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner(**options)])
+    except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
+        passed_over(error, "lowering for XNNPACK")
+        edge = to_edge_transform_and_lower(_with_reshapes(job.program))
+        note = "Portable kernels only: XNNPACK cannot take parts of this program."
+    return edge.to_executorch(), note
 
 
 def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:

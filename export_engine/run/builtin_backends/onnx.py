@@ -11,6 +11,7 @@ import torch
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.arrays import as_array
 from export_engine.run.builtin_backends.needs import packages
+from export_engine.run.made_of_ops import ops_of
 from export_engine.torch_internals import as_result, flat_inputs
 
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -38,9 +39,7 @@ class Onnx:
     def prepare(self, job: Job) -> Ready:
         """Converts, saves, and opens a session."""
         session, file = _session(job)
-        values = flat_inputs(job.program, job.args, dict(job.kwargs))
-        known = [each.name for each in session.get_inputs()]
-        fed = {name: as_array(values[name]) for name in known}
+        fed = _fed(session, job)
         count = len(job.program.graph_signature.user_outputs)
         return Ready(
             call=lambda: session.run(None, fed),
@@ -60,13 +59,45 @@ class Onnx:
 
         return called
 
+    def without_values(self) -> str | None:
+        """Nothing: each value can be an output."""
+        return None
+
+    def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
+        """Each value is made an output, so onnxruntime fuses no op with the next one."""
+        converted = _converted(job)
+        graph = converted.model.graph
+        ops = ops_of(job.program, converted.exported_program.graph.nodes)
+        outputs = {each.name for each in graph.outputs}
+        made = {each.name: each for node in graph for each in node.outputs if each.name in ops}
+        graph.outputs.extend(made[name] for name in made if name not in outputs)
+        session, _ = _opened(job, converted)
+        fed = _fed(session, job)
+        found = dict(
+            zip((each.name for each in session.get_outputs()), session.run(None, fed), strict=True)
+        )
+        return {ops[name]: torch.from_numpy(found[name]) for name in made}
+
+
+def _fed(session: Any, job: Job) -> dict[str, Any]:
+    values = flat_inputs(job.program, job.args, dict(job.kwargs))
+    return {each.name: as_array(values[each.name]) for each in session.get_inputs()}
+
 
 def _session(job: Job) -> tuple[Any, Path]:
     """A session of the converted program, and the file that it is in."""
-    import onnxruntime
+    return _opened(job, _converted(job))
 
+
+def _converted(job: Job) -> Any:
     converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
     assert converted is not None  # it is None only where torch writes the file itself
+    return converted
+
+
+def _opened(job: Job, converted: Any) -> tuple[Any, Path]:
+    import onnxruntime
+
     file = job.folder / _FILE
     converted.save(file)
     options = onnxruntime.SessionOptions()

@@ -161,6 +161,7 @@ export interface BackendHere {
   name: string;
   title: string;
   missing: (string | null)[];
+  without_values: string | null;
 }
 
 export interface Setups {

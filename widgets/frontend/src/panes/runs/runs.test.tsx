@@ -50,10 +50,10 @@ const PROFILE: Profile = {
 const SETUPS: Setups = {
   devices: ["cpu", "cuda:0"],
   backends: [
-    { name: "eager", title: "eager module", missing: [null, null] },
-    { name: "program", title: "exported program", missing: [null, null] },
-    { name: "onnx", title: "ONNX Runtime", missing: [null, "no provider"] },
-    { name: "tensorrt", title: MARKUP, missing: ["needs a GPU", null] },
+    { name: "eager", title: "eager module", missing: [null, null], without_values: "none" },
+    { name: "program", title: "exported program", missing: [null, null], without_values: "none" },
+    { name: "onnx", title: "ONNX Runtime", missing: [null, "no provider"], without_values: "none" },
+    { name: "tensorrt", title: MARKUP, missing: ["needs a GPU", null], without_values: "none" },
   ],
 };
 

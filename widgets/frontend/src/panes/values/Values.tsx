@@ -1,11 +1,11 @@
 /** What every op gave in one run, and two runs side by side. */
 
-import { useState } from "preact/hooks";
-import { bytesText, durationText } from "../../format";
+import { bytesText, capped, durationText } from "../../format";
 import type { Program } from "../../program";
 import { graphOf, indexOf } from "../../program";
 import type { Store } from "../../store";
 import { Empty } from "../parts/parts";
+import { useAnswer } from "../parts/useAnswer";
 import { LeftOut } from "./LeftOut";
 import { NonFinite } from "./NonFinite";
 import { Pairs } from "./Pairs";
@@ -42,9 +42,9 @@ export function Values({ store, program }: Props) {
         {!values && !pairs && (
           <Empty>
             Nothing was watched yet. Watch runs the program once, op by op, and notes the range,
-            mean, zeros, NaN and more of every value. Compare runs it beside another run, and says
-            at which op an error enters. Of a backend, only outputs can be compared: in Runs. Your
-            model stays as it is.
+            mean, zeros, NaN and more of every value. Compare runs it beside another run, or a
+            backend that tells values, and says at which op an error enters. Your model stays as it
+            is.
           </Empty>
         )}
         {one && (ran > 0 || paired) && (
@@ -75,7 +75,11 @@ export function Values({ store, program }: Props) {
 }
 
 function Actions({ store }: { store: Store }) {
-  const [other, setOther] = useState("eager");
+  const other = store.against.value;
+  const answer = useAnswer(() => store.setups(), [store]);
+  const backends = (answer.kind === "there" ? answer.value.backends : []).filter(
+    ({ missing, without_values }) => missing[0] === null && without_values === null,
+  );
   const busy = store.busy.value;
   return (
     <div class="tx-filters">
@@ -94,11 +98,18 @@ function Actions({ store }: { store: Store }) {
           class="tx-input"
           value={other}
           data-testid="against"
-          onChange={(event) => setOther(event.currentTarget.value)}
+          onChange={(event) => {
+            store.against.value = event.currentTarget.value;
+          }}
         >
           {OTHERS.map(([value, name]) => (
             <option key={value} value={value}>
               {name}
+            </option>
+          ))}
+          {backends.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {capped(title, 60)}
             </option>
           ))}
         </select>

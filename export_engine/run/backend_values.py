@@ -1,0 +1,70 @@
+"""What ops of a program gave where a backend ran it, by the names of the program's nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.defects import passed_over
+from export_engine.record import Record
+from export_engine.run.backend import Backend, WatchedBackend
+from export_engine.run.backend_registry import backends
+from export_engine.run.eager_baseline import Bench
+from export_engine.run.failure_text import sentence_of
+from export_engine.run.measure import check_memory
+from export_engine.run.run_inputs import Call
+from export_engine.run.torch_devices import missing_device
+from export_engine.verify import examined
+
+_COPIES = 3
+"""How often the values of all ops are held at one time while they are read."""
+
+
+def op_values(
+    exported: Exported, record: Record, request: Request, where: tuple[str, str], space: int
+) -> dict[str, torch.Tensor]:
+    """Runs a program by a backend once, and returns what its ops gave, on the CPU.
+
+    Args:
+        exported: whose program.
+        record: the same, described.
+        request: the call.
+        where: the backend's name, and the device.
+        space: bytes of the values of all ops.
+
+    Raises:
+        ValueError: it gives none, cannot run here, or fails.
+        MemoryError: they do not fit into memory.
+        KeyboardInterrupt: the user interrupted; everything is as it was.
+    """
+    name, device = where
+    backend = backends()[name]
+    lacking = without_values(backend) or missing_device(device) or backend.missing(device)
+    if lacking or not isinstance(backend, WatchedBackend):
+        raise ValueError(lacking)
+    check_memory(space * _COPIES)
+    with (
+        TemporaryDirectory(prefix="export-explorer-") as folder,
+        examined(exported, record, 0) as subject,
+    ):
+        bench = Bench(subject, Call("", lambda: request), device)
+        try:
+            return bench.seeded(lambda: backend.values(bench.job(Path(folder)), space))  # type: ignore[no-any-return]
+        except MemoryError:
+            raise
+        except Exception as error:
+            passed_over(error, "reading values of ops from a backend")
+            raise ValueError(sentence_of(error, backend.title, device, "compile")) from error
+
+
+def without_values(backend: Backend) -> str | None:
+    """Why a backend does not tell what ops gave, as a sentence; None where it does."""
+    if isinstance(backend, WatchedBackend):
+        return backend.without_values()
+    return (
+        f"{backend.title} tells no values of ops. Only its outputs can be compared: "
+        f'ex.run(backend="{backend.name}").'
+    )

@@ -1,0 +1,100 @@
+"""What ops gave in a run of ExecuTorch, by its event tracer and the Inspector that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from export_engine.run.backend import Job
+from export_engine.run.made_of_ops import ops_of
+from export_engine.torch_internals import flat_leaves
+
+_UNEMITTED = ("getitem", "alloc", "view")
+"""Calls that become no instruction, since they only name memory."""
+_ROOM = 1 << 20
+"""Bytes beside the values: each is told with its op's inputs."""
+
+
+def traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Tensor]:
+    """What ops of the job's program gave, by name.
+
+    Args:
+        lowered: what `to_executorch` made of the program.
+        job: the same, and its inputs.
+        space: bytes of the values of all ops.
+    """
+    from executorch.devtools import Inspector
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+    method = _load_for_executorch_from_buffer(
+        lowered.buffer, enable_etdump=True, debug_buffer_size=4 * space + _ROOM
+    )
+    method.forward(flat_leaves(job.program, job.args, dict(job.kwargs)))
+    trace, data = job.folder / "trace.etdp", job.folder / "values.bin"
+    method.write_etdump_result_to_file(str(trace), str(data))
+    inspector = Inspector(etdump_path=str(trace), debug_buffer_path=str(data))
+    events = [event for block in inspector.event_blocks for event in block.events]
+    results = [
+        event.debug_data or ()
+        for event in events
+        if event.name in ("OPERATOR_CALL", "DELEGATE_CALL")
+    ]
+    graph = lowered.exported_program().graph
+    ops = ops_of(job.program, graph.nodes)
+    found = {}
+    for node, value in _told(list(graph.nodes), results):
+        if node.name in ops:
+            found[ops[node.name]] = value.clone()
+    return found
+
+
+def _told(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, torch.Tensor]]:
+    """Nodes and their values."""
+    for node, told in _in_order(nodes, results):
+        values = [each for each in told if isinstance(each, torch.Tensor)]
+        made = [node] if isinstance(node.meta.get("val"), torch.Tensor) else _results(node)
+        for each, value in zip(made, values[len(values) - len(made) :], strict=False):
+            if each is not None and value.dim() == each.meta["val"].dim():
+                yield each, value
+
+
+def _in_order(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, Any]]:
+    """Nodes and what was told of each: instructions run in the order of the nodes they are of.
+
+    A branch or a loop runs a number of them that is not known. So what comes before the first is
+    counted from the start, and what comes after the last from the end.
+
+    Args:
+        nodes: of the lowered graph.
+        results: what each instruction that ran gave, in order.
+    """
+    calls = [node for node in nodes if node.op == "call_function" and not _is_unemitted(node)]
+    inner = [at for at, node in enumerate(calls) if _runs_graphs(node)]
+    if not inner:
+        if len(calls) == len(results):  # else they cannot be told apart
+            yield from zip(calls, results, strict=True)
+        return
+    yield from zip(calls[: inner[0]], results, strict=False)
+    yield from zip(reversed(calls[inner[-1] + 1 :]), reversed(results), strict=False)
+
+
+def _runs_graphs(node: Node) -> bool:
+    """Whether it is a branch or a loop."""
+    return getattr(node.target, "namespace", "") == "higher_order" and not _is_delegate(node)
+
+
+def _is_delegate(node: Node) -> bool:
+    return getattr(node.target, "__name__", "") == "executorch_call_delegate"
+
+
+def _results(node: Node) -> list[Node | None]:
+    """The nodes that pick the results of one that has several."""
+    picked = {user.args[1]: user for user in node.users if len(user.args) == 2}
+    return [picked.get(at) for at in range(len(node.meta.get("val") or ()))]
+
+
+def _is_unemitted(node: Node) -> bool:
+    return getattr(node.target, "__name__", "") in _UNEMITTED
