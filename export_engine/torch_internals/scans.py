@@ -39,18 +39,21 @@ def linear_recurrence(
 ) -> Any:
     """All states of `state = a * state + b` from zero, with the products of `a` before each.
 
+    The steps are moved to the first dim: torch 2.11's scan gives its results there, whatever `dim`.
+
     Args:
         combine_fn: of two steps the one that is both: `(a, b), (c, d) -> (a * c, c * b + d)`.
         xs: `a` and `b` of each step.
         dim: that counts steps.
         combine_mode: as `associative_scan` takes it; both give the same.
     """
-    factor, term = (each.select(dim, 0) for each in xs)
+    steps = tuple(each.movedim(dim, 0) for each in xs)
+    factor, term = (each[0] for each in steps)
 
     def step(state: Any, each: Any) -> Any:
         found = combine_fn(state, each)
         return found, tuple(value.clone() for value in found)
 
     start = torch.ones_like(factor), torch.zeros_like(term)
-    _, states = torch_has.SCAN.value(step, start, xs, dim=dim)
-    return states
+    _, states = torch_has.SCAN.value(step, start, steps)
+    return tuple(each.movedim(0, dim) for each in states)
