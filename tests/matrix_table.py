@@ -9,6 +9,7 @@ from typing import NamedTuple
 SUPPORTED = ("2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0")
 NEEDS_THE_CLONE = (
     "tests/test_wheel.py",
+    "tests/test_conda_recipe.py",
     "tests/test_docs.py",
     "tests/test_house.py",
     "tests/test_release_files.py",
