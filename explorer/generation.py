@@ -33,6 +33,7 @@ class GenerationPrograms(Programs):
         programs: Mapping[str, Exploration],
         made: Cut,
         inputs: Mapping[str, Any],
+        narrowed: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         """Make one; `explorer.explore_generation` does.
@@ -41,8 +42,10 @@ class GenerationPrograms(Programs):
             programs: by name, in the order in which they are called first.
             made: the model, cut.
             inputs: what its `generate()` takes.
+            narrowed: per program that torch could not export with every size dynamic, why.
             options: as `Programs` takes them.
         """
+        self._narrowed = dict(narrowed or {})
         self._cut = made
         self._inputs = dict(inputs)
         super().__init__(programs, **options)
@@ -129,15 +132,17 @@ class GenerationPrograms(Programs):
                 yield self._named(trial)
 
     def _named(self, trial: GenerationTrial) -> GenerationTrial:
-        """A trial with the names of sizes that the program has, where torch says its own."""
+        """A failed trial with the program's names of sizes for torch's, and why it rejects some."""
         if trial.outcome != "failed" or trial.component < 0:
             return trial
         from msgspec.structs import replace
 
-        record = self[self._cut.components[trial.component].name].record
+        name = self._cut.components[trial.component].name
+        record = self[name].record
         names = {each.torch_name: each.name for each in record.symbols}
         sentence = _SYMBOL.sub(lambda found: names.get(found[0], found[0]), trial.sentence)
-        return replace(trial, sentence=sentence)
+        why = self._narrowed.get(name, "")
+        return replace(trial, sentence=f"{sentence.rstrip('.')}. {why}" if why else sentence)
 
     def _loaded(
         self, backend: RepeatedBackend, folder: Path, progress: Callable[[Progress], None] | None
@@ -212,7 +217,11 @@ def explore_generation(
     from export_engine.generation import cut
 
     made = cut(model, inputs, progress)
-    programs = {each.name: _exported(each, dict(cells or {}), progress) for each in made.components}
+    programs, narrowed = {}, {}
+    for each in made.components:
+        programs[each.name], why = _exported(each, dict(cells or {}), progress)
+        if why:
+            narrowed[each.name] = why
     facts = {
         each.name: {"role": each.role, "varying": each.varying, "arguments": each.arguments}
         for each in made.components
@@ -221,10 +230,11 @@ def explore_generation(
         programs,
         made,
         inputs,
+        narrowed,
         title=title or f"{type(model).__name__}.generate(…)",
         links=links_of(programs),
         facts=facts,
-        notes=made.notes,
+        notes=[*made.notes, *narrowed.values()],
     )
 
 
@@ -232,13 +242,31 @@ def _exported(
     component: CutComponent,
     cells: dict[str, str],
     progress: Callable[[Progress], None] | None,
-) -> Exploration:
-    """A component, exported: with its sizes named, else with them left to torch."""
+) -> tuple[Exploration, str]:
+    """A component, exported: with its sizes named, else with them left to torch, and why."""
     first = explored(component.request.with_changes(cells=cells), progress=progress)
     if first.ok:
-        return first
+        return first, ""
+    failed = first
     for request in component.fallbacks:
         other = explored(request.with_changes(cells=cells), progress=progress)
         if other.ok:
-            return other
-    return first
+            left = request.shapes != component.request.shapes
+            return other, _narrowed(component.name, failed) if left else ""
+        failed = other
+    return first, ""
+
+
+def _narrowed(name: str, failed: Exploration) -> str:
+    """Why torch chose the sizes that a component accepts: what fails with every size dynamic."""
+    from export_engine.source import innermost_own
+
+    record = failed.record
+    if record.failure is None:
+        return ""
+    frame = innermost_own(record, record.failure.stack)
+    place = f" ({frame.name}:{frame.line})" if frame else ""
+    return (
+        f"With every size dynamic, `{name}` does not export, so torch chose its sizes: "
+        f"{record.failure.sentence}{place}"
+    )

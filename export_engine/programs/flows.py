@@ -66,6 +66,8 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
             continue  # it was seen to come from elsewhere
         if not known and (given.node in passed or _other_place(given, taking.type_of(taken), own)):
             continue
+        if not known and _only_alike(given, taken.path, taking.type_of(taken)):
+            continue
         done.add(number)
         passed.add(given.node)
         flows.append(
@@ -98,6 +100,14 @@ def _other_place(given: Given, taken: ValueType, own: bool) -> bool:
     numbered = given.path.rpartition(".")[2].isdigit()
     ranks = len(given.type.shape) != len(taken.shape)
     return numbered and ranks and (own or given.type.dtype != taken.dtype)
+
+
+def _only_alike(given: Given, path: str, taken: ValueType) -> bool:
+    """Whether two tensors have one name in other containers, and are plainly not the same.
+
+    A tower gives a `pooler_output`, and so does the projector that follows it.
+    """
+    return len(given.type.shape) != len(taken.shape) and _parts(given.path) != _parts(path)
 
 
 def _states(giving: Component, taking: Component) -> list[Flow]:

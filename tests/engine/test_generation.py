@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ import torch
 
 import explorer
 from explorer.exporting import explored
+from explorer.generation import _exported
 from export_engine.attempt import Request
 from export_engine.generation import CutError, cut, tried
+from export_engine.generation.cutting import CutComponent
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
@@ -306,6 +309,40 @@ def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> 
 
     assert not model._forward_pre_hooks
     torch.testing.assert_close(found.program.module()(*given), model(*given))
+
+
+def test_why_torch_chose_the_sizes_of_a_component_is_said_with_the_line() -> None:
+    class Looping(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            total = x[:, 0]
+            for step in range(1, x.shape[1]):  # <- the loop
+                total = total + x[:, step]
+            return total
+
+    named = Request(
+        target=Looping(), args=(torch.randn(2, 3),), shapes=Shapes.parse("x: batch, prompt")
+    )
+    component = CutComponent(
+        name="prefill",
+        role="",
+        path="",
+        module=named.target,
+        takes=frozenset({"x"}),
+        request=named,
+        fallbacks=(named, named.with_changes(shapes=Shapes.parse("x: *, *"))),
+        varying={},
+        arguments={},
+    )
+    found, why = _exported(component, {}, None)
+
+    line = 1 + next(
+        number
+        for number, each in enumerate(Path(__file__).read_text().splitlines())
+        if each.endswith("# <- the loop")
+    )
+    assert found.ok
+    assert why.startswith("With every size dynamic, `prefill` does not export")
+    assert f"test_generation.py:{line})" in why
 
 
 def test_a_scan_is_exported_with_any_number_of_steps() -> None:

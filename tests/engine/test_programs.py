@@ -110,6 +110,29 @@ def test_what_was_seen_to_come_from_one_program_is_not_taken_from_another_by_its
     assert seams == {(0, 1): "values", (1, 2): "values"}
 
 
+class Pooled(torch.nn.Module):
+    """Takes the pooled output of what follows a tower."""
+
+    def forward(self, image: dict[str, torch.Tensor]) -> torch.Tensor:
+        return image["pooler_output"].sum(dim=1)
+
+
+class Tower(torch.nn.Module):
+    """Gives a pooled output of its own."""
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"pooler_output": x[:, 0] * 2.0}
+
+
+def test_a_name_in_another_container_is_no_flow_where_the_ranks_differ() -> None:
+    x = torch.randn(3, 4, 8)
+    kit = explorer.explore_many(
+        {"tower": (Tower(), (x,)), "head": (Pooled(), ({"pooler_output": x},))}
+    )
+
+    assert (kit.seams, kit.findings) == ([], [])
+
+
 def test_a_first_call_may_fill_a_cache_that_a_later_one_then_cannot_add_to() -> None:
     kit = explorer.explore_many(
         pair("x: batch, prompt[2..64], _", "x: batch, _, _; cache: batch, past[2..63], _")
