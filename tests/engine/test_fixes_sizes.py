@@ -49,9 +49,69 @@ def test_an_idiom_is_replaced_and_computes_the_same(before: str) -> None:
         assert mine == theirs
 
 
+FACTORIES = [
+    "torch.linspace(-1, 1, steps=n)",
+    "torch.linspace(0, n - 1, n, dtype=torch.float64)",
+    "torch.linspace(start=n / 2, end=-n, steps=n + 1)",
+    "torch.logspace(0, 1, n)",
+    "torch.logspace(0, 3, steps=n, base=2.0)",
+    "torch.hann_window(n)",
+    "torch.hann_window(n, False)",
+    "torch.hamming_window(n, periodic=False, dtype=torch.float64)",
+    "torch.blackman_window(window_length=n)",
+    "torch.fft.fftfreq(n)",
+    "torch.fft.rfftfreq(n, d=0.5)",
+    "torch.nn.functional.one_hot(x.long(), n)",
+    "torch.nn.functional.one_hot(x.long(), num_classes=n + 1)",
+]
+
+
+@pytest.mark.parametrize("before", FACTORIES)
+def test_a_tensor_of_so_many_elements_is_made_by_arange(before: str) -> None:
+    made, names = symbolic(HEAD + before + "\n", {7})
+    assert len(names) == 1
+    for size in (2, 3, 4, 7):
+        mine, theirs = (
+            eval(text.partition("return ")[2], {"torch": torch, "x": torch.ones(3, 5), "n": size})
+            for text in (HEAD + before, made.text)
+        )
+        torch.testing.assert_close(mine, theirs)
+        assert mine.dtype == theirs.dtype
+
+
+@pytest.mark.slow
+def test_coordinates_of_a_free_height_stay_dynamic() -> None:
+    body = "\n".join(
+        (
+            "h, w = x.shape[-2:]",
+            "ys = torch.linspace(-1, 1, steps=h)",
+            "xs = torch.linspace(-1, 1, steps=w)",
+            'gy, gx = torch.meshgrid(ys, xs, indexing="ij")',
+            "grid = torch.stack([gx, gy], -1).expand(x.shape[0], h, w, 2)",
+            "return torch.nn.functional.grid_sample(x, grid, align_corners=True)",
+        )
+    )
+    model, _ = defined(body, "coordinates")
+    shapes = Shapes.parse("x: b, _, h, w")
+    report = autofix(Request(target=model, args=(torch.rand(2, 3, 8, 6),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert not any(step.fix.gives_up for step in report.kept)
+    for height, width in ((3, 5), (9, 2)):
+        x = torch.rand(1, 3, height, width)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
 @pytest.mark.parametrize(
     "code",
-    ["x.sum()", "max(n, 2)", "round(n / 2)", "torch.as_tensor(n)", "copy.copy(x)", "f(x, 1)"],
+    [
+        "x.sum()",
+        "max(n, 2)",
+        "round(n / 2)",
+        "torch.as_tensor(n)",
+        "copy.copy(x)",
+        "f(x, 1)",
+        "torch.arange(n)",
+    ],
 )
 def test_what_asks_for_no_number_is_kept(code: str) -> None:
     with pytest.raises(Unclear):

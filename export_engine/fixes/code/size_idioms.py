@@ -27,6 +27,7 @@ from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.size_factories import by_arange
 from export_engine.fixes.code.size_pieces import in_pieces
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
@@ -186,9 +187,16 @@ class _Idioms:
         function = node.func
         if isinstance(function, ast.Name):
             return self._builtin(node, function.id)
-        if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+        if not isinstance(function, ast.Attribute):
             return None
-        owner, name = function.value.id, function.attr
+        owner = self.source.of(function.value)
+        if owner == self.torch or owner.endswith((".fft", "functional")) or owner == "F":
+            made = by_arange(node, function.attr, self.torch, self.source.of)
+            if made is not None:
+                return self._named(node, made)
+        if not isinstance(function.value, ast.Name):
+            return None
+        name = function.attr
         if owner in self.numpy | self.math:
             return self._of_math(node, owner, name)
         if owner == self.torch:
@@ -246,22 +254,7 @@ class _Idioms:
             ]
         if name == "_shape_as_tensor" and len(node.args) == 1:
             return self._unwrapped(node, f"{self.torch}.tensor([*", ".shape])")
-        if name == "linspace" and len(node.args) == 3:
-            return self._linspace(node)
         return None
-
-    def _linspace(self, node: ast.Call) -> list[Piece]:
-        """`start + (end - start) / (n - 1) * arange(n)`, whose length stays symbolic."""
-        start, end, steps = (self.source.of(each) for each in node.args)
-        more = "".join(f", {self.source.of(each)}" for each in node.keywords)
-        kind = (
-            ""
-            if any(each.arg == "dtype" for each in node.keywords)
-            else (f", dtype={self.torch}.get_default_dtype()")
-        )
-        width = f"(({end}) - ({start})) / {self.torch}.sym_max({steps} - 1, 1)"
-        made = f"({start} + {width} * {self.torch}.arange({steps}{more}{kind}))"
-        return [Piece(self.source.start(node), self.source.end(node), made)]
 
     def _is_shape(self, values: list[ast.expr]) -> bool:
         """Whether a value is a shape, or sizes listed."""

@@ -1,0 +1,114 @@
+"""torch's functions that make a tensor of so many elements as a plain number says, by torch.arange.
+
+`torch.linspace`, the windows and `one_hot` take an `int` where `torch.arange` takes a symbol (their
+schemas, torch 2.11 to 2.15), so that a size given to them is specialized.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+_COSINES = {
+    "hann_window": (0.5, 0.5),
+    "hamming_window": (0.54, 0.46),
+    "blackman_window": (0.42, 0.5, 0.08),
+}
+"""Windows that are sums of cosines: the factor of each, with alternating signs."""
+_FORMS = {
+    "linspace": ("start", "end", "steps"),
+    "logspace": ("start", "end", "steps", "base"),
+    "fftfreq": ("n", "d"),
+    "rfftfreq": ("n", "d"),
+    "one_hot": ("tensor", "num_classes"),
+    **dict.fromkeys(_COSINES, ("window_length", "periodic")),
+}
+"""The parameters of each, in order."""
+_KEPT = {"dtype", "device", "requires_grad"}
+"""Keywords that `torch.arange` has, too."""
+
+
+def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], str]) -> str | None:
+    """What gives the same as a call for every size; None for a call that is none of these.
+
+    Args:
+        node: the call.
+        name: of the function.
+        torch: what torch is called there.
+        of: the text of an expression.
+    """
+    given = _given(node, name)
+    if given is None:
+        return None
+    said = {parameter: _inner(each, of) for parameter, each in given.items() if each is not None}
+    more = {each.arg: of(each.value) for each in node.keywords if each.arg in _KEPT}
+    if name == "one_hot":
+        return _one_hot(said, torch)
+    more.setdefault("dtype", f"{torch}.get_default_dtype()")
+    if "requires_grad" in more:
+        return None
+    options = "".join(f", {key}={value}" for key, value in more.items())
+    if name in _COSINES:
+        return _window(name, said, torch, options)
+    if name.endswith("fftfreq"):
+        return _frequencies(name, said, torch, options)
+    if not {"start", "end", "steps"} <= said.keys():
+        return None
+    steps = said["steps"]
+    width = f"({said['end']} - {said['start']}) / {torch}.sym_max({steps} - 1, 1)"
+    line = f"({said['start']} + {width} * {torch}.arange({steps}{options}))"
+    return line if name == "linspace" else f"({said.get('base', '10.0')} ** {line})"
+
+
+def _given(node: ast.Call, name: str) -> dict[str, ast.expr | None] | None:
+    """What each parameter is given; None where it cannot be told, or is not all that is given."""
+    parameters = _FORMS.get(name)
+    if parameters is None or len(node.args) > len(parameters):
+        return None
+    if any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    given: dict[str, ast.expr | None] = dict(zip(parameters, node.args, strict=False))
+    for each in node.keywords:
+        if each.arg not in (*parameters, *_KEPT):
+            return None
+        if each.arg in parameters:
+            given[each.arg] = each.value
+    return given
+
+
+def _inner(node: ast.expr, of: Callable[[ast.expr], str]) -> str:
+    """Its text as an operand."""
+    simple = isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant)
+    return of(node) if simple else f"({of(node)})"
+
+
+def _one_hot(said: dict[str, str], torch: str) -> str | None:
+    if said.keys() != {"tensor", "num_classes"}:
+        return None
+    labels = said["tensor"]
+    classes = f"{torch}.arange({said['num_classes']}, device={labels}.device)"
+    return f"({labels}.unsqueeze(-1) == {classes}).to({torch}.int64)"
+
+
+def _window(name: str, said: dict[str, str], torch: str, options: str) -> str | None:
+    length, periodic = said.get("window_length"), said.get("periodic", "True")
+    if length is None or periodic not in ("True", "False"):
+        return None
+    whole = length if periodic == "True" else f"{torch}.sym_max({length} - 1, 1)"
+    turn = f"{torch}.arange({length}{options}) * (2 * {torch}.pi / {whole})"
+    first, *rest = _COSINES[name]
+    terms = [
+        f" {'-+'[at % 2]} {factor} * {torch}.cos({f'{at + 1} * ' if at else ''}{turn})"
+        for at, factor in enumerate(rest)
+    ]
+    return f"({first}{''.join(terms)})"
+
+
+def _frequencies(name: str, said: dict[str, str], torch: str, options: str) -> str | None:
+    count, spacing = said.get("n"), said.get("d", "1.0")
+    if count is None:
+        return None
+    if name == "rfftfreq":
+        return f"({torch}.arange({count} // 2 + 1{options}) / ({count} * {spacing}))"
+    order = f"({torch}.arange({count}{options}) + {count} // 2) % {count} - {count} // 2"
+    return f"(({order}) / ({count} * {spacing}))"
