@@ -12,6 +12,17 @@ from export_engine.source import Span, Stack, code_of
 _PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
 _OF_NUMBERS = frozenset({"math", "np", "numpy"})
 """Modules whose functions take numbers; the names that they have in nearly all code."""
+_INTS = {
+    **dict.fromkeys(("linspace", "logspace"), (2, "steps")),
+    **dict.fromkeys(("fftfreq", "rfftfreq"), (0, "n")),
+    **dict.fromkeys(("tril_indices", "triu_indices"), (0, "row")),
+    "one_hot": (1, "num_classes"),
+    **dict.fromkeys(
+        (f"{name}_window" for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")),
+        (0, "window_length"),
+    ),
+}
+"""torch's functions with an `int` in their schema where others have a `SymInt`: which parameter."""
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
     "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
@@ -67,6 +78,10 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         if number is not None:
             said = f": `{code.text(number)}` makes a plain number of it"
             return said, why, code.span(number)
+        taken = _takes_int(statement)
+        if taken is not None:
+            said = f": `{code.text(taken)}` takes an int alone, not a symbolic size"
+            return said, why, code.span(taken)
         pieces = _pieces(statement)
         if pieces is not None:
             said = f": how many tensors `{code.text(pieces)}` gives depends on it"
@@ -117,6 +132,20 @@ def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
     inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
     calls = (node for node in inner if isinstance(node, ast.Call))
     return next((call for call in calls if _gives_number(ast.unparse(call.func))), None)
+
+
+def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
+    """The call on a line that gives a size to a function of torch's that takes an int alone."""
+    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
+    for node in inner:
+        if not isinstance(node, ast.Call) or _last(node.func) not in _INTS:
+            continue
+        position, name = _INTS[_last(node.func)]
+        given = [each.value for each in node.keywords if each.arg == name]
+        given += node.args[position : position + 1]
+        if given and not isinstance(given[0], ast.Constant):
+            return node
+    return None
 
 
 def _gives_number(function: str) -> bool:

@@ -94,6 +94,10 @@ def test_coordinates_of_a_free_height_stay_dynamic() -> None:
     model, _ = defined(body, "coordinates")
     shapes = Shapes.parse("x: b, _, h, w")
     report = autofix(Request(target=model, args=(torch.rand(2, 3, 8, 6),), shapes=shapes))
+    first = report.first
+    assert isinstance(first, Failed)
+    assert first.diagnosis is not None
+    assert "`torch.linspace(-1, 1, steps=h)` takes an int alone" in first.diagnosis.sentence
     assert isinstance(report.attempt, Exported), report.sentence
     assert not any(step.fix.gives_up for step in report.kept)
     for height, width in ((3, 5), (9, 2)):
