@@ -14,7 +14,7 @@ from export_engine.run import backends, op_values
 from export_engine.torch_internals import OpOverload, writes_to_arguments
 from export_engine.values.pair_error import RunOf
 from export_engine.values.running import running
-from export_engine.values.steps import Steps, is_plain
+from export_engine.values.steps import Steps, bytes_of, is_plain
 
 _FEW = 6
 
@@ -40,7 +40,7 @@ def backend_run(
     with running(exported, record, request, device) as run:
         for _, node, value in run.walk():
             if node.op == "call_function" and is_plain(value):
-                space += value.nbytes
+                space += bytes_of(value)
                 ops.append(node.name)
     values = op_values(exported, record, request, (name, device), space)
     title = backends()[name].title

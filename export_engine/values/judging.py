@@ -116,7 +116,7 @@ class Judge:
                 self._wrong_constants.add(number)
         if number not in self.constants:
             self._force(steps, node, forced, right)
-        lost = (forced == 0).cpu() & (right != 0).cpu()
+        lost = (_dense(forced) == 0) & (_dense(right) != 0)
         return PairError(
             node=number,
             partner=partner,
@@ -251,10 +251,19 @@ class Judge:
         if forced.is_floating_point() != right.is_floating_point():
             return
         cast = right.to(forced.device, forced.dtype)
-        if cast.is_floating_point() and bool((cast.isinf().cpu() & right.isfinite().cpu()).any()):
+        if cast.is_floating_point() and bool(
+            (_dense(cast).isinf() & _dense(right).isfinite()).any()
+        ):
             self._unfit.add(node.name)
         if not (self._writes and _overwritten(forced, cast)):
             steps.env[node] = cast
+
+
+def _dense(value: torch.Tensor) -> torch.Tensor:
+    """A tensor on the CPU that every elementwise op takes: not sparse, and of no 8-bit float."""
+    value = value if value.layout is torch.strided else value.to_dense()
+    eight_bits = value.is_floating_point() and value.element_size() == 1
+    return (value.float() if eight_bits else value).cpu()
 
 
 def _may_be(given: torch.Tensor, right: Any) -> bool:

@@ -56,6 +56,11 @@ def is_plain(value: Any) -> TypeGuard[torch.Tensor]:
     return isinstance(value, torch.Tensor) and not hasattr(type(value), "__tensor_flatten__")
 
 
+def bytes_of(value: torch.Tensor) -> int:
+    """Bytes of a tensor's elements; of a sparse one, as if it were not."""
+    return value.numel() * value.element_size()
+
+
 class Steps(torch.fx.Interpreter):
     """Runs a program's graph a node at a time."""
 

@@ -23,7 +23,7 @@ from export_engine.run import Inputs, Sizes, calls_of, present_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
 from export_engine.values.spilled import Spilled
-from export_engine.values.steps import Observer, Steps, is_plain, left_out_of
+from export_engine.values.steps import Observer, Steps, bytes_of, is_plain, left_out_of
 from export_engine.verify import Subject
 
 _CALL = OPS.index("call_function")
@@ -75,7 +75,7 @@ class Watched:
         if found is None:
             found = self._fetched(exported, graph, node)
         self._kept[key] = found
-        while len(self._kept) > 1 and sum(each.nbytes for each in self._kept.values()) > KEPT:
+        while len(self._kept) > 1 and sum(map(bytes_of, self._kept.values())) > KEPT:
             self._kept.popitem(last=False)
         return found
 

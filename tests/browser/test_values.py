@@ -67,6 +67,11 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
         lab.set_theme(theme)
         lab.screenshot(f"values-pairs-{theme}", root)
     lab.page.set_viewport_size({"width": 700, "height": 900})
+    root.get_by_role("tab", name="Values").click()
+    expect(place).to_have_value("2")  # the panes changed places, and the tensor stays as it was
+    expect(tensor.get_by_role("button", name="difference")).to_have_attribute(
+        "aria-pressed", "true"
+    )
     lab.screenshot("values-narrow-dark", root)
 
 

@@ -200,3 +200,25 @@ def test_signal_to_noise_is_what_torch_ao_ns_computes() -> None:
 
     assert error.sqnr == pytest.approx(float(compute_sqnr(right, value)), abs=1e-3)
     assert error.cosine == pytest.approx(float(compute_cosine_similarity(right, value)), abs=1e-5)
+
+
+def _in_float8(x: torch.Tensor) -> torch.Tensor:
+    return (x * 100).to(torch.float8_e4m3fn).to(torch.float32)
+
+
+def _sparse(x: torch.Tensor) -> torch.Tensor:
+    return x.relu().to_sparse() @ x
+
+
+@pytest.mark.parametrize("of", [_in_float8, _sparse])
+def test_sparse_tensors_and_8_bit_floats_are_watched_and_compared(
+    of: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    result = explorer.explore(of, (torch.randn(4, 4),))
+
+    found = result.compare_values()
+
+    assert found.ok, found.sentence
+    run = result.watch()
+    for row in run:
+        assert run.tensor(row.name).shape == (4, 4)

@@ -11,6 +11,10 @@ from torch import nn
 
 import explorer
 from explorer import Exploration, FixError
+from explorer.message_handlers import MessageHandlers
+from explorer.session_widget import widget_of
+
+PLACE = {"side": "one", "rows": -2, "columns": -1, "index": [0], "cell": [0, 0]}
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,28 @@ def test_no_file_keeps_values_unless_asked(ex: Exploration, tmp_path: Path) -> N
         ex.to_html(tmp_path / "b.html", values=True),
     )
     assert page.stat().st_size < with_values.stat().st_size
+
+
+def test_no_notebook_keeps_values() -> None:
+    """What a saved notebook has of a view: the widget's state, and the picture beside it."""
+    told = 12345.678
+    made = explorer.explore(lambda x: x * 2, (torch.full((2, 2), told / 2),))
+    widget = widget_of(made.session, {})
+    before = str(widget.get_state())
+    run = made.watch()
+    assert float(run.tensor("mul")[0, 0]) == pytest.approx(told)
+    made.compare_values("bfloat16")
+    page = MessageHandlers(made.session)
+    page("tensor", {"attempt": 0, "graph": 0, "node": 1, **PLACE})
+
+    state, again = widget.get_state(), widget_of(made.session, {}).get_state()
+
+    assert made.record.values is not None
+    for kept in (state, again, widget._repr_mimebundle_()):
+        assert "12345" not in str(kept)
+        assert "12352" not in str(kept)  # in bfloat16
+    assert state["record"] == again["record"] == b""
+    assert before != str(state)
 
 
 def test_inputs_are_those_that_are_given(ex: Exploration) -> None:

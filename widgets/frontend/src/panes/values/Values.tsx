@@ -98,6 +98,7 @@ function Actions({ store }: { store: Store }) {
           class="tx-input"
           value={other}
           data-testid="against"
+          style={{ maxWidth: "9em" }}
           onChange={(event) => {
             store.against.value = event.currentTarget.value;
           }}
