@@ -37,14 +37,12 @@ def explore_many(
         progress: called on each module that tracing enters, and as fixes are tried.
 
     Raises:
-        TypeError: an entry is not a call, or its arguments do not fit the model.
+        TypeError: no mapping is given, an entry is not a call, or its arguments do not fit.
         ShapesError: dynamic shapes do not fit their call.
         ValueError: there is no program, or a name that a file cannot hold.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    for name, given in programs.items():
-        check_name(name)
-        _check_call(name, given)
+    _check_programs(programs)
     made = {}
     for name, given in programs.items():
         if isinstance(given, Exploration):
@@ -62,6 +60,16 @@ def explore_many(
             progress=progress,
         )
     return Programs(made, title=title, links=links_of(made))
+
+
+def _check_programs(programs: object) -> None:
+    """Raises TypeError or ValueError before anything is exported."""
+    if not isinstance(programs, Mapping):
+        kind = type(programs).__name__
+        raise TypeError(f"The programs are given as a {kind}. Give a dict of {_SHAPE}")
+    for name, given in programs.items():
+        check_name(name)
+        _check_call(name, given)
 
 
 def _check_call(name: str, given: Any) -> None:

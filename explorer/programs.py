@@ -257,13 +257,18 @@ class Programs(Mapping[str, Exploration]):
         return harmless(set_text(self.record, self._records()))
 
 
-def check_name(name: str) -> None:
+_LONGEST_NAME = 100
+"""Characters: a name is part of file names."""
+
+
+def check_name(name: object) -> None:
     """Raises ValueError if a program cannot have this name."""
     from export_engine.archive import NAME
 
-    if not NAME.fullmatch(name):
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not NAME.fullmatch(name):
         raise ValueError(
-            f"{name!r} is not a name for a program: use letters, digits, `_`, `.` and `-`."
+            f"{str(name)[:_LONGEST_NAME]!r} is not a name for a program: use up to "
+            f"{_LONGEST_NAME} letters, digits, `_`, `.` and `-`."
         )
 
 

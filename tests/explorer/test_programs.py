@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -115,11 +116,14 @@ def test_the_command_line_summarizes_a_set(
     [
         ({}, "at least one program"),
         ({"a/b": (Fails(), (torch.ones(2),))}, "not a name for a program"),
+        ({3: (Fails(), (torch.ones(2),))}, "'3' is not a name for a program"),
+        ({"a" * 101: (Fails(), (torch.ones(2),))}, "use up to 100 letters"),
+        ([(Fails(), (torch.ones(2),))], "given as a list. Give a dict of name"),
         ({"a": Fails()}, "not a call"),
         ({"a": (Fails(), torch.ones(2))}, "Give them as a tuple"),
     ],
 )
-def test_bad_input_is_a_sentence(given: dict[str, object], said: str) -> None:
+def test_bad_input_is_a_sentence(given: Any, said: str) -> None:
     with pytest.raises((ValueError, TypeError), match=said):
         explorer.explore_many(given)
 
