@@ -28,8 +28,8 @@ def run() -> list[Row]:
             1 - len(missed) / len(planted),
             "share",
             least=1.0,
-            means="by a finding of the right kind: sizes, ranges, caches, positions, weights, "
-            "scales",
+            means="by a finding of the right kind: sizes, ranges, caches and their order, "
+            "positions, weights, scales, constants",
         ),
         Row(
             f"{len(planted)} sets without a fault",
