@@ -108,6 +108,29 @@ FORMS = {
         else:
             return x * 2
     """,
+    "elif_returns": """
+        if x.sum() > 3:
+            return x.sin()
+        elif x.sum() < -3:
+            return x
+        return x * 2
+    """,
+    "else_returns": """
+        if x.sum() > 3:
+            y = x.sin()
+        else:
+            return x.tanh()
+        return y + 1
+    """,
+    "elif_goes_on": """
+        if x.sum() > 3:
+            return x.sin()
+        elif x.sum() < -3:
+            x = x * 2
+        else:
+            return x
+        return x.cos()
+    """,
     "conditional": """
         y = self.up(x) if x.mean() > 0 else x
         return y + 1

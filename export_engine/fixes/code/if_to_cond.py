@@ -89,16 +89,15 @@ def _returning(
     otherwise: list[cst.BaseStatement] | None,
     around: Surroundings,
 ) -> tuple[list[cst.BaseStatement], bool]:
-    takes_rest = False
-    if not always_returns(tree_of(then).body):
+    ways = [then, otherwise or []]
+    goes_on = [number for number, way in enumerate(ways) if not _always_returns(way)]
+    if len(goes_on) == 2:
         raise Unclear("one branch returns and goes on as well")
-    if otherwise is None or not always_returns(tree_of(otherwise).body):
-        if otherwise is not None and has_return(tree_of(otherwise)):
-            raise Unclear("one branch returns and goes on as well")
-        otherwise = [*(otherwise or []), *around.rest]
-        takes_rest = True
-        if not around.ends_function or not always_returns(tree_of(otherwise).body):
+    for number in goes_on:  # with what follows the `if`, that of an `elif` in it too
+        ways[number] = [*ways[number], *around.rest]
+        if not around.ends_function or not _always_returns(ways[number]):
             raise Unclear("what follows the branch does not end with a return")
+    then, otherwise = ways
     _refuse_effects((), then, otherwise)
     operands = _operands([then, otherwise], around)
     made: list[cst.BaseStatement] = [
@@ -106,7 +105,11 @@ def _returning(
         _function(_OTHERWISE, operands, [*otherwise[:-1], *map(_returned, otherwise[-1:])]),
         cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
     ]
-    return _led(made, branch), takes_rest
+    return _led(made, branch), bool(goes_on)
+
+
+def _always_returns(body: Sequence[cst.BaseStatement]) -> bool:
+    return bool(body) and always_returns(tree_of(body).body)
 
 
 def _binding(
