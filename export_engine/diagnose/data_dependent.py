@@ -16,7 +16,7 @@ from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.size_reasons import WHY_PIECES, gives_pieces
-from export_engine.diagnose.torch_messages import COUNTED, ITEM_IN_VMAP
+from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, ITEM_IN_VMAP
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
 from export_engine.shapes import symbol_names, unbacked_places
 from export_engine.source import Question
@@ -54,6 +54,10 @@ def data(attempt: Failed) -> Diagnosis | None:
     broken = break_type(attempt.error)
     if broken in _BREAKS or (broken and COUNTED.search(message(attempt.error))):
         return _about_tensor(attempt, failing_place(attempt.error))
+    if broken and COUNTED_LATER in message(attempt.error):
+        place = failing_place(attempt.error)
+        if place.question is not None and place.question.construct == "for":
+            return _about_tensor(attempt, place)
     return None
 
 

@@ -19,6 +19,8 @@ TRANSFORMED = "view functorch tensor"
 """Of a constant of the program that a transform of `torch.func` left."""
 COUNTED = re.compile(r"builtin operator `range` with argument types \[[^\]]*'Tensor'")
 """In strict mode, of a loop over `range(lengths.max())`."""
+COUNTED_LATER = "DelayGraphBreakVariable() does not implement python_type()"
+"""The same from torch 2.15 on, which says it of other uses of the number, too."""
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 NOT_SWAPPED = "_apply(): Couldn't swap"
 COPIED = "elem.device.type must be 'meta'"
