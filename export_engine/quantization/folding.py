@@ -104,7 +104,9 @@ class Fold:
             self.result = own[-1]
 
     def _finishes(self, user: int, other: int) -> bool:
-        """Whether what reads a product scales it, or adds its bias."""
+        """Whether what reads a product, in the same module, scales it or adds its bias."""
+        if self._ops.scope(user) != self._ops.scope(self.node):
+            return False  # a module around it may scale what the layer gives, as ConvNeXt's do
         label = self._ops.label(user).rstrip("_")
         return (label == "mul" and self._is_scale(other)) or (
             label == "add" and self._is_bias(other, user)

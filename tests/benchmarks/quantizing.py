@@ -1,8 +1,9 @@
 """Quantized programs: what is said of each layer, against the program's own tensors and calls.
 
-Three models, by PT2E's flow and, where they have linears, by two configs of torchao's `quantize_`.
+Four models, by PT2E's flow and, where they have linears, by two configs of torchao's `quantize_`.
 A layer is right if its weight's dtype, bytes, float bytes, number of scales, their least and
-greatest, and the scales, zero points and ranges of its inputs are.
+greatest, and the scales, zero points and ranges of its inputs are. The accuracy of each linear is
+held against what hooks on the modules see, in dB by `torch.ao.ns`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from explorer.quantized_layers import Layer
 from .table import Row
 from .zoo import MODELS
 
-NAMES = ("resnet", "bert", "vit")
+NAMES = ("resnet", "bert", "vit", "convnext")
+
+_DECIBELS = 0.1
 
 
 def run() -> list[Row]:
@@ -40,7 +43,8 @@ def _rows(name: str) -> Iterator[Row]:
     for flow, make in _FLOWS.items():
         if flow != "PT2E" and not _linears(plain):
             continue
-        quantized = explorer.explore(make(plain, args, kwargs), args, kwargs)
+        made = make(plain, args, kwargs)
+        quantized = explorer.explore(made, args, kwargs)
         layers = quantized.quantization.layers
         expected = _linears(plain) if flow != "PT2E" else 0
         right = [each for each in layers if _is_right(quantized.program, each)]
@@ -70,6 +74,40 @@ def _rows(name: str) -> Iterator[Row]:
             f"{quantized.quantization.float_bytes:,} B; "
             f"worst layer off by {max((each.own for each in known), default=0):.2g}",
         )
+        if flow != "PT2E":
+            seen = _seen_by_hooks(plain, made, args, kwargs)
+            agree = [each for each in known if abs(each.sqnr - seen[each.layer.module]) < _DECIBELS]
+            yield Row(
+                f"{name}, {flow}",
+                "accuracy as hooks see it",
+                len(agree) / max(len(seen), 1),
+                "share",
+                least=1,
+                means=f"{len(agree)} of {len(seen)} linears: signal to noise within "
+                f"{_DECIBELS} dB of compute_sqnr of the modules' outputs",
+            )
+
+
+def _seen_by_hooks(plain: nn.Module, made: nn.Module, args: Any, kwargs: Any) -> dict[str, float]:
+    """Signal to noise of what each linear of the quantized module gives, in dB."""
+    from torch.ao.ns.fx.utils import compute_sqnr
+
+    outputs: list[dict[str, torch.Tensor]] = [{}, {}]
+    for model, found in zip((plain, made), outputs, strict=True):
+        hooks = [
+            each.register_forward_hook(
+                lambda _, __, value, name=name, found=found: found.__setitem__(name, value)
+            )
+            for name, each in model.named_modules()
+            if isinstance(each, nn.Linear)
+        ]
+        with torch.no_grad():
+            model(*args, **kwargs)
+        for hook in hooks:
+            hook.remove()
+    return {
+        name: float(compute_sqnr(outputs[0][name], value)) for name, value in outputs[1].items()
+    }
 
 
 def _pt2e(model: nn.Module, args: Any, kwargs: Any) -> nn.Module:

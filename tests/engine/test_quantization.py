@@ -296,3 +296,29 @@ def test_the_table_has_layers_bytes_and_reasons(results: dict[str, Exploration])
     assert "int8 per channel, ×" in said
     assert "dynamic int8 per token" in said
     assert "In float:\n  conv" in said
+
+
+class Scaled(nn.Module):
+    """A block that scales what its linear gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale, self.fc = nn.Parameter(torch.full((8,), 1e-6)), nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.scale * self.fc(x)
+
+
+def test_a_scale_outside_of_a_layer_is_no_part_of_it() -> None:
+    import torchao.quantization as ao
+    from torch.ao.ns.fx.utils import compute_sqnr
+
+    torch.manual_seed(0)
+    model, x = Scaled().eval(), torch.randn(4, 8)
+    plain, right = explorer.explore(model, (x,)), model.fc(x)
+    quantized = copy.deepcopy(model)
+    ao.quantize_(quantized, ao.Int8WeightOnlyConfig())
+
+    (layer,) = explorer.explore(quantized, (x,)).quantization.accuracy(plain)
+
+    assert layer.sqnr == pytest.approx(float(compute_sqnr(right, quantized.fc(x))), abs=0.1)
