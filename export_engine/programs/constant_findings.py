@@ -6,6 +6,7 @@ Ops are paired by their module, their name, and which of these in that module th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -34,8 +35,13 @@ _Ops = Mapping[str, Mapping[str, Sequence[_Numbers]]]
 
 
 def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
-    """Constants that differ between programs that hold weights in common."""
-    of_one_model = {pair for row in rows for pair in combinations(row.holders, 2)}
+    """Constants that differ between programs that have most of their weights in common."""
+    common = Counter(pair for row in rows for pair in combinations(row.holders, 2))
+    of_one_model = [
+        (one, other)
+        for (one, other), count in common.items()
+        if 2 * count >= min(len(components[at].weights) for at in (one, other))
+    ]  # an encoder and its decoder have but the embedding in common
     ops = [_constants(each) for each in components]
     for one, other in sorted(of_one_model):
         apart = list(_apart(ops[one], ops[other]))

@@ -107,7 +107,15 @@ def _only_alike(given: Given, path: str, taken: ValueType) -> bool:
 
     A tower gives a `pooler_output`, and so does the projector that follows it.
     """
-    return len(given.type.shape) != len(taken.shape) and _parts(given.path) != _parts(path)
+    ours, theirs, sizes = _parts(given.path), _parts(path), given.type.shape
+    if len(sizes) != len(taken.shape):
+        return ours != theirs
+    apart = any(
+        one != other
+        for one, other in zip(sizes, taken.shape, strict=True)
+        if isinstance(one, int) and isinstance(other, int)
+    )
+    return apart and ours[-1] != theirs[-1]
 
 
 def _states(giving: Component, taking: Component) -> list[Flow]:
