@@ -67,7 +67,7 @@ class AutofixReport:
                 return f"It exports as it is.{checked}"
             fixes = "one fix" if count == 1 else f"{count} fixes"
             titles = ", then ".join(step.fix.title for step in self.kept)
-            lost = "".join(f" {s.fix.gives_up}." for s in self.kept if s.fix.narrows)
+            lost = "".join(f" {s.fix.gives_up.rstrip('.')}." for s in self.kept if s.fix.narrows)
             return f"It exports with {fixes}: {titles}.{lost}{checked}"
         assert isinstance(attempt, Failed)
         lossy = [fix for fix in attempt.fixes if fix.lossy]

@@ -53,9 +53,17 @@ def test_padding_to_a_multiple_is_by_what_is_missing() -> None:
         assert mine == theirs
 
 
-def test_a_difference_from_anything_else_is_kept() -> None:
+def test_an_odd_size_is_padded_by_its_rest() -> None:
+    text = "def f(x, n):\n    if n % 2:\n        x = pad(x, (0, 1))\n    return x\n"
+    made = missing_to_multiple(text, 2).text
+    assert "x = pad(x, (0, (n % 2)))" in made
+    assert "if" not in made
+
+
+@pytest.mark.parametrize("code", ["x = x - n", "x = pad(x, (0, 1))"])
+def test_a_difference_from_anything_else_is_kept(code: str) -> None:
     with pytest.raises(Unclear):
-        missing_to_multiple("def f(x, n):\n    if n % 4:\n        x = x - n\n    return x\n", 2)
+        missing_to_multiple(f"def f(x, n):\n    if n % 4:\n        {code}\n    return x\n", 2)
 
 
 def test_sizes_that_a_remainder_excludes_are_said_with_the_line() -> None:

@@ -27,6 +27,9 @@ def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
         return _call(name, predicate(test.left), predicate(test.right))
     if isinstance(test, cst.Comparison):
         return _comparison(test)
+    if isinstance(test, cst.BinaryOperation) and isinstance(test.operator, cst.Modulo):
+        zero = cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))
+        return cst.Comparison(test, [zero])
     if isinstance(test, cst.NamedExpr):
         raise Unclear("the test binds a name")
     return test.with_changes(lpar=[], rpar=[]) if _is_wrapped(test) else test

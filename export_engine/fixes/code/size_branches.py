@@ -176,6 +176,8 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
 def missing_to_multiple(text: str, line: int) -> Rewritten:
     """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
 
+    So is `if n % 2: x = pad(x, 1)`, by `n % 2`.
+
     Args:
         text: of the file.
         line: of the test.
@@ -190,6 +192,10 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
         Piece(source.start(node), source.end(node), f"(({source.of(node)}) % {source.of(whole)})")
         for node, whole in _differences(branch.body, rests)
     ]
+    pieces += [
+        Piece(source.start(one), source.end(one), f"({source.of(branch.test)})")
+        for one in _ones(branch)
+    ]
     if not pieces:
         raise Unclear("nothing there is missing to a multiple")
     return one_way(source.changed(pieces).text, line, True)
@@ -203,6 +209,24 @@ def _differences(body: list[ast.stmt], rests: set[str]) -> list[tuple[ast.expr, 
         for node in ast.walk(each)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
         if ast.unparse(node.right) in rests
+    ]
+
+
+def _ones(branch: ast.If) -> list[ast.expr]:
+    """Each 1 among the widths of a pad, where a size is tested for being odd."""
+    test = branch.test
+    if not (isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod)):
+        return []
+    if ast.unparse(test.right) != "2":
+        return []
+    return [
+        one
+        for each in branch.body
+        for call in ast.walk(each)
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "pad"
+        for widths in call.args[1:2]
+        for one in ast.walk(widths)
+        if isinstance(one, ast.Constant) and one.value == 1 and one.value is not True
     ]
 
 
