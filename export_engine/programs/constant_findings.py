@@ -35,16 +35,11 @@ _Ops = Mapping[str, Mapping[str, Sequence[_Numbers]]]
 
 
 def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
-    """Constants that differ between programs that have most of their weights in common."""
-    common = Counter(pair for row in rows for pair in combinations(row.holders, 2))
-    of_one_model = [
-        (one, other)
-        for (one, other), count in common.items()
-        if 2 * count >= min(len(components[at].weights) for at in (one, other))
-    ]  # an encoder and its decoder have but the embedding in common
+    """Constants that differ between programs, in modules whose weights they have in common."""
+    of_one_model = sorted({pair for row in rows for pair in combinations(row.holders, 2)})
     ops = [_constants(each) for each in components]
-    for one, other in sorted(of_one_model):
-        apart = list(_apart(ops[one], ops[other]))
+    for one, other in of_one_model:
+        apart = list(_apart(ops[one], ops[other], _prefixes(rows, one, other)))
         if not apart:
             continue
         module, name, mine, theirs = apart[0]
@@ -88,9 +83,23 @@ def _value(text: str) -> float | str:
     return text if text.startswith("'") else float(text)
 
 
-def _apart(ours: _Ops, theirs: _Ops) -> Iterator[tuple[str, str, _Numbers, _Numbers]]:
+def _prefixes(rows: Sequence[WeightRow], one: int, other: int) -> tuple[str, str]:
+    """What the paths of modules begin with in either program: the same weights say so."""
+    found: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        if one in row.holders and other in row.holders:
+            mine, theirs = (row.names[row.holders.index(each)].split(".") for each in (one, other))
+            while mine and theirs and mine[-1] == theirs[-1]:
+                mine, theirs = mine[:-1], theirs[:-1]
+            found[".".join(mine), ".".join(theirs)] += 1
+    return found.most_common(1)[0][0]
+
+
+def _apart(
+    ours: _Ops, theirs: _Ops, prefixes: tuple[str, str]
+) -> Iterator[tuple[str, str, _Numbers, _Numbers]]:
     for module, by_name in ours.items():
-        others = theirs.get(_module(module, theirs), {})
+        others = theirs.get(_module(module, *prefixes), {})
         for name, mine in by_name.items():
             same = others.get(name, ())
             if len(same) != len(mine):
@@ -100,16 +109,12 @@ def _apart(ours: _Ops, theirs: _Ops) -> Iterator[tuple[str, str, _Numbers, _Numb
                     yield module, name, one, other
 
 
-def _module(path: str, others: _Ops) -> str:
-    """The module of another program that a path names; a wrapper's prefix does not count."""
-    if path in others or not path:
+def _module(path: str, own: str, theirs: str) -> str:
+    """The path of a module in another program."""
+    if own and path != own and not path.startswith(f"{own}."):
         return path
-    ends = [each for each in others if each and (_is_end(each, path) or _is_end(path, each))]
-    return ends[0] if len(ends) == 1 else path
-
-
-def _is_end(path: str, end: str) -> bool:
-    return path.endswith(f".{end}")
+    rest = path[len(own) :].removeprefix(".")
+    return ".".join(each for each in (theirs, rest) if each)
 
 
 def _equal(one: tuple[float | str, ...], other: tuple[float | str, ...]) -> bool:
