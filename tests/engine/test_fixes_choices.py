@@ -250,6 +250,7 @@ def test_a_number_without_a_name_of_the_users_stands_for_what_is_computed() -> N
     attempt = capture(Request(target=StepsFromData(), args=(torch.ones(3),)))
     if isinstance(attempt, Exported):
         pytest.skip("torch 2.15 exports a step that is computed from data")
+    assert isinstance(attempt, Failed)
     said = diagnose(attempt).sentence
     assert "where `n` stands for a number that is computed from data" in said, said
 

@@ -21,8 +21,17 @@ export function Popover({ name, face, children }: PopoverProps) {
     const onPress = (event: Event): void => {
       if (!element.current?.contains(event.target as Node)) setOpen(false);
     };
+    // A button in the panel that is disabled while it works leaves the focus nowhere.
+    const onEscape = (event: KeyboardEvent): void => {
+      const nowhere = document.activeElement === document.body;
+      if (event.key === "Escape" && nowhere) setOpen(false);
+    };
     home?.addEventListener("pointerdown", onPress);
-    return () => home?.removeEventListener("pointerdown", onPress);
+    document.addEventListener("keydown", onEscape);
+    return () => {
+      home?.removeEventListener("pointerdown", onPress);
+      document.removeEventListener("keydown", onEscape);
+    };
   }, [open]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Escape" || !open) return;

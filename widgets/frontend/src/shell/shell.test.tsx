@@ -113,6 +113,20 @@ test("warnings and printed text are one press away, and Escape puts them away", 
   expect(page.textContent).not.toContain("mind the step");
 });
 
+test("Escape closes a panel also where what had the focus in it is disabled", async () => {
+  const { store, program } = storeOf({ ...tracedRecord().record(), warnings: ["w"] });
+  const header = (
+    <Header store={store} program={program} full={false} toggleFull={() => undefined} />
+  );
+  await act(() => render(header, page));
+  const button = page.querySelector<HTMLButtonElement>('[aria-label^="While tracing"]');
+  await act(() => button?.click());
+  expect(page.querySelector("section")).not.toBeNull();
+  expect(document.activeElement).toBe(document.body);
+  await key(document.body, "Escape");
+  expect(page.querySelector("section")).toBeNull();
+});
+
 test("several attempts stand beside each other with their outcomes, one of them chosen", async () => {
   const record = tracedRecord().record();
   const { store, program } = storeOf(record, {
