@@ -163,7 +163,8 @@ class Lab:
         if not self.page.evaluate("() => 'jupyterapp' in window"):
             return False
         try:
-            self.command("docmanager:open", {"path": self.path.name, "factory": "Notebook"})
+            opens = {"path": self.path.name, "factory": "Notebook"}
+            self.command("docmanager:open", opens, seconds=30)
         except (AssertionError, Error):  # the page is leaving, or stands still
             return False
         return True

@@ -20,6 +20,15 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** What only reads: asked again, it does nothing. */
+const READS = new Set([
+  ...["record", "source", "code", "decomposable", "diff", "texts", "setups", "writing", "tensor"],
+  ...["cases", "case", "breaks", "break", "explain"],
+]);
+/** A kernel that has nothing to do has answered by then. */
+const ANSWERED_MS = 4000;
+const MOST_TIMES = 3;
+
 const TRAITS = ["attempts", "current", "record", "programs"] as const;
 
 export class AnywidgetHost implements Host {
@@ -80,14 +89,30 @@ export class AnywidgetHost implements Host {
     if (this.lost) return Promise.reject(new Error(`${this.lost}.`));
     return new Promise((resolve, reject) => {
       const id = `${this.prefix}-${this.next++}`;
+      const message = { id, ask: kind, ...request };
       this.waiting.set(id, { resolve: resolve as (value: never) => void, reject });
       try {
-        this.model.send({ id, ask: kind, ...request });
+        this.model.send(message);
+        if (READS.has(kind)) this.sendAgain(message);
       } catch (error) {
         console.error(`export-explorer: a message could not be sent: ${reasonOf(error)}`);
         this.watch.unreachable();
       }
     });
+  }
+
+  /**
+   * Asks again while a kernel has nothing to do and has not answered: Jupyter's server drops
+   * messages over its limits of rate, and tells nobody.
+   */
+  private sendAgain(message: { id: string }, times = 0, wasIdle = false): void {
+    setTimeout(() => {
+      if (!this.waiting.has(message.id) || times === MOST_TIMES) return;
+      const isIdle = this.model.widget_manager?.kernel?.status === "idle";
+      const again = isIdle && wasIdle;
+      if (again) this.model.send(message);
+      this.sendAgain(message, times + Number(again), isIdle && !again);
+    }, ANSWERED_MS);
   }
 
   /** What was asked of a kernel that is gone is not answered any more. */

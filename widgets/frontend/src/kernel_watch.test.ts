@@ -18,6 +18,7 @@ class FakeSignal {
 }
 
 class FakeKernel {
+  status = "idle";
   isDisposed = false;
   connectionStatus = "connected";
   readonly statusChanged = new FakeSignal();
@@ -95,4 +96,24 @@ test("a view that is closed hears its kernel no more", () => {
   const { host } = hostOf(kernel);
   host.dispose();
   expect(kernel.signals.map(({ slots }) => slots.size)).toEqual([0, 0, 0]);
+});
+
+test("what only reads is asked again of a kernel that is idle and did not answer", async () => {
+  const kernel = new FakeKernel();
+  const { host, model } = hostOf(kernel);
+  const lines = host.ask("source", { attempt: 0, file: 0 });
+  void host.ask("verify", { attempt: 0, sizes: 1 } as never).catch(() => undefined);
+  kernel.status = "busy";
+  vi.advanceTimersByTime(60_000);
+  expect(model.sent.map(({ ask }) => ask)).toEqual(["source", "verify"]);
+  kernel.status = "idle";
+  vi.advanceTimersByTime(9_000);
+  expect(model.sent.map(({ ask }) => ask)).toEqual(["source", "verify", "source"]);
+  const [first, , again] = model.sent;
+  expect(again).toEqual(first);
+  model.reply({ id: first?.id, ok: true, value: { lines: [] } });
+  model.reply({ id: first?.id, ok: true, value: { lines: [] } });
+  expect(await lines).toEqual({ lines: [] });
+  vi.advanceTimersByTime(60_000);
+  expect(model.sent).toHaveLength(3);
 });

@@ -14,6 +14,7 @@ export interface Kernel {
   interrupt?: () => Promise<void>;
   readonly isDisposed?: boolean;
   readonly connectionStatus?: string;
+  readonly status?: string;
   readonly statusChanged?: Told<string>;
   readonly connectionStatusChanged?: Told<string>;
   readonly disposed?: Told<unknown>;
