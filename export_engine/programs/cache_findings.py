@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
+from export_engine.programs.finding import Between, Kind, listed
 from export_engine.programs.flows import is_cache
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam
 
-_NAMED = 3
 _GROWS = ("aten.cat.", "aten.index_copy.", "aten.index_put.", "aten.slice_scatter.")
 """Ops that give a cache with more in it, in other memory."""
 
@@ -51,12 +50,11 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
         return
     seam = containers[alone[0].path.partition(".")[0]]
     source = components[seams[seam].source].name
-    names = ", ".join(f"`{each.path}`" for each in alone[:_NAMED])
-    more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+    names = listed([each.path for each in alone])
     yield Between(
         kind=Kind.MISSING,
         severity="wrong",
-        sentence=f"`{component.name}` takes {names}{more}, which `{source}` does not give.",
+        sentence=f"`{component.name}` takes {names}, which `{source}` does not give.",
         why=f"`{source}` gives {len(given)} cache tensors, `{component.name}` takes "
         f"{len(given) + len(alone)}: are they of the same number of layers?",
         component=at,
@@ -92,12 +90,11 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
         return
     seam = others[alone[0].path.rpartition(".")[0]]
     target = components[seams[seam].target].name
-    names = ", ".join(f"`{each.path}`" for each in alone[:_NAMED])
-    more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+    names = listed([each.path for each in alone])
     yield Between(
         kind=Kind.UNUSED,
         severity="surprising",
-        sentence=f"`{component.name}` gives {names}{more}, which `{target}` does not take.",
+        sentence=f"`{component.name}` gives {names}, which `{target}` does not take.",
         why=f"`{target}` takes others of the same container: are they of the same number of "
         "layers?",
         component=at,
@@ -108,7 +105,7 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
 
 def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> Iterator[Between]:
     """Caches that a program adds to, in a tensor that it does not return."""
-    walk = Walk(component.record)
+    walk = component.walk
     goes_on = {
         flow.input for seam in seams if seam.source == seam.target == at for flow in seam.flows
     }
@@ -121,12 +118,11 @@ def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> 
         if grown and len(ends) == len(grown):
             said.append((flow.target_path, grown[0]))
     if said:
-        names = ", ".join(f"`{path}`" for path, _ in said[:_NAMED])
-        more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+        names = listed([path for path, _ in said])
         yield Between(
             kind=Kind.LOST,
             severity="wrong" if goes_on else "surprising",
-            sentence=f"`{component.name}` adds to {names}{more} and does not return the result.",
+            sentence=f"`{component.name}` adds to {names} and does not return the result.",
             why="The next call gets the cache without what this one added.",
             component=at,
             node=said[0][1],

@@ -7,25 +7,11 @@ from collections.abc import Iterator
 from typing import Literal
 
 from export_engine.programs.component import Component
-from export_engine.programs.op_walk import Walk
+from export_engine.programs.op_walk import VIEWS
 
 Role = Literal["keys", "values"]
 
-_SAME = (
-    "aten.alias.",
-    "aten.clone.",
-    "aten.contiguous.",
-    "aten.detach.",
-    "aten.expand.",
-    "aten.permute.",
-    "aten.reshape.",
-    "aten.to.",
-    "aten._to_copy.",
-    "aten.transpose.",
-    "aten.unsqueeze.",
-    "aten.squeeze.",
-    "aten.view.",
-)
+_SAME = (*VIEWS, "aten.expand.", "aten.to.", "aten._to_copy.")
 """Ops that give the values that they take."""
 _JOINS = (
     "aten.cat.",
@@ -54,7 +40,7 @@ class CacheWays:
         Args:
             component: the program.
         """
-        self._walk = Walk(component.record)
+        self._walk = component.walk
         self._weights = {
             each.node: each.target
             for each in component.record.signature.inputs

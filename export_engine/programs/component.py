@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from export_engine.archive import HeldWeight
@@ -50,6 +51,11 @@ class Component:
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per path of an input other than a tensor, its values in calls, where they differed."""
 
+    @cached_property
+    def walk(self) -> Walk:
+        """Its main graph, to walk along; the index of who reads what is made once."""
+        return Walk(self.record)
+
     def given(self) -> list[Given]:
         """What another program may take of this one: its results, and the inputs that it writes."""
         found = [
@@ -78,7 +84,7 @@ class Component:
             for each in signature.outputs
             if each.kind in ("user_input_mutation", "buffer_mutation") and each.target in nodes
         }
-        return {**written_inputs(self.record), **said}
+        return {**written_inputs(self.walk), **said}
 
     def taken(self) -> list[tuple[int, InputEntry]]:
         """Inputs that another program may give, with their numbers."""
@@ -97,6 +103,6 @@ def given_type(component: Component, flow: Flow) -> ValueType:
     """The type of what a program gives."""
     if flow.output >= 0:
         return component.type_of(component.record.signature.outputs[flow.output])
-    memory = Walk(component.record).memory(flow.source_node)  # a part may be written, all is given
+    memory = component.walk.memory(flow.source_node)  # a part may be written, all is given
     node = component.record.graphs[0].type[memory if memory >= 0 else flow.source_node]
     return component.record.types[node]

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from export_engine.programs.component import Component
 from export_engine.programs.finding import Between, Kind
-from export_engine.programs.op_walk import Walk
+from export_engine.programs.shared_weights import of_one_model
 from export_engine.record import WeightRow
 
 _FLOAT = re.compile(r"-?\d+(\.\d*(e[+-]?\d+)?|e[+-]?\d+)")
@@ -36,9 +35,8 @@ _Ops = Mapping[str, Mapping[str, Sequence[_Numbers]]]
 
 def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
     """Constants that differ between programs, in modules whose weights they have in common."""
-    of_one_model = sorted({pair for row in rows for pair in combinations(row.holders, 2)})
     ops = [_constants(each) for each in components]
-    for one, other in of_one_model:
+    for one, other in of_one_model(rows):
         apart = list(_apart(ops[one], ops[other], _prefixes(rows, one, other)))
         if not apart:
             continue
@@ -58,7 +56,7 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
 
 
 def _constants(component: Component) -> _Ops:
-    record, walk = component.record, Walk(component.record)
+    record, walk = component.record, component.walk
     found: dict[str, dict[str, list[_Numbers]]] = {}
     for node in walk.nodes:
         name = walk.name(node)

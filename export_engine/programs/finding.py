@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from export_engine.programs.component import Component
 from export_engine.programs.op_walk import Walk
-from export_engine.record import Record, SetFinding
+from export_engine.record import SetFinding
 from export_engine.source import innermost_own
 
 Severity = Literal["wrong", "surprising", "note"]
@@ -53,12 +54,18 @@ class Between:
     seam: int = -1
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names as a sentence has them: `a`, `b`, `c` and 2 more."""
+    told = ", ".join(f"`{each}`" for each in names[:most])
+    return f"{told} and {len(names) - most} more" if len(names) > most else told
+
+
 def as_row(found: Between, components: list[Component]) -> SetFinding:
     """A finding as the set has it, with the line of its op."""
     stack, place = -1, ""
     if found.component >= 0 and found.node >= 0:
         record = components[found.component].record
-        stack = line_near(record, found.node)
+        stack = _line_near(components[found.component].walk, found.node)
         frame = innermost_own(record, stack)
         place = f"{frame.name}:{frame.line}" if frame else ""
     return SetFinding(
@@ -75,9 +82,8 @@ def as_row(found: Between, components: list[Component]) -> SetFinding:
     )
 
 
-def line_near(record: Record, node: int) -> int:
+def _line_near(walk: Walk, node: int) -> int:
     """The stack of a node, or of the first op that reads it: an input has no line of its own."""
-    walk = Walk(record)
     waiting = [node]
     seen: set[int] = set()
     while waiting:

@@ -9,6 +9,19 @@ from functools import cached_property
 from export_engine.record import OPS, Record, ValueType, call_arguments
 from export_engine.source import items_of
 
+VIEWS = (
+    "aten.alias.",
+    "aten.clone.",
+    "aten.contiguous.",
+    "aten.detach.",
+    "aten.permute.",
+    "aten.reshape.",
+    "aten.transpose.",
+    "aten.unsqueeze.",
+    "aten.squeeze.",
+    "aten.view.",
+)
+"""Ops that give the values that they take, in other dims or memory."""
 _OUTPUT = OPS.index("output")
 _PLACEHOLDER = OPS.index("placeholder")
 
@@ -112,9 +125,8 @@ def _reached(nodes: Iterable[int], along: Callable[[int], Iterable[int]]) -> Ite
             waiting += along(node)
 
 
-def written_inputs(record: Record) -> dict[int, int]:
+def written_inputs(walk: Walk) -> dict[int, int]:
     """Per placeholder that an in-place op writes to, the first such op."""
-    walk = Walk(record)
     found: dict[int, int] = {}
     for node in walk.nodes:
         if not walk.writes(node):

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from export_engine.programs.component import Component
 from export_engine.programs.finding import Between, Kind
-from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam
 
 _LOOKUPS = {"aten.embedding.default": 1, "aten.index_select.default": -1, "aten.index.Tensor": -1}
@@ -65,7 +64,7 @@ class _Positions:
     """The constant positions of one program."""
 
     def __init__(self, component: Component, caches: set[int]) -> None:
-        self._walk = Walk(component.record)
+        self._walk = component.walk
         self._caches = caches
         entries = [each for each in component.record.signature.inputs if each.node >= 0]
         self._held = {each.node: each for each in entries if each.kind != "user_input"}

@@ -6,23 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from export_engine.programs.component import Component
 from export_engine.programs.finding import Between, Kind
-from export_engine.programs.op_walk import Walk
+from export_engine.programs.op_walk import VIEWS, Walk
 from export_engine.record import Seam
 
 _BITS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16}
 _CASTS = ("aten.to.", "aten._to_copy.", "aten.half.", "aten.bfloat16.", "aten.float.")
-_VIEWS = (
-    "aten.alias.",
-    "aten.clone.",
-    "aten.contiguous.",
-    "aten.detach.",
-    "aten.permute.",
-    "aten.reshape.",
-    "aten.transpose.",
-    "aten.unsqueeze.",
-    "aten.squeeze.",
-    "aten.view.",
-)
 
 
 def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
@@ -61,7 +49,7 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
 
 def _narrowed(component: Component, start: int, back: bool) -> tuple[int, str, str] | None:
     """The cast to a narrower type beside a tensor that is wide again, with both types."""
-    walk = Walk(component.record)
+    walk = component.walk
     wide = walk.type(start).dtype
     if wide not in _BITS:
         return None
@@ -69,13 +57,13 @@ def _narrowed(component: Component, start: int, back: bool) -> tuple[int, str, s
 
 
 def _before(walk: Walk, node: int, wide: str) -> tuple[int, str, str] | None:
-    while walk.name(node).startswith((*_CASTS, *_VIEWS)):
+    while walk.name(node).startswith((*_CASTS, *VIEWS)):
         inputs = walk.inputs(node)
         dtype, given = walk.type(node).dtype, walk.type(inputs[0]).dtype
         if _is_narrower(dtype, wide):
             if _is_narrower(dtype, given):
                 return node, dtype, wide
-            if not walk.name(node).startswith(_VIEWS):
+            if not walk.name(node).startswith(VIEWS):
                 return None
         node = inputs[0]
     return None
@@ -84,7 +72,7 @@ def _before(walk: Walk, node: int, wide: str) -> tuple[int, str, str] | None:
 def _after(walk: Walk, node: int, wide: str) -> tuple[int, str, str] | None:
     for reader in walk.readers(node):
         name, dtype = walk.name(reader), walk.type(reader).dtype
-        if name.startswith(_VIEWS):
+        if name.startswith(VIEWS):
             found = _after(walk, reader, wide)
             if found is not None:
                 return found

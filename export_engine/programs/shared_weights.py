@@ -90,6 +90,11 @@ def _shared(components: Sequence[Component]) -> Iterator[WeightRow]:
             yield WeightRow(list(names.values()), list(names), "shared", sizes[place])
 
 
+def of_one_model(rows: Sequence[WeightRow]) -> list[tuple[int, int]]:
+    """Each two programs that have a weight in common."""
+    return sorted(_together(rows))
+
+
 def _together(rows: Sequence[WeightRow]) -> dict[tuple[int, int], int]:
     """How many weights each two programs share."""
     found: dict[tuple[int, int], int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
+from export_engine.programs.finding import Between, Kind, listed
 from export_engine.record import Seam
 
 
@@ -22,12 +22,11 @@ def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator
         if not states:
             continue
         giving, taking = components[seam.source], components[seam.target]
-        names = [f"`{each.target_path}`" for each in states]
-        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        names = listed([each.target_path for each in states])
         yield Between(
             kind=Kind.STATE,
             severity="wrong",
-            sentence=f"`{giving.name}` writes the buffer {listed}, and `{taking.name}` has its own "
+            sentence=f"`{giving.name}` writes the buffer {names}, and `{taking.name}` has its own "
             "copy, as it was when it was exported.",
             why="Programs share no buffers when they run: what one writes, another does not see. "
             "Let the model take the state as an input and return it.",

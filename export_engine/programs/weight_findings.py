@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
+from export_engine.programs.finding import Between, Kind, listed
+from export_engine.programs.shared_weights import of_one_model
 from export_engine.record import WeightRow
 
-_NAMED = 3
 _QUANTIZED = ("scale", "zero_point")
 
 
@@ -27,14 +27,13 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
     copies = [row for row in rows if row.state == "duplicated"]
     if copies:
         spare = sum(row.bytes * (len(row.holders) - 1) for row in copies)
-        names = [f"`{row.names[0]}`" for row in copies[:_NAMED]]
-        more = f" and {len(copies) - _NAMED} more" if len(copies) > _NAMED else ""
+        names = listed([row.names[0] for row in copies])
         holders = dict.fromkeys(components[at].name for row in copies for at in row.holders)
         yield Between(
             kind=Kind.COPIES,
             severity="note",
             sentence=f"{', '.join(f'`{each}`' for each in holders)} hold equal copies of "
-            f"{', '.join(names)}{more}: {spare:,} bytes more than needed.",
+            f"{names}: {spare:,} bytes more than needed.",
             why="The values are equal and the memory is not shared: a file, and a process that "
             "loads it, holds them once per program. Export all programs from one model.",
         )
@@ -42,8 +41,7 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
 
 def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
     """Weights that are one memory in a program, and two in another of the same model."""
-    of_one_model = {pair for row in rows for pair in combinations(row.holders, 2)}
-    for one, other in (each for pair in sorted(of_one_model) for each in permutations(pair)):
+    for one, other in (each for pair in of_one_model(rows) for each in permutations(pair)):
         ours, theirs = components[one].weights, components[other].weights
         by_place: dict[str, list[str]] = {}
         for name, held in ours.items():
