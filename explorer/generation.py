@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from export_engine.progress import Progress
     from export_engine.record import GenerationTrial
     from export_engine.run import RepeatedBackend
-
-_SYMBOL = re.compile(r"\b[su]\d+\b")
-"""A symbol as torch calls it."""
 
 
 class GenerationPrograms(Programs):
@@ -137,10 +133,10 @@ class GenerationPrograms(Programs):
             return trial
         from msgspec.structs import replace
 
+        from export_engine.record import in_user_names
+
         name = self._cut.components[trial.component].name
-        record = self[name].record
-        names = {each.torch_name: each.name for each in record.symbols}
-        sentence = _SYMBOL.sub(lambda found: names.get(found[0], found[0]), trial.sentence)
+        sentence = in_user_names(trial.sentence, self[name].record.symbols)
         why = self._narrowed.get(name, "")
         return replace(trial, sentence=f"{sentence.rstrip('.')}. {why}" if why else sentence)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from export_engine.record.contract import Size as Size
     from export_engine.record.contract import SizeInput as SizeInput
     from export_engine.record.contract import Symbol as Symbol
+    from export_engine.record.contract import in_user_names as in_user_names
     from export_engine.record.contract import interval as interval
     from export_engine.record.decomposition import LevelRow as LevelRow
     from export_engine.record.decomposition import ReplacedOp as ReplacedOp

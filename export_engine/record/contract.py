@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
+
+_TORCH_NAME = re.compile(r"\b[su]\d+\b")
+"""A symbol as torch calls it."""
 
 Size = int | str
 """One size of a tensor: a number, or the `text` of an `Expression`."""
@@ -75,6 +80,12 @@ class Symbol(msgspec.Struct, frozen=True):
     def range(self) -> str:
         """The range in interval notation: `[2, 512]`, `[2, ∞)`."""
         return interval(self.lower, self.upper)
+
+
+def in_user_names(text: str, symbols: Sequence[Symbol]) -> str:
+    """A text of torch's with the program's names of sizes for torch's own."""
+    names = {each.torch_name: each.name for each in symbols}
+    return _TORCH_NAME.sub(lambda found: names.get(found[0], found[0]), text)
 
 
 class Guard(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -34,25 +35,24 @@ class Frame(NamedTuple):
 
 def innermost(record: Record, stack: int) -> Frame | None:
     """The innermost frame of a stack, by the stack's number; None for -1, the empty stack."""
-    if stack < 0:
-        return None
-    frame = record.stacks.items[record.stacks.starts[stack + 1] - 1]
-    file = record.frames.file[frame]
-    function = record.strings[record.frames.function[frame]]
-    return Frame(file, record.files[file].name, record.frames.line[frame], function)
+    return next(_inwards_first(record, stack), None)
 
 
 def innermost_own(record: Record, stack: int) -> Frame | None:
     """The innermost frame of a stack that is not in torch's own modules; else the innermost."""
-    if stack < 0:
-        return None
+    frames = _inwards_first(record, stack)
+    own = next((each for each in frames if not each.name.startswith("torch/")), None)
+    return own or innermost(record, stack)
+
+
+def _inwards_first(record: Record, stack: int) -> Iterator[Frame]:
+    """The frames of a stack, the innermost first; none of -1."""
     stacks = record.stacks
-    for frame in reversed(stacks.items[stacks.starts[stack] : stacks.starts[stack + 1]]):
-        name = record.files[record.frames.file[frame]].name
-        if not name.startswith("torch/"):
-            function = record.strings[record.frames.function[frame]]
-            return Frame(record.frames.file[frame], name, record.frames.line[frame], function)
-    return innermost(record, stack)
+    frames = stacks.items[stacks.starts[stack] : stacks.starts[stack + 1]] if stack >= 0 else ()
+    for frame in reversed(frames):
+        file = record.frames.file[frame]
+        function = record.strings[record.frames.function[frame]]
+        yield Frame(file, record.files[file].name, record.frames.line[frame], function)
 
 
 def source_lines(record: Record, file: int, seconds: float = math.inf) -> list[list[Token]]:

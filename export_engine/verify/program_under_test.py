@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from export_engine.attempt import DecompositionTable, Exported, Request, install
 from export_engine.capture import in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
-from export_engine.record import Record
+from export_engine.record import Record, in_user_names
 from export_engine.torch_internals import counters_kept, made_example
 from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
@@ -121,8 +120,7 @@ class Subject:
 
     def refusal(self, error: BaseException) -> str:
         """The condition that was not met, with the user's names of sizes."""
-        names = {each.torch_name: each.name for each in self.record.symbols}
-        return re.sub(r"\b[su]\d+\b", lambda at: names.get(at[0], at[0]), refusal(error))
+        return in_user_names(refusal(error), self.record.symbols)
 
     def at(self, sizes: Sequence[int], seed: int) -> Request:
         """The call with fresh inputs of other sizes, one per entry of the Record's probe."""
