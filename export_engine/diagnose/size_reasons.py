@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from export_engine.shapes import Problem, name_of
@@ -113,31 +114,33 @@ def makes_number(stack: Stack) -> bool:
     return code is not None and _plain_number(code.statement(stack[-1].line)) is not None
 
 
+def _inside(statement: ast.stmt | None) -> Iterator[ast.AST]:
+    """The parts of a statement that has no others in it; none of one that has."""
+    if statement is not None and not hasattr(statement, "body"):
+        yield from ast.walk(statement)
+
+
 def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
     """The loop that a line runs."""
     if isinstance(statement, ast.For):
         return statement
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    return next((node for node in inner if isinstance(node, ast.comprehension)), None)
+    return next((node for node in _inside(statement) if isinstance(node, ast.comprehension)), None)
 
 
 def _formatted(statement: ast.stmt | None) -> ast.JoinedStr | None:
     """The f-string on a line."""
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    return next((node for node in inner if isinstance(node, ast.JoinedStr)), None)
+    return next((node for node in _inside(statement) if isinstance(node, ast.JoinedStr)), None)
 
 
 def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that makes a plain number of a size."""
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    calls = (node for node in inner if isinstance(node, ast.Call))
+    calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
     return next((call for call in calls if _gives_number(ast.unparse(call.func))), None)
 
 
 def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that gives a size to a function of torch's that takes an int alone."""
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    for node in inner:
+    for node in _inside(statement):
         if not isinstance(node, ast.Call) or _last(node.func) not in _INTS:
             continue
         position, name = _INTS[_last(node.func)]
@@ -155,8 +158,7 @@ def _gives_number(function: str) -> bool:
 
 def _pieces(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that cuts a tensor into as many pieces as its size gives."""
-    inner = ast.walk(statement) if statement is not None and not hasattr(statement, "body") else ()
-    return next((node for node in inner if gives_pieces(node)), None)
+    return next((node for node in _inside(statement) if gives_pieces(node)), None)
 
 
 def gives_pieces(node: ast.AST | None) -> TypeGuard[ast.Call]:

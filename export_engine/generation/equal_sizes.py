@@ -33,9 +33,8 @@ def equal_sizes(
         for members in symbols:
             (first, at), *others = members
             for path, dim in others:
-                if (
-                    leaves[path].shape[dim] != leaves[first].shape[at]
-                ):  # a guard, which unifies them
+                # a guard, which unifies them
+                if leaves[path].shape[dim] != leaves[first].shape[at]:
                     raise ValueError(
                         f"{path}.shape[{dim}] is not {first}.shape[{at}], and both have one name."
                     )

@@ -24,8 +24,8 @@ _FORMS = {
     **dict.fromkeys(_COSINES, ("window_length", "periodic")),
 }
 """The parameters of each, in order."""
-_KEPT = {"dtype", "device", "requires_grad"}
-"""Keywords that `torch.arange` has, too."""
+_KEPT = {"dtype", "device"}
+"""Keywords that `torch.arange` is given, too."""
 
 
 def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], str]) -> str | None:
@@ -40,13 +40,11 @@ def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], st
     given = _given(node, name)
     if given is None:
         return None
-    said = {parameter: _inner(each, of) for parameter, each in given.items() if each is not None}
+    said = {parameter: _inner(each, of) for parameter, each in given.items()}
     more = {each.arg: of(each.value) for each in node.keywords if each.arg in _KEPT}
     if name == "one_hot":
         return _one_hot(said, torch)
     more.setdefault("dtype", f"{torch}.get_default_dtype()")
-    if "requires_grad" in more:
-        return None
     options = "".join(f", {key}={value}" for key, value in more.items())
     if name in _COSINES:
         return _window(name, said, torch, options)
@@ -60,14 +58,14 @@ def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], st
     return line if name == "linspace" else f"({said.get('base', '10.0')} ** {line})"
 
 
-def _given(node: ast.Call, name: str) -> dict[str, ast.expr | None] | None:
+def _given(node: ast.Call, name: str) -> dict[str, ast.expr] | None:
     """What each parameter is given; None where it cannot be told, or is not all that is given."""
     parameters = _FORMS.get(name)
     if parameters is None or len(node.args) > len(parameters):
         return None
     if any(isinstance(each, ast.Starred) for each in node.args):
         return None
-    given: dict[str, ast.expr | None] = dict(zip(parameters, node.args, strict=False))
+    given = dict(zip(parameters, node.args, strict=False))
     for each in node.keywords:
         if each.arg not in (*parameters, *_KEPT):
             return None
