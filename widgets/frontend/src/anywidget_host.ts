@@ -4,6 +4,7 @@ import { Refused, reasonOf } from "./format";
 import type { Asks, AttemptHead, First, Host, Layout, Progress, SetState } from "./host";
 import type { Model } from "./jupyter_types";
 import { KernelWatch } from "./kernel_watch";
+import type { LibraryAsks } from "./messages.gen";
 
 interface Reply {
   id?: unknown;
@@ -21,9 +22,21 @@ interface Waiting {
 }
 
 /** What only reads: asked again, it does nothing. */
-const READS = new Set([
-  ...["record", "source", "code", "decomposable", "diff", "texts", "setups", "writing", "tensor"],
-  ...["cases", "case", "breaks", "break", "explain"],
+const READS: ReadonlySet<string> = new Set<keyof Asks | keyof LibraryAsks>([
+  "record",
+  "source",
+  "code",
+  "decomposable",
+  "diff",
+  "texts",
+  "setups",
+  "writing",
+  "tensor",
+  "cases",
+  "case",
+  "breaks",
+  "break",
+  "explain",
 ]);
 /** A kernel that has nothing to do has answered by then. */
 const ANSWERED_MS = 4000;

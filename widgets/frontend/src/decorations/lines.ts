@@ -3,7 +3,7 @@
 import { bestFrame } from "../callers";
 import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";
-import { type NodeId, nodeId, type Program } from "../program";
+import type { Frame, NodeId, Program } from "../program";
 import type { Decoration, Gathered, Mark } from "./decoration";
 
 /** By which it is chosen. */
@@ -15,18 +15,40 @@ const WITHOUT_A_LINE: Mark = { colour: "var(--tx-border)" };
 /** Per file and line, 1-based, the colour of the ops that it made itself. */
 type LineColours = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
-const known = new WeakMap<Program, LineColours>();
+interface Coloured {
+  ofLine: LineColours;
+  /** Per stack of an op, by its index. */
+  ofStack: ReadonlyMap<number, Mark>;
+}
+
+const known = new WeakMap<Program, Coloured>();
 
 /** The colours of a program's lines: the innermost of the user's own that an op was made through. */
-export function lineColours(program: Program): LineColours {
+export const lineColours = (program: Program): LineColours => coloured(program).ofLine;
+
+function coloured(program: Program): Coloured {
   return ensure(known, program, () => {
+    const frames = framesOf(program);
     const made = new Map<number, Set<number>>();
-    for (const stack of stacksOf(program)) {
-      const frame = bestFrame(program, program.stackAt(stack));
+    for (const frame of frames.values()) {
       if (frame) ensure(made, frame.file, () => new Set<number>()).add(frame.line);
     }
-    return new Map([...made].map(([file, lines]) => [file, coloursOf(lines)]));
+    const ofLine = new Map([...made].map(([file, lines]) => [file, coloursOf(lines)]));
+    const markOf = (frame: Frame | null): Mark => {
+      const colour = frame && ofLine.get(frame.file)?.get(frame.line);
+      return colour ? { colour } : WITHOUT_A_LINE;
+    };
+    return { ofLine, ofStack: new Map([...frames].map(([at, frame]) => [at, markOf(frame)])) };
   });
+}
+
+/** Per stack of an op, the line that made it. Inputs may have a stack, too, but no such line. */
+function framesOf(program: Program): Map<number, Frame | null> {
+  const found = new Map<number, Frame | null>();
+  for (const id of ops(program)) {
+    ensure(found, program.stackIndex(id), () => bestFrame(program, program.stack(id)) ?? null);
+  }
+  return found;
 }
 
 function coloursOf(lines: ReadonlySet<number>): Map<number, string> {
@@ -34,34 +56,15 @@ function coloursOf(lines: ReadonlySet<number>): Map<number, string> {
   return new Map(sorted.map((line, at) => [line, `var(--tx-sym-${at % COLOURS})`]));
 }
 
-/** The stacks of ops. The inputs of some programs have one too, though no line made them. */
-function stacksOf(program: Program): Set<number> {
-  const found = new Set<number>();
-  for (const id of ops(program)) found.add(program.stackIndex(id));
-  return found;
-}
-
 function* ops(program: Program): Generator<NodeId> {
-  for (let graph = 0; graph < program.record.graphs.length; graph++) {
-    const count = program.record.graphs[graph]?.name.length ?? 0;
-    for (let node = 0; node < count; node++) {
-      const id = nodeId(graph, node);
-      if (program.op(id) === "call_function") yield id;
-    }
-  }
+  for (const id of program.allNodes()) if (program.op(id) === "call_function") yield id;
 }
 
 export function lines(program: Program): Decoration {
-  const colours = lineColours(program);
+  const { ofStack } = coloured(program);
   const marks = new Map<NodeId, Mark>();
-  const ofStack = new Map<number, Mark>();
   for (const id of ops(program)) {
-    const mark = ensure(ofStack, program.stackIndex(id), () => {
-      const frame = bestFrame(program, program.stack(id));
-      const colour = frame && colours.get(frame.file)?.get(frame.line);
-      return colour ? { colour } : WITHOUT_A_LINE;
-    });
-    marks.set(id, mark);
+    marks.set(id, ofStack.get(program.stackIndex(id)) ?? WITHOUT_A_LINE);
   }
   return {
     name: LINE,
