@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from export_engine.attempt import Diagnosis, Failed, Kind
-from export_engine.diagnose.errors import cause, message
-from export_engine.diagnose.failing_line import Place, place_before
+from export_engine.diagnose.errors import break_type, cause, message
+from export_engine.diagnose.failing_line import Place, failing_place, place_before
 from export_engine.diagnose.torch_messages import TRANSFORMED
 from export_engine.source import parse_stack_trace
 
+_OF_AUTOGRAD = ("autograd.grad", ".backward")
 _BACKWARD = (
-    *("autograd.grad", ".backward", "func.grad", ".grad_and_value", ".vjp", ".jacrev"),
+    *("func.grad", ".grad_and_value", ".vjp", ".jacrev"),
     *("functional.jacobian", ".hessian"),
 )
 _FORWARD = (".jacfwd", ".jvp", ".linearize")
@@ -22,12 +24,16 @@ _FILES = tuple(
 
 
 def derivative(attempt: Failed) -> Diagnosis | None:
-    """Diagnoses a transform of `torch.func` that cannot be traced.
+    """Diagnoses a backward pass, or a transform of `torch.func`, that cannot be traced.
 
     torch fails below it in many ways: for a wrapped tensor without values, an attribute that it
     lacks, or only when the tensors that it left in the graph become constants.
     """
     place = place_before(attempt.error, _FILES)
+    if place is None and break_type(attempt.error):
+        found = _broken_by(failing_place(attempt.error))
+        if found is not None:
+            return found
     if place is None and TRANSFORMED not in message(cause(attempt.error)):
         return None
     return derivative_at(place if place is not None and place.stack else _traced(attempt))
@@ -39,26 +45,73 @@ def derivative_at(place: Place) -> Diagnosis | None:
     return next(filter(None, map(_taken, [*outer, place])), None)
 
 
+def _broken_by(place: Place) -> Diagnosis | None:
+    """Diagnoses the derivative at which strict mode stops, or one that its line prepares."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    if place.code is None or statement is None:
+        return None
+    if not any(map(_prepares, ast.walk(statement))):
+        return _refused(place)
+    function = place.code.function(statement)
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.stmt) and node.lineno > place.stack[-1].line:
+            later = Place((*place.stack[:-1], place.stack[-1]._replace(line=node.lineno)))
+            if (found := _refused(later)) is not None:
+                return found
+    return None
+
+
+def _refused(place: Place) -> Diagnosis | None:
+    """Diagnoses a derivative that strict mode refuses."""
+    found = _taken(place)
+    if found is None:
+        return None
+    call = called_in(place, (*_OF_AUTOGRAD, *_BACKWARD, *_FORWARD))
+    said = f"Strict mode cannot trace `{place.text_of(call)}`, which takes a derivative."
+    return replace(found, kind=Kind.GRAPH_BREAK, sentence=said)
+
+
+def _prepares(node: ast.AST) -> bool:
+    """Whether it asks autograd to record what is computed from a tensor."""
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in ("requires_grad_", "enable_grad")
+
+
 def _taken(place: Place) -> Diagnosis | None:
-    backward = called_in(place, _BACKWARD)
+    own = called_in(place, _OF_AUTOGRAD)
+    backward = own or called_in(place, _BACKWARD)
     call = backward or called_in(place, _FORWARD)
     if call is None:
         return None
     does = "runs a backward pass" if backward else "takes a derivative in forward mode"
-    engine = (
-        "a backward pass are called by autograd's engine"
-        if backward
-        else ("a transform run on tensors that wrap others")
-    )
+    lost = "what autograd saved for it" if own else "the gradient"
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
         sentence=f"`{place.text_of(call)}` {does}, which torch.export does not "
-        "trace: the gradient has no values to store in the program.",
-        why=f"torch.export traces the operators that `forward` calls. The operators of {engine}, "
-        "below what is traced. Write the derivative out, or take it outside of the model.",
+        f"{'fully ' if own else ''}trace: {lost} has no values to store in the program.",
+        why=_WHY_OWN if own else _WHY_BACKWARD if backward else _WHY_FORWARD,
         stack=place.stack,
         span=place.span_of(call),
     )
+
+
+_WHY = "torch.export traces the operators that `forward` calls. "
+_INSTEAD = "Write the derivative out, or take it outside of the model."
+_WHY_OWN = (
+    f"{_WHY}Those of a backward pass are called by autograd's engine, with tensors that it saved: "
+    "results of tanh, exp or a Linear are not known to the tracer. Write the derivative out, take "
+    "it outside of the model, or trace the model first with "
+    "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
+    "_allow_non_fake_inputs=True), which follows them, and export its graph."
+)
+_WHY_BACKWARD = (
+    f"{_WHY}The operators of a backward pass are called by autograd's engine, below what is "
+    f"traced. {_INSTEAD}"
+)
+_WHY_FORWARD = (
+    f"{_WHY}The operators of a transform run on tensors that wrap others, below what is traced. "
+    f"{_INSTEAD}"
+)
 
 
 def _traced(attempt: Failed) -> Place:

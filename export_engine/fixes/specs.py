@@ -135,6 +135,8 @@ def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
         known = bool(fields) and key.isdecimal() and int(key) < len(fields)
         name = fields[int(key)] if known else key
         found.append(name)
+        if isinstance(value, torch.Tensor):  # a tensor would be indexed, with a warning
+            value = None
         try:
             value = getattr(value, name) if name in fields else value[_key(value, name)]
         except (TypeError, KeyError, IndexError, ValueError):

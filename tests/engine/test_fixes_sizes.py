@@ -63,6 +63,7 @@ FACTORIES = [
     "torch.fft.rfftfreq(n, d=0.5)",
     "torch.nn.functional.one_hot(x.long(), n)",
     "torch.nn.functional.one_hot(x.long(), num_classes=n + 1)",
+    "torch.nn.functional.one_hot(x.long() * n)",
 ]
 
 

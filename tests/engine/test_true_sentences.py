@@ -28,7 +28,7 @@ from export_engine.fixes.automatic import Step
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
-from export_engine.source import Location, in_the_model
+from export_engine.source import Location, code_of, in_the_model
 from export_engine.trace import Recording
 from tests import planted
 
@@ -73,6 +73,29 @@ class Forward(Backward):
 class Batched(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.vmap(torch.func.jacrev(lambda y: y.tanh()))(x[None])
+
+
+class Forces(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.requires_grad_()
+        energy = x.tanh().sum()
+        (force,) = torch.autograd.grad(energy, x)
+        return -force
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_gradient_of_an_input_is_named_in_either_mode(strict: bool) -> None:
+    attempt = capture(Request(target=Forces(), args=(torch.ones(4),), strict=strict))
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.kind is (FailureKind.GRAPH_BREAK if strict else FailureKind.TENSOR_LEAK)
+    assert "`torch.autograd.grad(energy, x)`" in found.sentence
+    assert "make_fx" in found.why
+    code = code_of(__file__)
+    statement = code.statement(found.stack[-1].line) if code is not None else None
+    assert code is not None
+    assert statement is not None
+    assert "autograd.grad" in code.text(statement)
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -24,6 +24,7 @@ from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
 from export_engine.fixes.code.loop_breaks import run_to_end
+from export_engine.fixes.code.loop_returns import returned_at_end
 from export_engine.fixes.code.loop_to_while import as_while_loop
 from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.number_index import selected_by_number
@@ -50,6 +51,8 @@ from export_engine.fixes.code.ways import (
     Way,
     appended_apart,
     asked_of_tensors,
+    matched,
+    not_continued,
     numbers_kept,
     without_notes,
 )
@@ -119,6 +122,13 @@ _TO_END = Way(
     run_to_end,
     gives_up="Every iteration runs, also those that eager skips.",
 )
+_RETURNED = Way(
+    "Run the loop to its end, and select what line {line} returns",
+    "torch.where selects what the first iteration whose test holds would return.",
+    returned_at_end,
+    gives_up="Every iteration runs, also those that eager skips.",
+    selects=selects_alike,
+)
 _WHILE = Way(
     "Rewrite the loop in line {line} with while_loop",
     "while_loop keeps the test and one iteration as subgraphs, and runs them as long as the test "
@@ -156,9 +166,9 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
                 reads = ".item()" in text.split("\n")[line - 1]
                 ways = [_number(facts), *(ways if reads else [_COND])]
             asked = asked_of_tensors(_ways(text, line))
-            checks = [_check(tensor, strict), NOTE, _TO_END, _WHILE]
+            checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, _WHILE]
             noted = without_notes(ways)
-            chosen = appended_apart(ways)
+            chosen = [*appended_apart(ways), *not_continued(ways), *matched(ways)]
             return [*checks, *ways, *noted, *chosen, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]

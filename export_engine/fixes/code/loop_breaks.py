@@ -224,6 +224,7 @@ def _counters(loop: _Loop, later: set[str]) -> set[str]:
 
 
 def _is_number(value: ast.expr | None) -> bool:
+    value = value.operand if isinstance(value, ast.UnaryOp) else value
     return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
 
 

@@ -81,10 +81,13 @@ def _inner(node: ast.expr, of: Callable[[ast.expr], str]) -> str:
 
 
 def _one_hot(said: dict[str, str], torch: str) -> str | None:
-    if said.keys() != {"tensor", "num_classes"}:
+    labels = said.get("tensor")
+    if labels is None:
         return None
-    labels = said["tensor"]
-    classes = f"{torch}.arange({said['num_classes']}, device={labels}.device)"
+    count = said.get("num_classes", "-1")
+    if count.strip("()") == "-1":  # as many as the labels need
+        count = f"{labels}.max().item() + 1"
+    classes = f"{torch}.arange({count}, device={labels}.device)"
     return f"({labels}.unsqueeze(-1) == {classes}).to({torch}.int64)"
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from export_engine.attempt import Attempt
 from export_engine.fixes.code.branch_appends import append_apart
+from export_engine.fixes.code.loop_continues import else_for_continue
+from export_engine.fixes.code.match_to_if import match_as_if
 from export_engine.fixes.code.raise_to_check import note_apart, without_note
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.tensor_questions import asked_as_tensors, kept_as_tensor
@@ -77,6 +79,17 @@ def without_notes(ways: list[Way]) -> list[Way]:
 def appended_apart(ways: list[Way]) -> list[Way]:
     """The rewrites of a branch both of whose ways append, as a choice of what is appended."""
     return [each.after(lambda text, line: (append_apart(text, line), line)) for each in ways]
+
+
+def not_continued(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch that continues a loop, as one with the rest of it in an `else`."""
+    ways = [*ways, *appended_apart(ways)]
+    return [each.after(lambda text, line: (else_for_continue(text, line), line)) for each in ways]
+
+
+def matched(ways: list[Way]) -> list[Way]:
+    """The rewrites of the first test of a `match`, as an `if` with its `elif`s."""
+    return [each.after(match_as_if) for each in ways]
 
 
 def asked_of_tensors(ways: list[Way]) -> list[Way]:
