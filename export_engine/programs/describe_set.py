@@ -13,6 +13,7 @@ from export_engine.programs import (
     quantization_findings,
     rounding_findings,
     seam_findings,
+    shift_findings,
     state_findings,
     weight_findings,
 )
@@ -48,6 +49,7 @@ def described(
         *state_findings.found(components, seams),
         *baked_findings.found(components),
         *position_findings.found(components, seams),
+        *shift_findings.found(components, seams, weights.rows),
         *cache_findings.found(components, seams),
         *order_findings.found(components, seams),
         *rounding_findings.found(components, seams),

@@ -36,6 +36,7 @@ class Kind(StrEnum):
     CONSTANT = "A constant that differs between programs"
     LENGTH = "A length baked in"
     POSITION = "A position baked in"
+    SHIFT = "Positions that do not go on where the last call ended"
     ARGUMENT = "An argument baked in that calls change"
     QUANTIZATION = "Quantization parameters that disagree"
 

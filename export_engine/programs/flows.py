@@ -43,6 +43,11 @@ def is_cache(path: str) -> bool:
     return any(_CACHE.search(part) for part in _steps(path))
 
 
+def is_named_alike(output: str, taken: str) -> bool:
+    """Whether two paths name one thing of two calls: `next_pos` and `pos`."""
+    return _parts(output) == _parts(taken)
+
+
 def _linked(giving: Component, taking: Component, links: Collection[Link]) -> bool:
     return any((each.source, each.target) == (giving.name, taking.name) for each in links)
 

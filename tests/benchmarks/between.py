@@ -11,6 +11,7 @@ import explorer
 from tests.planted_caches import CACHES
 from tests.planted_orders import ORDERS
 from tests.planted_sets import PLANTED, Calls
+from tests.planted_shifts import SHIFTS
 from tests.real_sets import RealSet, diffusion, two_towers
 
 from .table import Row, failed
@@ -18,7 +19,7 @@ from .table import Row, failed
 
 def run() -> list[Row]:
     """The table's rows."""
-    planted = {**PLANTED, **CACHES, **ORDERS}
+    planted = {**PLANTED, **CACHES, **ORDERS, **SHIFTS}
     missed = [case for case, each in planted.items() if not _found(case, each.faulty)]
     alarms = [case for case, each in planted.items() if _alarms(case, each.clean)]
     return [

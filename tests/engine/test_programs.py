@@ -12,8 +12,9 @@ import explorer
 from tests.planted_caches import CACHES
 from tests.planted_orders import ORDERS
 from tests.planted_sets import PLANTED, Calls, other_weight, pair
+from tests.planted_shifts import SHIFTS
 
-ALL = {**PLANTED, **CACHES, **ORDERS}
+ALL = {**PLANTED, **CACHES, **ORDERS, **SHIFTS}
 
 
 @cache
