@@ -26,7 +26,7 @@ _WAVES = {"cos", "sin", "wrap_with_autocast", "wrap_with_set_grad_enabled"}
 """Ops that make a rotation; transformers' own computes it in a region of its own."""
 _LOOKUPS = {"embedding", "index_select", "index"}
 _TELL = {"le", "lt", "ge", "gt", "eq", "ne", "logical_not", "logical_and", "__and__", "__or__"}
-"""Ops whose result is no position."""
+"""Ops whose result is not a position."""
 
 
 class Rows(NamedTuple):
