@@ -31,12 +31,13 @@ from export_engine.capture.sandbox.output import quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
-from export_engine.shapes import Shapes, specs_by_input
+from export_engine.shapes import Shapes, shapes_of, specs_by_input
 from export_engine.torch_internals import (
     attached_spec,
     counters_kept,
     dynamo_leftovers_freed,
     is_fake,
+    is_shapes_spec,
     recording,
     torch_options,
     transforms_left,
@@ -215,6 +216,8 @@ def _dynamic_shapes(request: Request) -> Any:
     target, args, kwargs, given = request.target, request.args, request.kwargs, request.shapes
     if isinstance(given, Shapes):
         given = given.to_torch(target, args, kwargs)
+    elif is_shapes_spec(given) and (shapes := shapes_of(request)) is not None:
+        shapes.check_possible()
     return specs_by_input(given, target, args, kwargs)
 
 

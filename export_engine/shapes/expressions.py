@@ -14,6 +14,7 @@ from typing import Any
 
 from export_engine.record import TURNED
 from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.linear_constraints import summed
 from export_engine.shapes.names import check_name, check_size
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -107,7 +108,7 @@ class Relation:
         if one is None or other is None:
             turned = (TURNED[self.operator], self.right, self.left)
             return min((self.operator, self.left, self.right), turned, key=str)
-        scales, offset = _sum(one, other, -1)
+        scales, offset = summed(one, other, -1)
         sign = self.operator
         if sign in ("==", "!="):
             factor = -1 if next((scales[name] for name in sorted(scales)), 1) < 0 else 1
@@ -207,25 +208,16 @@ def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
             one, other = linear(left), linear(right)
             if one is None or other is None:
                 return None
-            return _sum(one, other, 1 if sign == "+" else -1)
+            return summed(one, other, 1 if sign == "+" else -1)
         case Operation("*", left, right):
             one, other = linear(left), linear(right)
             if one is None or other is None or (one[0] and other[0]):
                 return None
             (scales, offset), factor = (one, other[1]) if one[0] else (other, one[1])
-            return _sum(({}, 0), (scales, offset), factor)
+            return summed(({}, 0), (scales, offset), factor)
         case int():
             return {}, expression
     return None
-
-
-def _sum(
-    one: tuple[dict[str, int], int], other: tuple[dict[str, int], int], factor: int
-) -> tuple[dict[str, int], int]:
-    scales = dict(one[0])
-    for name, scale in other[0].items():
-        scales[name] = scales.get(name, 0) + factor * scale
-    return {name: scale for name, scale in scales.items() if scale}, one[1] + factor * other[1]
 
 
 _PLAIN_CALLS: Mapping[str, str] = {name: name for name in FUNCTIONS}

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from export_engine.record import split_path
+from export_engine.shapes.contradictions import check_possible
 from export_engine.shapes.dims import (
     Bounds,
     Computed,
@@ -153,18 +154,26 @@ class Shapes:
             kwargs: its keyword arguments, by name.
 
         Raises:
-            ShapesError: a path is not a tensor of the call, its number of dims differs, or this
-                torch has no ShapesSpec.
+            ShapesError: a path is not a tensor of the call, its number of dims differs, no sizes
+                fulfil all assumptions, or this torch has no ShapesSpec.
         """
         from export_engine.shapes.make_shapes_spec import to_shapes_spec
         from export_engine.shapes.torch_specs import to_torch
 
         try:
             if self.unbacked:
+                check_possible(self._parts)
                 return to_shapes_spec(self._parts, target, args, kwargs)
             return to_torch(self.leaves, self.bounds, target, args, kwargs)
         except Misfit as misfit:
             raise self._pointed(misfit) from misfit.__cause__
+
+    def check_possible(self) -> None:
+        """Raises a ShapesError where no sizes fulfil all assumptions and bounds."""
+        try:
+            check_possible(self._parts)
+        except Misfit as misfit:
+            raise self._pointed(misfit) from None
 
     def to_spec(self) -> Shapes:
         """The same Shapes with unbacked sizes, as a ShapesSpec says them; `*` becomes `!`.
@@ -199,6 +208,7 @@ class Shapes:
 
     def _as_dims(self) -> tuple[Shapes, list[NoDim]]:
         try:
+            check_possible(self._parts)
             converted, left_out = as_dims(self.leaves, self.bounds, self.assumptions)
         except Misfit as misfit:
             raise self._pointed(misfit) from None

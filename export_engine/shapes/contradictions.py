@@ -1,0 +1,90 @@
+"""Assumptions, bounds and computed sizes that never hold together.
+
+Tracing under a ShapesSpec looks at no size, so torch exports a program that rejects every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from export_engine.shapes.dims import Bounds, Computed, Named, ints_of, names_of
+from export_engine.shapes.errors import Misfit
+from export_engine.shapes.expressions import Expression, Operation, Relation, Size, names_in
+from export_engine.shapes.printing import write_bounds, write_dim
+from export_engine.shapes.relation_constraints import never_hold
+from export_engine.shapes.shapes_parts import Parts
+
+
+class _Fact(NamedTuple):
+    """Something that is said of the sizes."""
+
+    text: str
+    holds: tuple[Relation, ...]
+    place: tuple[str, int | None] | None
+    """Where a text says it: of an assumption and a computed size."""
+
+
+def check_possible(shapes: Parts) -> None:
+    """Raises a Misfit where no sizes fulfil all that is said of them, with what contradicts.
+
+    It is raised only if that is certain.
+    """
+    facts = list(_facts(shapes))
+    sizes = names_of(shapes.leaves)
+    if all(each.place is None for each in facts) or not _never(facts, sizes):
+        return
+    for each in list(facts):
+        fewer = [other for other in facts if other is not each]
+        if _never(fewer, sizes):
+            facts = fewer
+    *_, path, position = max(
+        (number, *each.place) for number, each in enumerate(facts) if each.place is not None
+    )
+    texts = [f"`{each.text}`" for each in facts]
+    if len(texts) == 1:
+        raise Misfit(
+            f"{texts[0]} never holds, so the program would reject every call; change it or leave "
+            "it out",
+            path,
+            position,
+        )
+    raise Misfit(
+        f"{', '.join(texts[:-1])} and {texts[-1]} never hold together, so the program would reject "
+        "every call; change one of them or leave it out",
+        path,
+        position,
+    )
+
+
+def _facts(shapes: Parts) -> Iterator[_Fact]:
+    numbers = {name: Bounds(each.low, each.high) for name, each in ints_of(shapes.leaves).items()}
+    for name, bounds in {**shapes.bounds, **numbers}.items():
+        low, high = bounds
+        ends = (">=", low), ("<=", high)
+        holds = tuple(Relation(sign, Size(name), end) for sign, end in ends if end is not None)
+        if holds:
+            kind = ": int" if name in numbers else ""
+            yield _Fact(f"{name}{kind}{write_bounds(bounds)}", holds, None)
+    for path, specs in shapes.leaves.items():
+        for position, spec in enumerate(specs):
+            made = _made_from(spec)
+            if made is not None:
+                text = f"{path}: {', '.join(write_dim(each, {}) for each in specs)}"
+                yield _Fact(text, (Relation(">=", made, 0),), (path, position))
+    for each in shapes.assumptions:
+        yield _Fact(str(each), (each,), (str(each), None))
+
+
+def _made_from(spec: object) -> Expression | None:
+    match spec:
+        case Computed(expression) if names_in(expression):
+            return expression
+        case Named(name, scale, offset) if offset < 0:
+            return Operation("+", Operation("*", scale, Size(name)), offset)
+    return None
+
+
+def _never(facts: Sequence[_Fact], sizes: Sequence[str]) -> bool:
+    """Whether it is certain that no sizes fulfil all facts."""
+    return never_hold((relation for fact in facts for relation in fact.holds), sizes)

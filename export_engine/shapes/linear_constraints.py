@@ -1,0 +1,133 @@
+"""Linear constraints on whole numbers: whether it is certain that no numbers fulfil all of them.
+
+The first half of Pugh's Omega test ("The Omega test: a fast and practical integer programming
+algorithm", 1991): equalities are eliminated exactly, inequalities by Fourier and Motzkin, each
+rounded to whole numbers. What it calls impossible is so; it does not find all that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from math import gcd
+
+Linear = tuple[Mapping[str, int], int]
+"""A sum of multiples of named numbers, none of them 0, and a number."""
+
+_MOST = 400
+"""Inequalities after a step; with more of them, none is called impossible."""
+
+
+class _Impossible(Exception):
+    """No numbers fulfil the constraints."""
+
+
+def summed(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, int], int]:
+    """One sum and a multiple of another."""
+    scales = dict(one[0])
+    for name, scale in other[0].items():
+        scales[name] = scales.get(name, 0) + factor * scale
+    return {name: scale for name, scale in scales.items() if scale}, one[1] + factor * other[1]
+
+
+def impossible(zero: Iterable[Linear], least_zero: Iterable[Linear]) -> bool:
+    """Whether no whole numbers fulfil all constraints, as far as can be proved.
+
+    Args:
+        zero: sums that are 0.
+        least_zero: sums that are 0 or more.
+    """
+    try:
+        left = _tight(_without_equalities(list(zero), list(least_zero)))
+        while equal := _equal(left):
+            left = _tight(_without_equalities(equal, left))
+        while left and len(left) <= _MOST:
+            left = _tight(_without_one(left))
+    except _Impossible:
+        return True
+    return False
+
+
+def _without_equalities(zero: list[Linear], least_zero: list[Linear]) -> list[Linear]:
+    """The inequalities in terms of numbers that are free."""
+    fresh = count()
+    while zero:
+        scales, offset = _reduced(zero.pop())
+        if not scales:
+            continue
+        name = min(scales, key=lambda each: abs(scales[each]))
+        scale = scales[name]
+        rest = {other: each for other, each in scales.items() if other != name}
+        if abs(scale) == 1:
+            by: Linear = {other: -scale * each for other, each in rest.items()}, -scale * offset
+        else:
+            # What is left over of the others is smaller than the smallest scale was.
+            new = f"={next(fresh)}={name}"
+            whole = {other: -(each // scale) for other, each in rest.items() if each // scale}
+            by = {new: 1, **whole}, -(offset // scale)
+            zero.append((scales, offset))
+        zero = [_replaced(each, name, by) for each in zero]
+        least_zero = [_replaced(each, name, by) for each in least_zero]
+    return least_zero
+
+
+def _reduced(zero: Linear) -> Linear:
+    """An equality divided by what its scales share."""
+    scales, offset = zero
+    shared = gcd(*scales.values())
+    if offset % shared if shared else offset:
+        raise _Impossible
+    return {name: each // shared for name, each in scales.items()}, offset // (shared or 1)
+
+
+def _replaced(where: Linear, name: str, by: Linear) -> Linear:
+    scales, offset = where
+    if name not in scales:
+        return where
+    rest = {other: each for other, each in scales.items() if other != name}
+    return summed((rest, offset), by, scales[name])
+
+
+def _tight(least_zero: Iterable[Linear]) -> list[Linear]:
+    """Inequalities rounded to whole numbers; of those with the same scales, the strictest."""
+    found: dict[frozenset[tuple[str, int]], int] = {}
+    for scales, offset in least_zero:
+        shared = gcd(*scales.values())
+        if not shared:
+            if offset < 0:
+                raise _Impossible
+            continue
+        key = frozenset((name, each // shared) for name, each in scales.items())
+        found[key] = min(found.get(key, offset // shared), offset // shared)
+    return [(dict(key), offset) for key, offset in found.items()]
+
+
+def _equal(least_zero: Iterable[Linear]) -> list[Linear]:
+    """The sums that are 0 or more and 0 or less."""
+    known = {frozenset(scales.items()): offset for scales, offset in least_zero}
+    found: list[Linear] = []
+    for key, offset in known.items():
+        opposite = known.get(frozenset((name, -each) for name, each in key))
+        if opposite is not None and opposite == -offset:
+            found.append((dict(key), offset))
+    return found
+
+
+def _without_one(least_zero: list[Linear]) -> list[Linear]:
+    """What follows for the others, whatever the number is that is easiest to leave out."""
+
+    def sides(name: str) -> tuple[list[Linear], list[Linear]]:
+        with_it = [each for each in least_zero if name in each[0]]
+        lower = [each for each in with_it if each[0][name] > 0]
+        return lower, [each for each in with_it if each[0][name] < 0]
+
+    names = {name: None for scales, _ in least_zero for name in scales}
+    name = min(names, key=lambda each: len(sides(each)[0]) * len(sides(each)[1]))
+    lower, upper = sides(name)
+    kept = [each for each in least_zero if name not in each[0]]
+    for low in lower:
+        for high in upper:
+            times, other = -high[0][name], low[0][name]
+            scaled = {each: times * scale for each, scale in low[0].items()}, times * low[1]
+            kept.append(summed(scaled, high, other))
+    return kept
