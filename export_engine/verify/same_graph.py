@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.torch_internals import (
+    HigherOrderOperator,
     OpOverload,
     expression_of,
     is_fake,
@@ -19,6 +20,8 @@ from export_engine.torch_internals import (
     returns_its_first,
     writes_to_arguments,
 )
+
+_SIZES = (torch.SymInt, torch.SymFloat, torch.SymBool, int, float)
 
 
 class GraphDifference(NamedTuple):
@@ -114,19 +117,27 @@ def _part(shown: tuple[str, ...], other: tuple[str, ...]) -> str:
 
 
 def _calls(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
-    """Nodes in order; what only names a nested graph is looked at where it is run."""
+    """Nodes in order; what only names a nested graph is looked at where it is run.
+
+    What nobody reads and does nothing is left out: saving adds a node for each result of an op that
+    has several, and tracing an assert such as `a != b` once more leaves the comparison behind.
+    """
+    unread = set[torch.fx.Node]()
+    for node in reversed(module.graph.nodes):
+        if _only_computes(node) and unread.issuperset(node.users):
+            unread.add(node)
     for node in module.graph.nodes:
-        if _counts(node):
+        if node.op != "get_attr" and node not in unread:
             yield node
 
 
-def _counts(node: torch.fx.Node) -> bool:
-    """Whether a node is part of what is compared.
-
-    Saving adds one for each result of an op that has
-    several, also for those that nobody reads.
-    """
-    return node.op != "get_attr" and (node.target is not operator.getitem or bool(node.users))
+def _only_computes(node: torch.fx.Node) -> bool:
+    """Whether a node takes a result of another, or computes a size or a condition from others."""
+    if node.target is operator.getitem:
+        return True
+    if node.op != "call_function" or isinstance(node.target, OpOverload | HigherOrderOperator):
+        return False
+    return isinstance(node.meta.get("val"), _SIZES)
 
 
 def _nested(module: torch.fx.GraphModule, node: torch.fx.Node) -> Iterator[torch.fx.GraphModule]:

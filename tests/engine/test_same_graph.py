@@ -1,0 +1,53 @@
+"""Two programs are compared by what they do."""
+
+from __future__ import annotations
+
+import copy
+import operator
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.verify.same_graph import difference, fingerprint
+
+
+class Scaled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x.shape[0]
+
+
+@pytest.fixture(scope="module")
+def program() -> torch.export.ExportedProgram:
+    batch = torch.export.Dim("batch")
+    return torch.export.export(Scaled(), (torch.randn(4, 2),), dynamic_shapes={"x": {0: batch}})
+
+
+def test_a_size_that_nobody_reads_is_no_difference(program: torch.export.ExportedProgram) -> None:
+    changed = copy.deepcopy(program)
+    size = next(each for each in changed.graph.nodes if isinstance(each.meta["val"], torch.SymInt))
+    with changed.graph.inserting_before(size.next):
+        half = changed.graph.call_function(operator.floordiv, (size, 2))
+        half.meta["val"] = size.meta["val"] // 2
+        changed.graph.call_function(operator.eq, (half, 3)).meta["val"] = half.meta["val"] == 3
+    assert difference(program, changed) is None
+    assert difference(changed, program) is None
+    assert fingerprint(program) == fingerprint(changed)
+
+
+def test_another_size_that_is_read_and_an_op_that_nobody_reads_are_one(
+    program: torch.export.ExportedProgram,
+) -> None:
+    read = copy.deepcopy(program)
+    (scaled,) = (each for each in read.graph.nodes if each.target is torch.ops.aten.mul.Tensor)
+    with read.graph.inserting_before(scaled):
+        more = read.graph.call_function(operator.add, (scaled.args[1], 1))
+        more.meta["val"] = scaled.args[1].meta["val"] + 1
+    scaled.args = (scaled.args[0], more)
+    assert difference(program, read) is not None
+
+    unread = copy.deepcopy(program)
+    (placed,) = unread.graph.find_nodes(op="placeholder")
+    with unread.graph.inserting_after(placed):
+        unread.graph.call_function(torch.ops.aten.relu.default, (placed,)).meta = placed.meta
+    assert difference(program, unread) is not None
