@@ -5,13 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from export_engine.attempt import Exported, Request
+from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.packed_to_scan import as_masked_scan
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
+from export_engine.shapes import Shapes
 
 TEXT = """
 import torch
@@ -43,9 +48,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def plain_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     """What torch's scan means, without its compiler."""
 
-    def scan(step: Callable[..., Any], carry: Any, xs: torch.Tensor, reverse: bool = False) -> Any:
+    def scan(step: Callable[..., Any], carry: Any, xs: Any, reverse: bool = False) -> Any:
         outs = []
-        for each in reversed(xs) if reverse else xs:
+        elements = list(zip(*xs, strict=True)) if isinstance(xs, tuple) else list(xs)
+        for each in reversed(elements) if reverse else elements:
             carry, out = step(carry, each)
             outs.append(out)
         return carry, torch.stack(outs[::-1] if reverse else outs)
@@ -88,3 +94,75 @@ def test_a_module_that_does_more_is_kept(options: dict[str, Any], reason: str) -
     model = model_of(TEXT, "LSTM", options).train()
     with pytest.raises(Unclear, match=reason):
         as_scan_of_cells(TEXT, LINE, {"inner": model.inner})
+
+
+PACKED = """
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+class Model(torch.nn.Module):
+    def __init__(self, kind, **options):
+        super().__init__()
+        self.inner = getattr(torch.nn, kind)(3, 4, **options)
+
+    def forward(self, x, lengths, h=None):
+        first = FIRST
+        packed = pack_padded_sequence(x, lengths, batch_first=first, enforce_sorted=False)
+        out, h = self.inner(packed, h)
+        out, known = pad_packed_sequence(out, batch_first=first, MORE)
+        return out, known, h
+"""
+LENGTHS = [[5, 5, 5], [1, 3, 2], [4, 1, 5]]
+
+
+@pytest.mark.usefixtures("plain_scan")
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_a_masked_scan_is_the_module_of_packed_rows(kind: str, options: str) -> None:
+    first = options == "layers"
+    more = {"plain": "", "layers": "padding_value=-7.0", "both_ways": "total_length=6"}[options]
+    text = PACKED.replace("FIRST", str(first)).replace("MORE", more)
+    model = model_of(text, kind, OPTIONS[options])
+    made, said = as_masked_scan(text, LINE, {"inner": model.inner})
+    assert said == kind
+    other = model_of(made.text, kind, OPTIONS[options])
+    other.load_state_dict(model.state_dict())
+    for given in LENGTHS:
+        x, lengths = torch.rand(3, 5, 3), torch.tensor(given)
+        x = x if first else x.transpose(0, 1)
+        expected = model(x, lengths)
+        torch.testing.assert_close(other(x, lengths), expected)
+        torch.testing.assert_close(other(x, given, expected[2]), model(x, given, expected[2]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("packed = pack_padded_sequence(x, lengths,", "packed = given(x, lengths,"),
+        ("pack_padded_sequence(x, lengths,", "pack_padded_sequence(*x, lengths=lengths,"),
+        ("self.inner(packed, h)", "self.inner(input=packed)"),
+        ("self.inner(packed, h)", "_packed(self.inner(packed, h))"),
+    ],
+)
+def test_rows_that_are_packed_in_another_way_are_kept(change: tuple[str, str]) -> None:
+    text = PACKED.replace(*change)
+    with pytest.raises(Unclear):
+        as_masked_scan(text, LINE, {"inner": torch.nn.GRU(3, 4)})
+
+
+@pytest.mark.slow
+def test_packed_rows_export(tmp_path: Path) -> None:
+    text = PACKED.replace("FIRST", "True").replace("MORE", "")
+    file = tmp_path / "packed_rows.py"
+    file.write_text(text)
+    names: dict[str, Any] = {}
+    exec(compile(text, str(file), "exec"), names)
+    model = names["Model"]("GRU").eval()
+    args = (torch.rand(3, 5, 3), torch.tensor([5, 2, 3]))
+    shapes = Shapes.parse("x: _, time, _")
+    report = autofix(Request(target=model, args=args, shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "does not reject lengths" in report.kept[0].fix.gives_up
+    for length, given in ((5, [1, 2, 5]), (7, [3, 7, 1]), (4, [2, 2, 2])):
+        x, lengths = torch.rand(3, length, 3), torch.tensor(given)
+        torch.testing.assert_close(report.attempt.program.module()(x, lengths), model(x, lengths))

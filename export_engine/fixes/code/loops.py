@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -30,6 +31,7 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.equal_pieces import equal_lengths, with_equal_pieces
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.fixes.code.packed_to_scan import as_masked_scan
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
@@ -42,6 +44,7 @@ _ON_DATA = (
     "is 0, and a length that is computed from data is not known then."
 )
 _COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
+_NOT_REJECTED = "It does not reject lengths that pack_padded_sequence rejects."
 _OTHER_LENGTHS = (
     "The loop in line {line} is not rewritten: its pieces need not be of one length, and a program "
     "for those that are would not take the example, or does not agree with eager."
@@ -58,7 +61,9 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     if request is None or diagnosis is None:
         return
     if diagnosis.kind is Kind.LOOP_ON_DATA:
-        yield NoFix(_ON_DATA)
+        packed = _packed_rows(attempt, progress)
+        yield packed or NoFix(_ON_DATA)
+        return
     if diagnosis.kind not in (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE):
         return
     for each in _unrolled_module(attempt, progress):
@@ -120,17 +125,49 @@ def _assuming(request: Request, edit: Edit, shapes: Shapes, progress: Report | N
     return assumed(before, shapes, found, ())
 
 
+def _packed_rows(attempt: Failed, progress: Report | None) -> Fix | None:
+    """torch's own RNN, LSTM or GRU of rows that are packed by their lengths, as a masked scan."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    own = _recurrent(request)
+    for place in _places(attempt) if own else ():
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        try:
+            made, kind = as_masked_scan(text, line, own)
+        except Unclear:
+            continue
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        if progress:
+            progress(Progress(0, 0, f"rewriting the packed {kind} in line {place.line}", "fix"))
+        found = tried(request, edit)
+        title = f"Rewrite the {kind} of packed rows in line {place.line} as a masked scan"
+        fix = _fix(request, edit, title, diagnosis.stack, found)
+        fix = replace(fix, gives_up=f"{fix.gives_up} {_NOT_REJECTED}")
+        if found is not None and leads_on(found, diagnosis, edit):
+            return fix
+        bounds = bounded(found, progress)
+        if bounds is not None:
+            return with_bounds(replace(fix, leads_to=None), bounds)
+    return None
+
+
+def _recurrent(request: Request) -> dict[str, torch.nn.RNNBase]:
+    """torch's own recurrent modules of a model, by the last name of their path."""
+    modules = getattr(request.target, "named_modules", dict)
+    return {
+        path.rpartition(".")[2]: module
+        for path, module in modules()
+        if isinstance(module, torch.nn.RNNBase)
+    }
+
+
 def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:
     """torch's own RNN, LSTM or GRU at a line, which export unrolls over its length, as a scan."""
     request, diagnosis = attempt.request, attempt.diagnosis
     assert request is not None
     assert diagnosis is not None
-    modules = getattr(request.target, "named_modules", dict)
-    own = {
-        path.rpartition(".")[2]: module
-        for path, module in modules()
-        if isinstance(module, torch.nn.RNNBase)
-    }
+    own = _recurrent(request)
     for place in _places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:

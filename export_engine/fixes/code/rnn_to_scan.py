@@ -96,15 +96,14 @@ def as_scan_of_cells(
     taken = source.names
     kinds: dict[str, str] = {}
     for call, module in calls.items():
-        _refuse(module)
-        kind = module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__
+        refuse(module)
+        kind = kind_of(module)
         name = f"_{kind.lower()}"
         while name in taken:
             name += "_"
         if kind not in kinds:
-            first = _first_statement(source)
-            at, indent = source.start(first), source.indent(first)
-            made = _function(name, kind, source.torch)
+            at, indent = place_of_helper(source)
+            made = cell_of(_WHOLE, name, kind, source.torch)
             deeper = "\n".join(f"{indent}{each}" if each else "" for each in made.split("\n"))
             pieces.append(Piece(at, at, f"{deeper.strip()}\n\n{indent}"))
         kinds[kind] = name
@@ -113,6 +112,21 @@ def as_scan_of_cells(
         given = call.args[0] if call.args else call.keywords[0]
         pieces.append(Piece(source.start(given), source.start(given), f"{owner}, "))
     return source.changed(pieces), " and ".join(each.partition("_")[0] for each in kinds)
+
+
+def kind_of(module: torch.nn.RNNBase) -> str:
+    """The class of a recurrent module, of an RNN with its activation."""
+    return module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__
+
+
+def place_of_helper(source: Source) -> tuple[int, str]:
+    """Where a function goes that another one uses, and the indent there.
+
+    Raises:
+        Unclear: the function has no statement.
+    """
+    first = _first_statement(source)
+    return source.start(first), source.indent(first)
 
 
 def _first_statement(source: Source) -> ast.stmt:
@@ -124,19 +138,29 @@ def _first_statement(source: Source) -> ast.stmt:
     return body[1 if documented else 0]
 
 
-def _refuse(module: torch.nn.RNNBase) -> None:
+def refuse(module: torch.nn.RNNBase) -> None:
+    """Raises Unclear for a module that is more than its cells."""
     if module.proj_size:
         raise Unclear("the module projects its state")
     if module.training and module.dropout and module.num_layers > 1:
         raise Unclear("the module is in training mode, and drops values between its layers")
 
 
-def _function(name: str, kind: str, torch_name: str) -> str:
+def cell_of(template: str, name: str, kind: str, torch_name: str) -> str:
+    """The text of a function that runs the cell of a kind of module for each step.
+
+    Args:
+        template: with `{name}`, `{kind}`, `{zeros}`, `{given}`, `{step}`, `{linear}`, `{torch}` and
+            `{last}`.
+        name: of the function.
+        kind: as of `kind_of`.
+        torch_name: what torch is called there.
+    """
     lstm = kind == "LSTM"
     linear = f"{torch_name}.nn.functional.linear"
     act = kind.removeprefix("RNN_").lower()
     step = _STEPS[kind.partition("_")[0]].format(linear=linear, act=act).strip()
-    return _WHOLE.format(
+    return template.format(
         name=name,
         kind=f"torch.nn.{kind.partition('_')[0]}",
         zeros="zeros, zeros" if lstm else "zeros,",
