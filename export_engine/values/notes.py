@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from export_engine.record import Graph, OpValues, Record, bits
+from export_engine.record import BINS, Graph, OpValues, Record, bits
+from export_engine.values.histogram import NONE, histograms
 from export_engine.values.statistics import EMPTY, Statistics, merged, statistics_of
 from export_engine.values.steps import is_plain
 
@@ -28,6 +29,9 @@ _REARRANGE = frozenset(
 )
 """Ops that give all elements of their input, in some order: its statistics are theirs."""
 _MOST = 2**31 - 1
+_NO_HISTOGRAM = (0,) * BINS
+_AT_ONCE = 512
+"""Samples that are kept until their histograms are made."""
 
 
 class Notes:
@@ -41,6 +45,9 @@ class Notes:
         """
         self._record = record
         self._found: dict[tuple[int, int], tuple[int, Statistics]] = {}
+        self._histograms: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._sampled: set[tuple[int, int]] = set()
+        """The nodes whose samples are kept."""
         self._written = any(target.mutates for target in record.targets)
         self._rearrange = {
             number for number, each in enumerate(record.targets) if each.name in _REARRANGE
@@ -50,14 +57,31 @@ class Notes:
         """Notes what a node gave."""
         if not is_plain(value):
             return
-        found = self._known(graph, node, value)
-        if found is None:
+        key, source = (graph, node), self._source(graph, node, value)
+        if source is not None:
+            self._found[key] = self._found[source]
+            self._histograms[key] = self._histograms.get(source, _NO_HISTOGRAM)
+        else:
             found = statistics_of(value)
-        runs, before = self._found.get((graph, node), (0, EMPTY))
-        self._found[graph, node] = runs + 1, merged(before, found) if runs else found
+            runs, before = self._found.get(key, (0, EMPTY))
+            self._found[key] = runs + 1, merged(before, found) if runs else found
+        if self._found[key][1].sample.size:
+            self._sampled.add(key)
+        if len(self._sampled) >= _AT_ONCE:
+            self._count()
 
-    def _known(self, graph: int, node: int, value: torch.Tensor) -> Statistics | None:
-        """The statistics of its input, if they are the same by what the op does."""
+    def _count(self) -> None:
+        """Makes histograms of the samples that are kept, and keeps them no longer."""
+        nodes = list(self._sampled)
+        found = histograms([self._found[each][1].spread for each in nodes])
+        self._histograms.update(zip(nodes, found, strict=True))
+        for each in nodes:
+            runs, row = self._found[each]
+            self._found[each] = runs, row._replace(sample=NONE)
+        self._sampled.clear()
+
+    def _source(self, graph: int, node: int, value: torch.Tensor) -> tuple[int, int] | None:
+        """The node with the same statistics by what the op does: it gives its input's elements."""
         of = self._record.graphs[graph]
         if graph or self._written or of.target[node] not in self._rearrange:
             return None
@@ -66,20 +90,23 @@ class Notes:
             return None
         source = of.inputs.items[start]
         same = of.type[source] >= 0 and of.type[node] >= 0
-        runs, found = self._found.get((graph, source), (0, None))
-        if not (same and runs == 1 and found is not None and found.numel == value.numel()):
+        runs, found = self._found.get((graph, source), (0, EMPTY))
+        if not (same and runs == 1 and found.numel == value.numel()):
             return None
         types = self._record.types
-        return found if types[of.type[source]].dtype == types[of.type[node]].dtype else None
+        same = types[of.type[source]].dtype == types[of.type[node]].dtype
+        return (graph, source) if same else None
 
     def columns(self) -> list[OpValues]:
         """What was noted, per graph that ran."""
+        self._count()
         ran = sorted({graph for graph, _ in self._found})
         return [self._columns(graph, self._record.graphs[graph]) for graph in ran]
 
     def _columns(self, number: int, graph: Graph) -> OpValues:
         rows = [self._found.get((number, node), (0, EMPTY)) for node in range(len(graph.name))]
         each = [found for _, found in rows]
+        bars = [self._histograms.get((number, node), _NO_HISTOGRAM) for node in range(len(rows))]
         return OpValues(
             graph=number,
             runs=array("i", (runs for runs, _ in rows)),
@@ -93,5 +120,5 @@ class Notes:
             saturated=bits([row.saturated / max(row.numel, 1) for row in each]),
             nans=array("i", (min(row.nans, _MOST) for row in each)),
             infs=array("i", (min(row.infs, _MOST) for row in each)),
-            histogram=array("i", (bar for row in each for bar in row.histogram)),
+            histogram=array("i", (bar for row in bars for bar in row)),
         )

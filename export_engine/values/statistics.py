@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from export_engine.record import BINS
+from export_engine.values.histogram import NONE, SIZE, Sample, Spread, histograms, sample_of
 
 AT_ONCE = 2**22
 """Elements that are read at one time: a larger tensor is read in parts, which bounds memory."""
-_SAMPLE = 1024
-"""Elements that a histogram is made of, evenly spaced."""
+_BLOCK = 2**17
+"""Elements that stay in a core's cache while they are read several times."""
+_SQUARED = 1e-15, 1e15
+"""Between these, squares of float32 neither vanish nor overflow, nor do their sums."""
 _CANCELLED = 1e-4
 """Below this share of the mean square, a variance is computed again, in two passes."""
 _OF_INTEGERS = torch.float64
@@ -35,7 +37,18 @@ class Statistics(NamedTuple):
     norm: float
     saturated: int
     """How many elements."""
-    histogram: tuple[int, ...]
+    sample: Sample
+    """Of its finite elements."""
+
+    @property
+    def spread(self) -> Spread:
+        """What its histogram is made of."""
+        return Spread(self.sample, self.minimum, self.maximum)
+
+    @property
+    def histogram(self) -> tuple[int, ...]:
+        """See `histograms`, which takes less for many."""
+        return histograms([self.spread])[0]
 
     @property
     def finite(self) -> int:
@@ -43,7 +56,7 @@ class Statistics(NamedTuple):
         return self.numel - self.nans - self.infs
 
 
-EMPTY = Statistics(0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, (0,) * BINS)
+EMPTY = Statistics(0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, NONE)
 
 
 def statistics_of(value: torch.Tensor) -> Statistics:
@@ -54,17 +67,18 @@ def statistics_of(value: torch.Tensor) -> Statistics:
     if plain.numel() > AT_ONCE:
         return _of_parts(plain)
     exact = plain if plain.dtype in (torch.float32, torch.float64) else _widened(plain)
-    low, high = _ends(exact)
-    if math.isfinite(low) and math.isfinite(high):
-        return _of_finite(exact, low, high)._replace(saturated=_saturated(plain, low, high))
+    read = _read(exact)
+    if math.isfinite(read.low) and math.isfinite(read.high):
+        most = _saturated(plain, read.low, read.high)
+        return _of_finite(exact, read)._replace(saturated=most)
     finite = torch.isfinite(exact)
     nans, wrong = int(exact.isnan().sum()), int((~finite).sum())
     kept = exact[finite]
     if kept.numel() == 0:
         found = EMPTY
     else:
-        low, high = (float(each) for each in torch.aminmax(kept))
-        found = _of_finite(kept, low, high)._replace(saturated=_saturated(kept, low, high))
+        read = _read(kept)
+        found = _of_finite(kept, read)._replace(saturated=_saturated(kept, read.low, read.high))
     infs = wrong - nans
     return found._replace(
         numel=plain.numel(), nans=nans, infs=infs, saturated=found.saturated + infs
@@ -85,16 +99,13 @@ def _of_parts(plain: torch.Tensor) -> Statistics:
     found = EMPTY
     for part in parts_of(plain):
         found = merged(found, statistics_of(part))
-    places = torch.linspace(0, plain.numel() - 1, _SAMPLE, dtype=torch.float64).long()
+    places = torch.linspace(0, plain.numel() - 1, SIZE, dtype=torch.float64).long()
     sample = plain[torch.unravel_index(places.to(plain.device), plain.shape)].double()
-    kept = sample[torch.isfinite(sample)]
-    if not kept.numel():
-        return found
-    return found._replace(histogram=_histogram(kept, found.minimum, found.maximum))
+    return found._replace(sample=sample_of(sample[torch.isfinite(sample)]))
 
 
 def merged(one: Statistics, other: Statistics) -> Statistics:
-    """The statistics of the elements of two tensors together; the histogram is the second's."""
+    """The statistics of the elements of two tensors together; the sample is the second's."""
     if not one.finite or not other.finite:
         kept = one if one.finite else other
     else:
@@ -132,29 +143,69 @@ def _widened(plain: torch.Tensor) -> torch.Tensor:
     return plain.to("cpu", _OF_INTEGERS) if plain.device.type == "mps" else plain.to(_OF_INTEGERS)
 
 
-def _of_finite(exact: torch.Tensor, low: float, high: float) -> Statistics:
+class _Read(NamedTuple):
+    """What one pass over a tensor tells."""
+
+    low: float
+    """NaN if an element is."""
+    high: float
+    total: float
+    square: float
+    """Sum of the squares."""
+    zeros: int
+
+
+def _read(exact: torch.Tensor) -> _Read:
+    """A tensor of float32 or float64, which is fetched from memory once.
+
+    On a CPU it is read in blocks that stay in the cache, by numpy or torch, whichever takes less;
+    another device computes all of it, and is waited for once.
+    """
+    flat = exact.reshape(-1)
+    if flat.device.type != "cpu":
+        zeros = (flat == 0).sum().to(flat.dtype)
+        read = (*torch.aminmax(flat), flat.sum(), flat.dot(flat), zeros)
+        low, high, total, square, count = torch.stack(read).tolist()
+        return _Read(low, high, total, square, int(count))
+    is_zero = np.empty(min(_BLOCK, flat.numel()), np.bool_)
+    blocks = [_read_block(each, is_zero) for each in flat.split(_BLOCK)]
+    if len(blocks) == 1:
+        return blocks[0]
+    lows, highs, totals, squares, zeros_of = zip(*blocks, strict=True)
+    low = math.nan if any(map(math.isnan, lows)) else min(lows)
+    return _Read(low, max(highs), sum(totals), sum(squares), sum(zeros_of))
+
+
+def _read_block(block: torch.Tensor, is_zero: np.ndarray[Any, Any]) -> _Read:
+    array = block.numpy()
+    low, high, zeros = float(array.min()), float(array.max()), 0
+    if low <= 0 <= high:
+        zeros = int(np.count_nonzero(np.equal(array, 0, out=is_zero[: len(array)])))
+    return _Read(low, high, float(block.sum()), float(block.dot(block)), zeros)
+
+
+def _of_finite(exact: torch.Tensor, read: _Read) -> Statistics:
+    low, high = read.low, read.high
+    peak = max(-low, high)
+    if exact.dtype is torch.float32 and peak and not _SQUARED[0] < peak < _SQUARED[1]:
+        read = _read(exact.double())
     count = exact.numel()
-    mean = float(exact.mean())
-    norm = float(torch.linalg.vector_norm(exact))
-    if not math.isfinite(norm) or not math.isfinite(mean) or (norm == 0 and (low or high)):
-        exact = exact.double()
-        mean, norm = float(exact.mean()), float(torch.linalg.vector_norm(exact))
-    square = norm * norm / count
+    mean, square = read.total / count, read.square / count
     variance = square - mean * mean
     if variance < _CANCELLED * square:
-        variance = float(exact.std(correction=0)) ** 2 if count > 1 else 0.0
+        variance = float(exact.double().std(correction=0)) ** 2 if count > 1 else 0.0
     return Statistics(
         numel=count,
         nans=0,
         infs=0,
-        zeros=_zeros(exact) if low <= 0 <= high else 0,
+        zeros=read.zeros,
         minimum=low,
         maximum=high,
         mean=mean,
         std=math.sqrt(variance),
-        norm=norm,
+        norm=math.sqrt(read.square),
         saturated=0,
-        histogram=_histogram(exact, low, high),
+        sample=sample_of(exact),
     )
 
 
@@ -171,29 +222,3 @@ def _saturated(plain: torch.Tensor, low: float, high: float) -> int:
     if high < ends.max and (low > ends.min or ends.min == 0):
         return 0  # an unsigned 0 is the usual zero point
     return int(((plain == ends.max) | ((plain == ends.min) & (ends.min != 0))).sum())
-
-
-def _ends(exact: torch.Tensor) -> tuple[float, float]:
-    """Least and greatest; NaN if one is. On a CPU numpy takes a third of torch's time."""
-    if exact.device.type != "cpu":
-        low, high = torch.aminmax(exact)
-        return float(low), float(high)
-    array = exact.numpy()
-    return float(array.min()), float(array.max())
-
-
-def _zeros(exact: torch.Tensor) -> int:
-    if exact.device.type != "cpu":
-        return exact.numel() - int(torch.count_nonzero(exact))
-    return int(np.count_nonzero(exact.numpy() == 0))
-
-
-def _histogram(exact: torch.Tensor, low: float, high: float) -> tuple[int, ...]:
-    if low == high:
-        return (0,) * (BINS // 2) + (100,) + (0,) * (BINS - BINS // 2 - 1)
-    flat = exact.reshape(-1)
-    sample = flat[:: max(flat.numel() // _SAMPLE, 1)].cpu().numpy().astype(np.float64)
-    places = (sample / (high / 2 - low / 2) - low / (high / 2 - low / 2)) * (BINS / 2)
-    counts = np.bincount(np.clip(places, 0, BINS - 1).astype(np.int64), minlength=BINS)
-    shares = np.maximum(np.rint(counts * (100 / len(sample))), counts > 0)
-    return tuple(shares.astype(np.int64).tolist())

@@ -144,7 +144,8 @@ class Steps(torch.fx.Interpreter):
             if isinstance(function, _Function):
                 function.number = self._nested.get((n.name, each.name), -1)
         try:
-            return super().run_node(n)
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            return getattr(self, n.op)(n.target, args, kwargs)
         except StepFailed:
             raise
         except Exception as error:
@@ -201,18 +202,26 @@ class Steps(torch.fx.Interpreter):
 
     def _count(self, value: Any, by: int) -> None:
         """Notes that a value is held (1), or let go (-1)."""
-        for each in (value,) if isinstance(value, torch.Tensor) else pytree.tree_leaves(value):
-            if not is_plain(each) or each.layout is not torch.strided:
-                continue
-            storage = each.untyped_storage()
-            entry = self._storages.setdefault(storage.data_ptr(), [0, storage.nbytes()])
-            if by > 0 and entry[0] == 0:
-                self.held += entry[1]
-                self.peak = max(self.peak, self.held)
-            entry[0] += by
-            if entry[0] <= 0:
-                self.held -= entry[1]
-                del self._storages[storage.data_ptr()]
+        if isinstance(value, torch.Tensor):
+            self._count_one(value, by)
+        elif value is not None and not isinstance(value, int | float):
+            for each in pytree.tree_leaves(value):
+                self._count_one(each, by)
+
+    def _count_one(self, value: Any, by: int) -> None:
+        if not is_plain(value) or value.layout is not torch.strided:
+            return
+        storage = value.untyped_storage()
+        address = storage.data_ptr()
+        entry = self._storages.get(address)
+        if entry is None:
+            entry = self._storages[address] = [0, storage.nbytes()]
+            self.held += entry[1]
+            self.peak = max(self.peak, self.held)
+        entry[0] += by
+        if entry[0] <= 0:
+            self.held -= entry[1]
+            del self._storages[address]
 
 
 class _Function:

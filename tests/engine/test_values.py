@@ -229,7 +229,7 @@ def test_a_large_tensor_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert parts[:6] == whole[:6]
     for one, two in zip(parts[6:9], whole[6:9], strict=True):
         assert one == pytest.approx(two, rel=1e-4)
-    assert sum(parts.histogram) == pytest.approx(100, abs=statistics.BINS)
+    assert sum(parts.histogram) == pytest.approx(100, abs=BINS)
     assert error_of(other, value) == pytest.approx(error)
     assert max(each.numel() for each in statistics.parts_of(value)) <= 100
 
