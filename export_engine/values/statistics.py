@@ -13,7 +13,7 @@ from export_engine.values.histogram import NONE, SIZE, Sample, Spread, histogram
 
 AT_ONCE = 2**22
 """Elements that are read at one time: a larger tensor is read in parts, which bounds memory."""
-_BLOCK = 2**17
+IN_CACHE = 2**17
 """Elements that stay in a core's cache while they are read several times."""
 _SQUARED = 1e-15, 1e15
 """Between these, squares of float32 neither vanish nor overflow, nor do their sums."""
@@ -85,14 +85,20 @@ def statistics_of(value: torch.Tensor) -> Statistics:
     )
 
 
-def parts_of(value: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Views of a tensor that have all its elements, and few enough each; at best itself."""
-    if value.numel() <= AT_ONCE or value.layout is not torch.strided:
+def parts_of(value: torch.Tensor, most: int | None = None) -> Iterator[torch.Tensor]:
+    """Views of a tensor that have all its elements, and few enough each; at best itself.
+
+    Args:
+        value: on any device.
+        most: elements of a part; `AT_ONCE` by default.
+    """
+    most = AT_ONCE if most is None else most
+    if value.numel() <= most or value.layout is not torch.strided:
         yield value
         return
     longest = max(range(value.dim()), key=lambda axis: value.shape[axis])
     for part in value.chunk(2, longest):
-        yield from parts_of(part)
+        yield from parts_of(part, most)
 
 
 def _of_parts(plain: torch.Tensor) -> Statistics:
@@ -167,8 +173,8 @@ def _read(exact: torch.Tensor) -> _Read:
         read = (*torch.aminmax(flat), flat.sum(), flat.dot(flat), zeros)
         low, high, total, square, count = torch.stack(read).tolist()
         return _Read(low, high, total, square, int(count))
-    is_zero = np.empty(min(_BLOCK, flat.numel()), np.bool_)
-    blocks = [_read_block(each, is_zero) for each in flat.split(_BLOCK)]
+    is_zero = np.empty(min(IN_CACHE, flat.numel()), np.bool_)
+    blocks = [_read_block(each, is_zero) for each in torch.split(flat, IN_CACHE)]
     if len(blocks) == 1:
         return blocks[0]
     lows, highs, totals, squares, zeros_of = zip(*blocks, strict=True)

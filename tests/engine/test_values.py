@@ -217,6 +217,22 @@ def test_a_picture_has_its_pixels_and_what_is_none_has_not() -> None:
         assert sliced(torch.zeros(sizes), [str(each) for each in sizes]).image == []
 
 
+def test_zeros_and_sums_are_told_of_all_blocks_of_a_tensor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    value = torch.randn(1000) * 1e-22  # squares of float32 vanish here
+    value[::4] = 0
+    whole = statistics_of(value)
+    assert (whole.zeros, whole.norm) == (250, pytest.approx(float(value.double().norm())))
+
+    monkeypatch.setattr(statistics, "IN_CACHE", 64)
+
+    assert statistics_of(value)[:6] == whole[:6]
+    assert statistics_of(value)[6:9] == pytest.approx(whole[6:9])
+    value[701] = float("nan")
+    assert statistics_of(value)[1:4] == (1, 0, 250)
+
+
 def test_a_large_tensor_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     value = torch.randn(64, 33).t()
     value[3, 4], value[5, 6] = float("nan"), float("inf")
