@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from export_engine.run import RepeatedBackend
 
 
+class _NotCompiled(RuntimeError):
+    """A backend that cannot compile a program. The message is a sentence."""
+
+    def __init__(self, message: str, component: int) -> None:
+        super().__init__(message)
+        self.component = component
+
+
 class GenerationPrograms(Programs):
     """The programs of one `generate()`: a set that can be run end to end."""
 
@@ -117,10 +125,10 @@ class GenerationPrograms(Programs):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 called = self._loaded(backend, Path(folder), progress)
-            except Exception as error:  # noqa: BLE001 - a backend may raise anything; that is its trial
-                passed_over(error, f"compiling a set for {backend.name}")
-                said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                yield GenerationTrial("", backend.name, "failed", tokens, said)
+            except _NotCompiled as error:
+                yield GenerationTrial(
+                    "", backend.name, "failed", tokens, str(error), component=error.component
+                )
                 return
             for trial in tried(
                 self._cut, called, self._inputs, tokens, sizes, backend.name, located, progress
@@ -145,7 +153,7 @@ class GenerationPrograms(Programs):
     ) -> dict[str, Callable[..., Any]]:
         """What each component is called by, with a backend."""
         from export_engine.progress import Progress
-        from export_engine.run import Job
+        from export_engine.run import Job, sentence_of
 
         found = {}
         for number, each in enumerate(self._cut.components):
@@ -153,16 +161,20 @@ class GenerationPrograms(Programs):
                 progress(Progress(number, len(self), f"{backend.title}: {each.name}"))
             session, own = self[each.name].session, folder / each.name
             own.mkdir()
-            found[each.name] = backend.load(
-                Job(
-                    program=session.exported(session.current, "run").program,
-                    model=each.module,
-                    args=each.request.args,
-                    kwargs=each.request.kwargs,
-                    device="cpu",
-                    folder=own,
-                )
+            job = Job(
+                program=session.exported(session.current, "run").program,
+                model=each.module,
+                args=each.request.args,
+                kwargs=each.request.kwargs,
+                device="cpu",
+                folder=own,
             )
+            try:
+                found[each.name] = backend.load(job)
+            except Exception as error:
+                passed_over(error, f"compiling a set for {backend.name}")
+                said = sentence_of(error, backend.title, "cpu", "compile", f"`{each.name}`")
+                raise _NotCompiled(said, number) from error
         return found
 
 

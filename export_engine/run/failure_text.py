@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 import re
+from pathlib import PurePath
 
 _MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|bad_alloc", re.I)
 _DEVICE = re.compile(
@@ -15,7 +17,9 @@ _PLACE = re.compile(r"Exception from |Check '|Traceback |File \"")
 _MOST = 220
 
 
-def sentence_of(error: BaseException, title: str, device: str, stage: str) -> str:
+def sentence_of(
+    error: BaseException, title: str, device: str, stage: str, program: str = "this program"
+) -> str:
     """One sentence that says what failed and, if known, what to do.
 
     Args:
@@ -23,6 +27,7 @@ def sentence_of(error: BaseException, title: str, device: str, stage: str) -> st
         title: the backend's.
         device: where it ran.
         stage: `compile` or `run`.
+        program: what is said of the program: its name, where there are several.
     """
     text = _chain(error)
     if isinstance(error, MemoryError) or _MEMORY.search(text):
@@ -34,11 +39,11 @@ def sentence_of(error: BaseException, title: str, device: str, stage: str) -> st
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
         return str(error)
     verb = "compile" if stage == "compile" else "run"
-    said = _short(_last_line(error)) or type(error).__name__
+    said = _short(_last_line(error) or _raised_at(error))
     hint = ""
     if _UNBOUNDED.search(text) and stage == "compile":
         hint = " Give every size an upper bound: batch[..64]."
-    return f"{title} cannot {verb} this program: {said}{hint}"
+    return f"{title} cannot {verb} {program}: {said}{hint}"
 
 
 def detail_of(error: BaseException) -> str:
@@ -64,6 +69,21 @@ def _last_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(at).splitlines()]
     said = [line for line in lines if re.search(r"\w{3}", line)]
     return next((line for line in said if not _PLACE.match(line)), said[0] if said else "")
+
+
+def _raised_at(error: BaseException) -> str:
+    """Where an error without a text was raised, and by what line."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None:
+        return type(error).__name__
+    file = at.tb_frame.f_code.co_filename
+    parts = PurePath(file).parts
+    names = parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts[-1:]
+    line = linecache.getline(file, at.tb_lineno).strip()
+    said = f": `{line}`" if line else ""
+    return f"{type(error).__name__} at {'/'.join(names)}:{at.tb_lineno}{said}"
 
 
 def _short(text: str) -> str:

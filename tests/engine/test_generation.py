@@ -168,19 +168,30 @@ def test_a_backend_that_is_not_there_says_so(
         kit.generate(4, backend="eager")
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("no kernel for this op"), "no kernel for this op."),
+        (AssertionError(), "AssertionError at test_generation.py:"),
+    ],
+)
 def test_a_program_that_cannot_be_compiled_is_a_trial_with_the_reason(
-    kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
+    kit: explorer.GenerationPrograms,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    said: str,
 ) -> None:
     from export_engine.run.builtin_backends.aot_inductor import AOTInductor
 
     def refused(*_: Any) -> None:
-        raise RuntimeError("no kernel for this op")
+        raise error
 
     monkeypatch.setattr(AOTInductor, "load", refused)
     monkeypatch.setattr(AOTInductor, "missing", lambda *_: None)
     (found,) = kit.generate(4, backend="aoti")
 
-    assert (found.outcome, found.sentence) == ("failed", "RuntimeError: no kernel for this op")
+    assert (found.outcome, found.component) == ("failed", 0)
+    assert found.sentence.startswith(f"AOTInductor cannot compile `prefill`: {said}")
 
 
 @pytest.mark.slow
