@@ -28,9 +28,12 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
     names = symbol_names(attempt)
     called = f"`{place.text}`" if place.text else "this line"
     told = plain(explanation(said), names)
+    who = "Strict mode"
+    if attempt.request is not None and not attempt.request.strict:
+        who = "Strict mode, by which an operator such as torch.cond traces its functions,"
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"Strict mode cannot trace {called}: {plain(plain_break(kind, said), names)}.",
+        sentence=f"{who} cannot trace {called}: {plain(plain_break(kind, said), names)}.",
         why=(told if is_plain(told) else "") or _WHY,
         stack=place.stack,
         span=place.span,

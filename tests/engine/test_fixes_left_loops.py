@@ -11,6 +11,8 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_continues import else_for_continue
 from export_engine.fixes.code.loop_returns import returned_at_end
 from export_engine.fixes.code.match_to_if import match_as_if
+from export_engine.fixes.code.rewrite import branch_to_cond
+from export_engine.fixes.code.select_after import kept_where
 
 from .test_fixes_code import defined
 from .test_fixes_loops_on_data import INPUTS, agrees, line_of
@@ -177,6 +179,63 @@ def test_a_match_of_more_than_values_is_kept(case: str) -> None:
     body = f"match x.item():\n    {case}\n        x = y\n    case _:\n        x = z\nreturn x"
     with pytest.raises(Unclear, match="a case"):
         match_as_if(*placed(body, "match"))
+
+
+KEPT_WHERE = {
+    "plain": """
+        y = x * 2
+        if x.sum() > 0:  # which
+            z = y.sin()
+            y = z + x
+
+            # and once more
+            y *= 2
+        return y
+    """,
+    "tests_what_it_binds": """
+        for n in range(3):
+            if not bool((x.sum() > n).item()):  # which
+                x = x + 1
+                y = x * 2
+                x = y - n
+        return x
+    """,
+}
+
+
+@pytest.mark.parametrize("form", KEPT_WHERE)
+def test_a_branch_that_always_runs_keeps_its_values_where_its_test_holds(form: str) -> None:
+    model, text = defined(KEPT_WHERE[form], f"kept_where_{form}")
+    made = kept_where(text, line_of(text, "# which")).text
+    assert "if " not in made.partition("def forward")[2]
+    assert "# and once more" in made or form != "plain"
+    agrees(made, model)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x.add_(1)\n    y = x",
+        "x[0] = 1\n    x = x + 1",
+        "z.append(x)",
+        "y = print(f'{x}')",
+        "w = x + 1",
+        "y = x\nelse:\n    y = x + 1",
+        "for n in z:\n        y = y + n",
+    ],
+)
+def test_a_branch_with_effects_does_not_always_run(body: str) -> None:
+    with pytest.raises(Unclear):
+        kept_where(*placed(f"if x.sum():\n    {body}\nreturn x, y, w", "if x.sum()"))
+
+
+def test_what_a_branch_alone_reads_need_not_come_out_of_it() -> None:
+    """A loop's next iteration binds it again before it reads it."""
+    text, line = placed(
+        "for n in range(3):\n    if x[n] > 0:\n        w = x * 2\n        y = y + w\nreturn y",
+        "if x",
+    )
+    assert "y = torch.cond(" in branch_to_cond(text, line).text
 
 
 @pytest.mark.slow

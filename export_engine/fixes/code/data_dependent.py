@@ -34,6 +34,7 @@ from export_engine.fixes.code.rewrite import (
     without_bool,
     write_in_the_open,
 )
+from export_engine.fixes.code.select_after import kept_where
 from export_engine.fixes.code.select_number import numbers_are_whole, selected_number
 from export_engine.fixes.code.select_to_where import (
     chooses_numbers,
@@ -69,6 +70,13 @@ _WHERE = Way(
     "Select with torch.where in line {line}",
     "torch.where computes both values and selects one at run time.",
     selected,
+    selects=selects_alike,
+)
+_AFTER = Way(
+    "Always run the branch in line {line}, and keep its values with torch.where",
+    "torch.where keeps what the branch computes where its test holds, and else what was before.",
+    kept_where,
+    gives_up="The branch runs also where eager skips it.",
     selects=selects_alike,
 )
 _FLAG = Way(
@@ -168,8 +176,8 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             asked = asked_of_tensors(_ways(text, line))
             checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, _WHILE]
             noted = without_notes(ways)
-            chosen = [*appended_apart(ways), *not_continued(ways), *matched(ways)]
-            return [*checks, *ways, *noted, *chosen, _FLAG, _UNCHECKED, *asked, _EVERY]
+            chosen = [*appended_apart(ways), *not_continued([*ways, _AFTER]), *matched(ways)]
+            return [*checks, *ways, _AFTER, *noted, *chosen, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:

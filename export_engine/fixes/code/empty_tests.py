@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_parts import read_again, read_later
+from export_engine.fixes.code.liveness import read_again, read_later
 from export_engine.fixes.code.no_effect import NoEffect
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source

@@ -15,7 +15,7 @@ from export_engine.fixes.code.counts import counted, loop_of_line
 from export_engine.fixes.code.eager_trials import REACHED
 from export_engine.fixes.code.element_uses import Way, as_index
 from export_engine.fixes.code.empty_tests import asks_empty, without_test
-from export_engine.fixes.code.loop_parts import read_again, read_later
+from export_engine.fixes.code.liveness import read_again, read_later
 from export_engine.fixes.code.no_effect import NoEffect, selection_names
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.selections import selected, traced

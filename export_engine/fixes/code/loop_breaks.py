@@ -11,10 +11,9 @@ import libcst as cst
 
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.liveness import read_again, read_later
 from export_engine.fixes.code.loop_parts import (
     out_of_place,
-    read_again,
-    read_later,
     refuse_leaving,
 )
 from export_engine.fixes.code.loop_state import assigned_before

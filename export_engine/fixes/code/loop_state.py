@@ -8,13 +8,13 @@ from typing import NamedTuple
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
+from export_engine.fixes.code.liveness import read_later
 from export_engine.fixes.code.loop_indexing import Indexed, indexed
 from export_engine.fixes.code.loop_parts import (
     Names,
     assigned,
     iterated,
     names_of,
-    read_later,
     unbound,
 )
 from export_engine.fixes.code.text_edits import Piece, Source

@@ -11,12 +11,12 @@ import libcst as cst
 
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.liveness import read_later
 from export_engine.fixes.code.loop_indexing import indexed
 from export_engine.fixes.code.loop_parts import (
     assigned,
     names_of,
     out_of_place,
-    read_later,
     refuse_leaving,
 )
 from export_engine.fixes.code.loop_state import assigned_before, may_be_given

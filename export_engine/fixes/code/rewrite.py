@@ -10,6 +10,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import Surroundings, as_cond, conditional_as_cond
+from export_engine.fixes.code.liveness import read_again
 from export_engine.fixes.code.variables import bound, heads, read, tree_of
 
 Replaced = list[cst.BaseStatement]
@@ -150,7 +151,9 @@ class _Branch(_Rewriter):
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):
             return None  # a separate function
         if isinstance(statement, cst.For | cst.While):
-            used = used | read(tree_of([statement]))  # the next round reads what this one binds
+            (loop,) = tree_of([statement]).body
+            assert isinstance(loop, ast.For | ast.While)
+            used = used | read_again(loop)  # by the next iteration
         known = known | heads(tree_of([statement]))
         for part in ("body", "orelse"):
             suite = getattr(statement, part, None)

@@ -1,0 +1,81 @@
+"""Which names a block reads before it binds them, and which are read behind a loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+
+def follow(
+    body: Iterable[ast.stmt], known: set[str], live: set[str], apart: list[ast.stmt]
+) -> set[str]:
+    """Adds what a block reads before it binds it; returns what it binds for certain."""
+    known = set(known)
+    for each in body:
+        if isinstance(each, ast.If):
+            live |= _read(each.test) - known
+            ways = [follow(block, known, live, apart) for block in (each.body, each.orelse)]
+            known |= ways[0] & ways[1]
+        elif isinstance(each, ast.For | ast.While):
+            live |= _read(each.iter if isinstance(each, ast.For) else each.test) - known
+            targets = set(stored(each.target, [])) if isinstance(each, ast.For) else set()
+            follow(each.body, known | targets, live, apart)
+        else:
+            live |= _read(each) - known
+            known |= set(stored(each, apart)) if each not in apart else set()
+    return known
+
+
+def read_later(function: ast.AST, loop: ast.AST) -> set[str]:
+    """Names that are read behind a loop, or another statement, before they are bound again.
+
+    Where the loop is in another one, what that one reads counts, too.
+    """
+    for node in ast.walk(function):
+        for part in ("body", "orelse", "finalbody"):
+            block = getattr(node, part, None)
+            if not isinstance(block, list) or loop not in block:
+                continue
+            found: set[str] = set()
+            known = follow(block[block.index(loop) + 1 :], set(), found, [])
+            if node is function:
+                return found
+            if isinstance(node, ast.For | ast.While):
+                found |= read_again(node)
+            return found | (read_later(function, node) - known)
+    return set()
+
+
+def read_again(loop: ast.For | ast.While) -> set[str]:
+    """Names that an iteration reads before it binds them: what the one before has left."""
+    live = set() if isinstance(loop, ast.For) else _read(loop.test)
+    targets = set(stored(loop.target, [])) if isinstance(loop, ast.For) else set()
+    follow(loop.body, targets, live, [])
+    return live
+
+
+def _read(node: ast.AST) -> set[str]:
+    inner = {
+        name
+        for each in ast.walk(node)
+        if isinstance(each, ast.comprehension)
+        for name in stored(each.target, [])
+    }
+    found = {
+        each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    }
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    return found - inner
+
+
+def stored(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
+    """Names that a node binds, those of comprehensions and of statements apart left out."""
+    if node in apart or isinstance(node, ast.ListComp | ast.DictComp | ast.GeneratorExp):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from stored(child, apart)
