@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 
+import msgspec
 import torch
 
 from export_engine.progress import Progress
@@ -13,12 +14,14 @@ from export_engine.source import innermost
 from export_engine.values.comparing import Found, compare_runs
 from export_engine.values.error import OTHER_KERNEL, QUANTIZED, ROUNDED, Noise
 from export_engine.values.inlined import Inlined, both_inlined
+from export_engine.values.kernels import by_kernels
 from export_engine.values.pair_error import PairError, RunOf
 from export_engine.values.pairing import graph_pairs
 from export_engine.values.watching import Watched
 from export_engine.values.within import inside_decomposition, inside_own
 
 _CLIP = 3.0e38
+_FEW = 3
 
 
 class Compared:
@@ -32,6 +35,7 @@ class Compared:
         inputs: str,
         wrong: Sequence[PairError] | None = None,
         ran: tuple[Inlined, Inlined] | None = None,
+        kernels: Sequence[PairError] = (),
     ) -> None:
         """Make one; `compare_values` does.
 
@@ -42,6 +46,7 @@ class Compared:
             inputs: which inputs: `batch=2`.
             wrong: those at which an error enters, where more is known than `found` says.
             ran: the programs that `found` is of, if they are others.
+            kernels: those of `found` that are the CPU's; see `by_kernels`.
         """
         self.one = one
         self.other = other
@@ -50,7 +55,9 @@ class Compared:
         self._as_run = {back(row).place: row for row in found.rows}
         found = found._replace(rows=[back(row) for row in found.rows])
         self.rows = tuple(found.rows)
-        self.pairs = _columns(one, other, found, inputs, wrong and [back(row) for row in wrong])
+        pairs = _columns(one, other, found, inputs, wrong and [back(row) for row in wrong])
+        said = _of_kernels(one.record, [back(row) for row in kernels])
+        self.pairs = msgspec.structs.replace(pairs, sentence=pairs.sentence + said)
 
     def name(self, place: OpPlace) -> str:
         """The name of a node of this program; of a nested graph's, `true_graph_0.sin`."""
@@ -106,14 +113,16 @@ def compare_values(
     """
     ran = both_inlined(one, other)
     mine, theirs = ran[0].run, ran[1].run
-    found = compare_runs(mine, theirs, _noise(one, other), progress)
+    noise = _noise(one, other)
+    found = compare_runs(mine, theirs, noise, progress)
     found = found._replace(left_out=[*other.left_out, *found.left_out])
-    wrong = any(row.beyond for row in found.rows)
+    wrong = [row for row in found.rows if row.beyond]
+    kernels = by_kernels(mine, theirs, noise, wrong, progress)
     within = inside_decomposition(mine, theirs, progress) if wrong else None
     own = inside_own(mine, theirs, progress) if wrong else None
     # Where all parts are right, torch's decomposition is what differs: the op as a whole is named.
     parts = [row for row in within or own or () if row.beyond]
-    return Compared(one, other, found, inputs, parts or None, ran)
+    return Compared(one, other, found, inputs, parts or None, ran, kernels)
 
 
 def _tensor(run: RunOf, node: int, graph: int) -> torch.Tensor:
@@ -187,6 +196,17 @@ def _sentence(
     if worst.fault != first.fault:
         said += f" The worst op is {_place(record, worst)}: {_size(worst)}."
     return said
+
+
+def _of_kernels(record: Record, rows: Sequence[PairError]) -> str:
+    if not rows:
+        return ""
+    listed = ", ".join(dict.fromkeys(_place(record, row) for row in rows[:_FEW]))
+    more = f" and at {len(rows) - _FEW:,} more" if len(rows) > _FEW else ""
+    return (
+        f" Without oneDNN's kernels there is no error at {listed}{more}: it is this CPU's kernel "
+        "that is off, not the program."
+    )
 
 
 def _size(row: PairError) -> str:

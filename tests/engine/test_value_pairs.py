@@ -222,3 +222,34 @@ def test_sparse_tensors_and_8_bit_floats_are_watched_and_compared(
     run = result.watch()
     for row in run:
         assert run.tensor(row.name).shape == (4, 4)
+
+
+@torch.library.custom_op("tests_kernels::doubled", mutates_args=())
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    """Wrong in bfloat16, as a kernel of oneDNN may be on some CPU."""
+    off = x.dtype is torch.bfloat16 and torch.backends.mkldnn.enabled
+    return x * 3 if off else x * 2
+
+
+doubled.register_fake(torch.empty_like)
+
+
+class Doubled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return doubled(x.sin()) + 1
+
+
+def test_an_error_of_the_cpus_kernel_is_not_blamed_on_the_program() -> None:
+    if not torch.backends.mkldnn.is_available():
+        pytest.skip("this build of torch has no oneDNN")
+    request = Request(target=Doubled(), args=(torch.randn(64),))
+    attempt = capture(request)
+    assert isinstance(attempt, Exported)
+    record = describe(attempt)
+    whole = RunOf("run", attempt, record, request)
+
+    found = compare_values(run_in_dtype(attempt, record, request, "cpu", torch.bfloat16), whole)
+
+    assert [found.name(each) for each in found.pairs.faults] == ["doubled"]
+    assert "Without oneDNN's kernels there is no error at `doubled`" in found.pairs.sentence
+    assert torch.backends.mkldnn.enabled

@@ -92,38 +92,40 @@ function Actions({ store }: { store: Store }) {
       >
         Watch a run
       </button>
-      <label>
-        or compare with{" "}
-        <select
-          class="tx-input"
-          value={other}
-          data-testid="against"
-          style={{ maxWidth: "9em" }}
-          onChange={(event) => {
-            store.against.value = event.currentTarget.value;
-          }}
+      <span class="tx-pair">
+        <button
+          type="button"
+          class="tx-button"
+          disabled={busy}
+          data-testid="compare-values"
+          onClick={() => void store.compareValues(other)}
         >
-          {OTHERS.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-          {backends.map(({ name, title }) => (
-            <option key={name} value={name}>
-              {capped(title, 60)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button
-        type="button"
-        class="tx-button"
-        disabled={busy}
-        data-testid="compare-values"
-        onClick={() => void store.compareValues(other)}
-      >
-        Compare values
-      </button>
+          Compare values
+        </button>
+        <label>
+          with{" "}
+          <select
+            class="tx-input"
+            value={other}
+            data-testid="against"
+            style={{ maxWidth: "9em" }}
+            onChange={(event) => {
+              store.against.value = event.currentTarget.value;
+            }}
+          >
+            {OTHERS.map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+            {backends.map(({ name, title }) => (
+              <option key={name} value={name}>
+                {capped(title, 60)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </span>
     </div>
   );
 }
