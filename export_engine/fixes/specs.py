@@ -17,6 +17,7 @@ from export_engine.torch_internals import (
     dim_hint,
     dynamic_shapes_tree,
     field_names,
+    is_shapes_spec,
     keywords_apart,
 )
 
@@ -29,6 +30,10 @@ def offered(
     """The right shapes for an attempt whose diagnosis says that they do not fit."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_MISMATCH:
+        return
+    if is_shapes_spec(request.shapes):
+        inputs = "; ".join(line.split("    ")[0] for line in expected_tree(request).splitlines())
+        yield NoFix(f"A ShapesSpec is not rewritten; all static, the inputs are `{inputs}`.")
         return
     try:
         shapes, dropped = fitted(request)

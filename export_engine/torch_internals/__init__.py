@@ -112,6 +112,10 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
     from export_engine.torch_internals.scans import scans_exported as scans_exported
     from export_engine.torch_internals.symbols import asserted as asserted
+    from export_engine.torch_internals.symbols import (
+        asserted_before_replacement as asserted_before_replacement,
+    )
+    from export_engine.torch_internals.symbols import asserts_nothing as asserts_nothing
     from export_engine.torch_internals.symbols import expression_of as expression_of
     from export_engine.torch_internals.symbols import guards_code as guards_code
     from export_engine.torch_internals.symbols import implied_by as implied_by

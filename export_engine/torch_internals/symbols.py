@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable
 from functools import lru_cache
@@ -224,6 +225,30 @@ def asserted(program: torch.export.ExportedProgram) -> list[Any]:
             if isinstance(value, torch.SymBool):
                 found.append(expression_of(value))
     return found
+
+
+def asserted_before_replacement(program: torch.export.ExportedProgram, condition: Any) -> bool:
+    """Whether an assert checks a condition that torch took for granted after it had asked for it.
+
+    Two sizes of a ShapeVar are one symbol once they are known to be equal, so that the assert is
+    `True` as torch keeps it. What it says when it fails is what it was.
+    """
+    said = f"for expression {condition} on node"
+    return any(
+        node.target is torch.ops.aten._assert_scalar.default
+        and said in str(node.args[1])
+        and not asserts_nothing(node)
+        for node in program.graph.nodes
+    )
+
+
+def asserts_nothing(node: torch.fx.Node) -> bool:
+    """Whether a node asserts that a size is equal to itself."""
+    if node.target is not torch.ops.aten._assert_scalar.default:
+        return False
+    asked = node.args[0]
+    equal = isinstance(asked, torch.fx.Node) and asked.target is operator.eq
+    return equal and asked.args[0] is asked.args[1]
 
 
 def is_truth_value(env: Any, condition: Any) -> bool:

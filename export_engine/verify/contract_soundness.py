@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from export_engine.defects import passed_over
 from export_engine.record import SizeInput, probe_sizes
-from export_engine.torch_internals import asserted, implied_by
+from export_engine.torch_internals import asserted, asserted_before_replacement, implied_by
 from export_engine.trace import RecordedGuard
 from export_engine.verify.contract_sampling import breaking, inside
 from export_engine.verify.first_divergence import first_difference
@@ -146,7 +146,12 @@ def checks(subject: Subject) -> Guarantee:
             sentence="No condition on values was left to run time.",
         )
     present = asserted(subject.program)
-    lost = [guard for guard in recorded if not implied_by(present, guard.condition)]
+    lost = [
+        guard
+        for guard in recorded
+        if not implied_by(present, guard.condition)
+        and not asserted_before_replacement(subject.program, guard.condition)
+    ]
     sentence = f"All {len(recorded)} conditions on values are asserted."
     if lost:
         sentence = f"{len(lost)} of {len(recorded)} conditions on values are not asserted."

@@ -14,6 +14,7 @@ import torch
 from export_engine.torch_internals import (
     HigherOrderOperator,
     OpOverload,
+    asserts_nothing,
     expression_of,
     is_fake,
     op_schema,
@@ -120,7 +121,8 @@ def _calls(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
     """Nodes in order; what only names a nested graph is looked at where it is run.
 
     What nobody reads and does nothing is left out: saving adds a node for each result of an op that
-    has several, and tracing an assert such as `a != b` once more leaves the comparison behind.
+    has several, tracing an assert of `a != b` once more leaves the comparison behind, and one of
+    two sizes that torch knows as the same asserts that a size is itself.
     """
     unread = set[torch.fx.Node]()
     for node in reversed(module.graph.nodes):
@@ -132,8 +134,8 @@ def _calls(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
 
 
 def _only_computes(node: torch.fx.Node) -> bool:
-    """Whether a node takes a result of another, or computes a size or a condition from others."""
-    if node.target is operator.getitem:
+    """Whether a node takes a result of another, computes a size or a condition, or cannot fail."""
+    if node.target is operator.getitem or asserts_nothing(node):
         return True
     if node.op != "call_function" or isinstance(node.target, OpOverload | HigherOrderOperator):
         return False
@@ -177,6 +179,8 @@ class _Side:
             sizes = ", ".join(self._size(size) for size in value.shape)
             return f"{value.dtype}[{sizes}]"
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            if not expression_of(value).free_symbols:  # saved, it is a number
+                return type(value).__name__.removeprefix("Sym").lower()
             return self._size(value)
         if isinstance(value, list | tuple):
             return f"({', '.join(self._value(each) for each in value)})"

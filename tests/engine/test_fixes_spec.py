@@ -332,3 +332,30 @@ def test_functions_on_sizes_write_to_nothing() -> None:
     assert not [each for each in ex.findings if "rejects the example" in each.sentence]
     verdicts = {each.name: each.verdict for each in ex.verify().guarantees}
     assert verdicts["functional"] == verdicts["sound"] == verdicts["re-exported"] == "holds"
+
+
+class Masked(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return x @ x.transpose(1, 2) + mask
+
+
+@needs_spec
+@pytest.mark.slow
+def test_sizes_with_the_same_name_are_asserted_saved_and_exported_again() -> None:
+    shapes = "x: batch, seq[..64], _; mask: seq, seq; seq % 4 == 0"
+    ex = explore(Masked(), (t(2, 8, 8), t(8, 8)), dynamic_shapes=shapes)
+    verified = {each.name: each for each in ex.verify().guarantees}
+    assert not [each for each in verified.values() if each.verdict == "broken"]
+    assert verified["checks"].sentence == "All 4 conditions on values are asserted."
+
+
+@needs_spec
+def test_a_torch_spec_that_does_not_fit_says_what_the_inputs_are() -> None:
+    from torch.fx.experimental.dynamic_spec import ParamsSpec, ShapeVar, TensorSpec
+
+    spec = ParamsSpec({"x": TensorSpec([ShapeVar("b")])})
+    ex = explore(Sums(), (t(2, 6),), dynamic_shapes=spec)
+    assert not ex.ok
+    said = " ".join(str(ex).split())
+    assert "x has 2 dims, [2, 6], but the spec has 1" in said
+    assert "all static, the inputs are `x: _, _`" in said
