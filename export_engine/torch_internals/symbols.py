@@ -247,8 +247,9 @@ def asserts_nothing(node: torch.fx.Node) -> bool:
     if node.target is not torch.ops.aten._assert_scalar.default:
         return False
     asked = node.args[0]
-    equal = isinstance(asked, torch.fx.Node) and asked.target is operator.eq
-    return equal and asked.args[0] is asked.args[1]
+    if not isinstance(asked, torch.fx.Node) or asked.target is not operator.eq:
+        return False
+    return asked.args[0] is asked.args[1]
 
 
 def is_truth_value(env: Any, condition: Any) -> bool:
