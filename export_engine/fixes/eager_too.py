@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from dataclasses import replace
 
@@ -37,7 +38,7 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
         return diagnosis, True
     error = _eager_error(request)
     if error is None:
-        return _while_tracing(diagnosis), True
+        return _while_tracing(diagnosis, attempt.error), True
     if _of_capture(error):
         return diagnosis, True
     if diagnosis.kind in _SAME_IN_EAGER:
@@ -64,15 +65,24 @@ def _of_capture(error: Exception) -> bool:
 _CAPTURES = "torch._dynamo."
 
 
-def _while_tracing(diagnosis: Diagnosis) -> Diagnosis:
+def _while_tracing(diagnosis: Diagnosis, raised: BaseException) -> Diagnosis:
     """An error of the model's code that only tracing leads to, said to be that."""
     said = diagnosis.sentence
     if diagnosis.kind is not Kind.OWN_ERROR or not said.startswith(_RAISED):
         return diagnosis
+    called = failing_place(raised).text
+    if called and _OF_NUMPY.search(said):
+        sentence = f"`{called}` gives NumPy a symbolic size, with which it cannot compute."
+        return replace(diagnosis, sentence=sentence, why=_WHY_NUMPY)
     sentence = f"{_ONLY_TRACING}{said.removeprefix(_RAISED)}"
     return replace(diagnosis, sentence=sentence, why=_WHY_TRACING)
 
 
+_OF_NUMPY = re.compile(r"loop of ufunc does not support argument \d+ of type Sym")
+_WHY_NUMPY = (
+    "While tracing, a dynamic size is a symbol, and NumPy takes only numbers. torch's functions "
+    "and Python's operators take it: torch.arange, torch.sym_sqrt, math.ceil."
+)
 _RAISED = "The model itself raised "
 _ONLY_TRACING = "The model runs in eager, but while tracing this line raised "
 

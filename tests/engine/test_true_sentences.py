@@ -7,6 +7,7 @@ import linecache
 import random
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
@@ -25,6 +26,7 @@ from export_engine.diagnose.plain_breaks import is_plain, plain_break
 from export_engine.exportdb import graph_break_pages
 from export_engine.fixes import automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
+from export_engine.fixes.eager_too import beside_eager
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
@@ -73,6 +75,20 @@ class Forward(Backward):
 class Batched(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.vmap(torch.func.jacrev(lambda y: y.tanh()))(x[None])
+
+
+class Windowed(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.from_numpy(np.hamming(x.shape[0]))
+
+
+def test_a_size_that_numpy_is_given_is_said() -> None:
+    shapes = Shapes.parse("x: time")
+    attempt = capture(Request(target=Windowed(), args=(torch.ones(4),), shapes=shapes))
+    assert isinstance(attempt, Failed)
+    found, _ = beside_eager(replace(attempt, diagnosis=diagnose(attempt)))
+    assert found.sentence.startswith("`np.hamming(x.shape[0])` gives NumPy a symbolic size")
+    assert found.stack[-1].file == __file__
 
 
 class Forces(nn.Module):
