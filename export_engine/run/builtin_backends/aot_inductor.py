@@ -9,6 +9,7 @@ import torch
 
 from export_engine.capture import descriptors_quiet
 from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.input_strides import InputStrides
 from export_engine.run.builtin_backends.needs import compiler
 from export_engine.run.made_of_ops import ops_of
 from export_engine.torch_internals import (
@@ -35,12 +36,24 @@ class AOTInductor:
         """Compiles for every size of the program's contract, saves, and loads."""
         file = compiled_package(job.program, job.folder / "model.pt2")
         package = loaded_package(file)
-        return Ready(call=lambda: package(*job.args, **job.kwargs), saved=file)
+        args, kwargs, copied = InputStrides(job.program).given(job.args, job.kwargs)
+        note = (
+            f"{copied} of the inputs had other strides than the example and were copied: compiled "
+            "code reads every call with the example's, and does not check."
+        )
+        return Ready(call=lambda: package(*args, **kwargs), saved=file, note=note if copied else "")
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Compiles code alone: the weights stay the program's, which others of its set share."""
         file = compiled_package(job.program, job.folder / "model.pt2", weights=False)
-        return loaded_package(file, {**job.program.state_dict, **job.program.constants})
+        package = loaded_package(file, {**job.program.state_dict, **job.program.constants})
+        strides = InputStrides(job.program)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given, named, _ = strides.given(args, kwargs)
+            return package(*given, **named)
+
+        return call
 
     def without_values(self) -> str | None:
         """torch's debug printer."""
@@ -51,7 +64,8 @@ class AOTInductor:
         file, made = printing_package(job.program, job.folder / "model.pt2")
         package = loaded_package(file)
         with descriptors_quiet(), saved_in(job.folder) as saved:
-            package(*job.args, **job.kwargs)
+            args, kwargs, _ = InputStrides(job.program).given(job.args, job.kwargs)
+            package(*args, **kwargs)
         graph = next((list(node.graph.nodes) for node in made.values()), [])
         ops = ops_of(job.program, graph)
         return {
