@@ -643,3 +643,22 @@ def test_openvino_reports_nothing_over_the_network(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+class Least(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.sym_min(x.shape[0], 6)
+
+
+@pytest.mark.slow
+def test_executorch_runs_sizes_up_to_their_bound_and_says_so_without_one(rows: Runner) -> None:
+    pytest.importorskip(
+        "executorch", reason="executorch is not installed: pip install '.[executorch]'"
+    )
+    for shapes, outcome in (("x: batch[..16], _", "agrees"), ("x: batch, _", "failed")):
+        request = Request(target=Least(), args=(torch.randn(3, 4),), shapes=Shapes.parse(shapes))
+        attempt = capture(request)
+        assert isinstance(attempt, Exported)
+        (row,) = rows(attempt, "executorch", sizes={"batch": 9})
+        assert row.outcome == outcome
+        assert ("a size without an upper bound" in row.sentence) == (outcome == "failed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.executorch_trace import traced_values
 from export_engine.run.builtin_backends.needs import on_cpu, packages
-from export_engine.torch_internals import as_result, copied_program, flat_leaves
+from export_engine.torch_internals import as_result, copied_program, flat_leaves, int_bound
 
 
 class ExecuTorch:
@@ -30,14 +31,15 @@ class ExecuTorch:
         """Lowers, saves, and loads."""
         method, file, note = _method(job)
         values = flat_leaves(job.program, job.args, dict(job.kwargs))
-        return Ready(call=lambda: method.execute(values), result=_kept, saved=file, note=note)
+        call = _Call(method, job.program)
+        return Ready(call=lambda: call(values), result=_kept, saved=file, note=note)
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Lowers and loads."""
-        method, _, _ = _method(job)
+        call = _Call(_method(job)[0], job.program)
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            raw = method.execute(flat_leaves(job.program, args, kwargs))
+            raw = call(flat_leaves(job.program, args, kwargs))
             return as_result(job.program, _kept(raw))
 
         return called
@@ -51,6 +53,26 @@ class ExecuTorch:
         with descriptors_quiet():
             lowered, _ = _lowered(job, per_op_mode=True)
             return traced_values(lowered, job, space)
+
+
+class _Call:
+    """Runs a method, and says what a number of its runtime's errors mostly means."""
+
+    def __init__(self, method: Any, program: torch.export.ExportedProgram) -> None:
+        self._method = method
+        ranges = program.range_constraints.values()
+        self._is_bounded = all(int_bound(each.upper) is not None for each in ranges)
+
+    def __call__(self, values: Sequence[Any]) -> Any:
+        try:
+            return self._method.execute(values)
+        except RuntimeError as error:
+            if self._is_bounded:
+                raise
+            raise RuntimeError(  # its own text is a number
+                "a size without an upper bound can be no larger than in the example, for which "
+                f"memory is planned: give it one, batch[..64] ({error})"
+            ) from None
 
 
 def _kept(raw: Sequence[Any]) -> list[Any]:
@@ -80,18 +102,20 @@ def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.exir import to_edge_transform_and_lower
 
-    program, note = _with_reshapes(job.program), ""
+    program, note = _prepared(job.program), ""
+    given = _options(program)
     try:
-        edge = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner(**options)])
+        parts = [XnnpackPartitioner(**options)]
+        edge = to_edge_transform_and_lower(program, partitioner=parts, **given)
     except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
         passed_over(error, "lowering for XNNPACK")
-        edge = to_edge_transform_and_lower(_with_reshapes(job.program))
+        edge = to_edge_transform_and_lower(_prepared(job.program), **given)
         note = "Portable kernels only: XNNPACK cannot take parts of this program."
     return edge.to_executorch(), note
 
 
-def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """A copy with reshapes in place of views, and contiguous attention results.
+def _prepared(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """A copy with reshapes in place of views and contiguous attention results.
 
     ExecuTorch decomposes attention, and the result's layout differs from eager's, so a view that
     works in eager fails. The values are the same.
@@ -107,6 +131,24 @@ def _with_reshapes(program: torch.export.ExportedProgram) -> torch.export.Export
                 _put_in_order(node)
         module.recompile()
     return copied
+
+
+def _options(program: torch.export.ExportedProgram) -> dict[str, Any]:
+    """ExecuTorch's options, without its check of the graph where that is too strict.
+
+    It takes no function of Python, and so no `torch.sym_min` of sizes, which checks of sizes are
+    made of; the runtime has it.
+    """
+    from executorch.exir import EdgeCompileConfig
+
+    modules = (each for each in program.graph_module.modules())
+    graphs = (each.graph for each in modules if isinstance(each, torch.fx.GraphModule))
+    takes_sizes = any(
+        isinstance(node.target, FunctionType) and node.target.__module__ == "torch"
+        for graph in graphs
+        for node in graph.nodes
+    )
+    return {"compile_config": EdgeCompileConfig(_check_ir_validity=False)} if takes_sizes else {}
 
 
 def _put_in_order(node: torch.fx.Node) -> None:
