@@ -122,6 +122,7 @@ def save_set_signed(
     """Writes several programs to a file and trusts it on this machine; see `archive.save_set`."""
     from export_engine.archive import save_set
 
+    _check_is_archive(path)
     programs = {name: each.program for name, each in exported.items()}
     return _signed(lambda written: save_set(programs, records, kept, path, written))
 
@@ -130,7 +131,22 @@ def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
     """Writes a program to a file and trusts it on this machine; see `archive.save`."""
     from export_engine.archive import save
 
+    _check_is_archive(path)
     return _signed(lambda written: save(exported, record, path, written=written))
+
+
+def _check_is_archive(path: str | Path) -> None:
+    """Refuses the name of a page.
+
+    Raises:
+        ArchiveError: it ends in `.html`.
+    """
+    file = Path(path)
+    if file.suffix.lower() in (".html", ".htm"):
+        raise ArchiveError(
+            f"save() writes a .pt2 archive, and {file.name} is the name of a page: "
+            "call to_html() for that, or save with the suffix .pt2."
+        )
 
 
 def _signed(save: Callable[[Callable[[memoryview], object] | None], Path]) -> Path:

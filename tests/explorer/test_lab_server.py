@@ -77,6 +77,14 @@ def path_of(asked: str, root: Path) -> Path:
     return ProgramHandler._path(handler, asked)
 
 
+def test_a_page_is_not_saved_as_an_archive(tmp_path: Path) -> None:
+    calls = {"one": (torch.nn.ReLU(), (torch.ones(3),))}
+    for each in (explore(torch.nn.ReLU(), (torch.ones(3),)), explore_many(calls)):
+        with pytest.raises(ArchiveError, match=r"to_html\(\)"):
+            each.save(tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
 def test_only_files_below_the_servers_folder_are_opened(tmp_path: Path) -> None:
     root = tmp_path / "root"
     for name in ("a.pt2", "inner/b.pt2", ".hidden/c.pt2", "../outside.pt2"):
