@@ -48,7 +48,7 @@ class Kind(StrEnum):
     TENSOR_LEAK = "A fake tensor leaks out of the trace"
     GRAPH_BREAK = "Python that strict mode cannot trace"
     MODULE_CHANGED = "A module is converted while traced"
-    OWN_ERROR = "The model itself raised an error"
+    OWN_ERROR = "The model's code raised an error"
     UNKNOWN = "An unknown failure"
 
     @property
