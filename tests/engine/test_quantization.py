@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -270,6 +271,36 @@ def test_the_error_of_a_layer_is_that_of_its_rounded_weight(
         right = model.fc(given)
         off = nn.functional.linear(given, rounded, model.fc.bias) - right
     assert found["fc"].own == pytest.approx(float(off.norm() / right.norm()), rel=1e-2)
+
+
+class Kept(torch.fx.Interpreter):
+    """Keeps what each node gives."""
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        self.env_of[n.name] = super().run_node(n)
+        return self.env_of[n.name]
+
+    @classmethod
+    def values(cls, ex: Exploration) -> dict[str, Any]:
+        run = cls(ex.program.module())  # type: ignore[arg-type]
+        run.env_of = {}
+        with torch.no_grad():
+            run.run(X)
+        return run.env_of
+
+    env_of: dict[str, Any]
+
+
+def test_the_accuracy_of_pt2e_is_that_of_running_both_programs(
+    results: dict[str, Exploration], in_float: Exploration
+) -> None:
+    ours, right = Kept.values(results["pt2e"]), Kept.values(in_float)
+    told = {each.layer.module: each for each in results["pt2e"].quantization.accuracy(in_float)}
+    for module, name in {"conv": "batch_norm", "fc": "linear", "out": "linear_1"}.items():
+        off = ours[told[module].layer.result] - right[name]
+        relative = float(off.norm() / right[name].norm())
+        assert told[module].relative == pytest.approx(relative, rel=1e-4)
+        assert told[module].sqnr == pytest.approx(-20 * math.log10(relative), abs=1e-3)
 
 
 def test_the_result_of_a_lowered_linear_can_be_watched(results: dict[str, Exploration]) -> None:
