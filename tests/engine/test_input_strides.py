@@ -63,7 +63,7 @@ def test_compiled_code_gives_what_the_model_does_in_any_layout(
     backend = backends()["aoti"]
     why = backend.missing("cpu")
     if why:
-        pytest.skip(why)
+        pytest.skip(f"AOTInductor cannot run here: {why}")
     job = Job(
         program=cached.program,
         model=None,
