@@ -17,7 +17,7 @@ from export_engine.torch_internals import (
     linear_in,
     replaced_sizes,
     shape_env,
-    symbol_hint,
+    size_hint,
     symbol_printer,
 )
 
@@ -85,12 +85,8 @@ class CallSizes:
         return (symbol, *line) if line else None
 
     def _example(self, expression: Any) -> int:
-        if isinstance(expression, int):
-            return expression
-        values = {each: symbol_hint(self._program, each) for each in expression.free_symbols}
-        known = {each: value for each, value in values.items() if value is not None}
-        found = expression.subs(known)
-        return int(found) if found.is_number else 2
+        found = size_hint(self._program, expression)
+        return 2 if found is None else found
 
     def _solve(self) -> None:
         """Each symbol by the first size that equals it, else by one that is linear in it."""

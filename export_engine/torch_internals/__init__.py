@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import replaced_sizes as replaced_sizes
     from export_engine.torch_internals.symbols import shape_env as shape_env
     from export_engine.torch_internals.symbols import short_dtype as short_dtype
+    from export_engine.torch_internals.symbols import size_hint as size_hint
     from export_engine.torch_internals.symbols import symbol_hint as symbol_hint
     from export_engine.torch_internals.symbols import symbol_printer as symbol_printer
     from export_engine.torch_internals.symbols import symbol_value as symbol_value

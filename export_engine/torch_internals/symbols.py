@@ -126,6 +126,17 @@ def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
     return known if known is not None else _input_size(program, symbol)
 
 
+def size_hint(program: torch.export.ExportedProgram, size: Any) -> int | None:
+    """A size, an int or a SymInt or its expression, in the example inputs; None if not known."""
+    if isinstance(size, int):
+        return size
+    expression = expression_of(size) if isinstance(size, torch.SymInt) else size
+    values = {each: symbol_hint(program, each) for each in expression.free_symbols}
+    known = {each: value for each, value in values.items() if value is not None}
+    found = expression.subs(known)
+    return int(found) if found.is_number else None
+
+
 def _input_size(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
     inputs = program.graph_signature.user_inputs
     leaves = pytree.tree_leaves(program.example_inputs)

@@ -10,6 +10,16 @@ class Unclear(ValueError):
     """Why code cannot be rewritten soundly. The message can be shown as it is."""
 
 
+def predicate_text(test: str) -> str:
+    """The text of a test, as a predicate of torch.cond.
+
+    Raises:
+        Unclear: a part of it is plain Python without a tensor equivalent.
+    """
+    made = predicate(cst.parse_expression(f"({test})"))
+    return cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
+
+
 def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
     """A test as a predicate of torch.cond.
 

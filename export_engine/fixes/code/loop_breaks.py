@@ -12,10 +12,7 @@ import libcst as cst
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.liveness import read_again, read_later
-from export_engine.fixes.code.loop_parts import (
-    out_of_place,
-    refuse_leaving,
-)
+from export_engine.fixes.code.loop_parts import is_number, out_of_place, refuse_leaving
 from export_engine.fixes.code.loop_state import assigned_before
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source
@@ -171,7 +168,7 @@ class _Masked:
     def _device(self) -> str:
         """The device of a tensor that the loop carries."""
         for name in self.kept:
-            if not _is_number(assigned_before(self.source, self.loop, name)):
+            if not is_number(assigned_before(self.source, self.loop, name)):
                 return f", device={name}.device"
         return ""
 
@@ -215,16 +212,11 @@ def _counters(loop: _Loop, later: set[str]) -> set[str]:
         for each in loop.body
         if isinstance(each, ast.AugAssign)
         and isinstance(each.target, ast.Name)
-        and _is_number(each.value)
+        and is_number(each.value)
     }
     if asked & counted & later:
         raise Unclear("what the loop counts is used behind it")
     return asked & counted
-
-
-def _is_number(value: ast.expr | None) -> bool:
-    value = value.operand if isinstance(value, ast.UnaryOp) else value
-    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
 
 
 def _predicate(test: str) -> str:

@@ -264,3 +264,9 @@ def _written(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
         if not isinstance(root, ast.Name):
             raise Unclear(f"the loop writes to `{ast.unparse(target)}`")
         yield root.id
+
+
+def is_number(value: ast.expr | None) -> bool:
+    """Whether a number stands there, with a sign or without."""
+    inner = value.operand if isinstance(value, ast.UnaryOp) else value
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int | float)

@@ -9,11 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from export_engine.fixes.code.comprehensions import free_name
-from export_engine.fixes.code.conditions import Unclear, predicate
-from export_engine.fixes.code.loop_parts import out_of_place
+from export_engine.fixes.code.conditions import Unclear, predicate_text
+from export_engine.fixes.code.loop_parts import is_number, out_of_place
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans
 
@@ -144,7 +142,7 @@ def _pieces(
         for name, then in zip(names, firsts, strict=True)
     ]
     results = [
-        f"{name}.item()" if _is_number(each) else name
+        f"{name}.item()" if is_number(each) else name
         for name, each in zip(names, parts, strict=True)
     ]
     joined = ", ".join(results) + ("," if several and len(results) == 1 else "")
@@ -157,11 +155,6 @@ def _pieces(
         *[_noted(source, each, given) for each in leaving],
         Piece(source.start(last), source.end(last), f"\n{indent}".join(lines)),
     ]
-
-
-def _is_number(value: ast.expr) -> bool:
-    inner = value.operand if isinstance(value, ast.UnaryOp) else value
-    return isinstance(inner, ast.Constant)
 
 
 def _noted(source: Source, branch: ast.If, given: str) -> Piece:
@@ -184,8 +177,7 @@ def _noted(source: Source, branch: ast.If, given: str) -> Piece:
     }
     if bound & elsewhere:
         raise Unclear("the branch that returns binds what is used elsewhere")
-    asked = predicate(cst.parse_expression(f"({source.of(branch.test)})"))
-    test = cst.Module(body=[]).code_for_node(asked.with_changes(lpar=[], rpar=[]))
+    test = predicate_text(source.of(branch.test))
     values = ", ".join(source.of(each) for each in _parts(branch.body[-1]))
     lines.append(f"{given}.append((({test}).reshape(()), {values}))")
     return Piece(source.start(branch), source.end(branch), f"\n{at}".join(lines))

@@ -127,9 +127,8 @@ def _assuming(request: Request, edit: Edit, shapes: Shapes, progress: Report | N
 
 def _packed_rows(attempt: Failed, progress: Report | None) -> Fix | None:
     """torch's own RNN, LSTM or GRU of rows that are packed by their lengths, as a masked scan."""
-    request, diagnosis = attempt.request, attempt.diagnosis
+    request = attempt.request
     assert request is not None
-    assert diagnosis is not None
     own = _recurrent(request)
     for place in _places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
@@ -137,19 +136,30 @@ def _packed_rows(attempt: Failed, progress: Report | None) -> Fix | None:
             made, kind = as_masked_scan(text, line, own)
         except Unclear:
             continue
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        if progress:
-            progress(Progress(0, 0, f"rewriting the packed {kind} in line {place.line}", "fix"))
-        found = tried(request, edit)
         title = f"Rewrite the {kind} of packed rows in line {place.line} as a masked scan"
-        fix = _fix(request, edit, title, diagnosis.stack, found)
-        fix = replace(fix, gives_up=f"{fix.gives_up} {_NOT_REJECTED}")
-        if found is not None and leads_on(found, diagnosis, edit):
-            return fix
-        bounds = bounded(found, progress)
-        if bounds is not None:
-            return with_bounds(replace(fix, leads_to=None), bounds)
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        fix = _exporting(attempt, edit, title, f"the packed {kind} in line {place.line}", progress)
+        if fix is not None:
+            return replace(fix, gives_up=f"{fix.gives_up} {_NOT_REJECTED}")
     return None
+
+
+def _exporting(
+    attempt: Failed, edit: Edit, title: str, what: str, progress: Report | None
+) -> Fix | None:
+    """The fix that an edit is, by itself or with bounds of the sizes; None if it leads nowhere."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    if progress:
+        progress(Progress(0, 0, f"rewriting {what}", "fix"))
+    found = tried(request, edit)
+    if found is not None and leads_on(found, diagnosis, edit):
+        return _fix(request, edit, title, diagnosis.stack, found)
+    bounds = bounded(found, progress)
+    if bounds is None:
+        return None
+    return with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
 
 
 def _recurrent(request: Request) -> dict[str, torch.nn.RNNBase]:
@@ -164,9 +174,8 @@ def _recurrent(request: Request) -> dict[str, torch.nn.RNNBase]:
 
 def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:
     """torch's own RNN, LSTM or GRU at a line, which export unrolls over its length, as a scan."""
-    request, diagnosis = attempt.request, attempt.diagnosis
+    request = attempt.request
     assert request is not None
-    assert diagnosis is not None
     own = _recurrent(request)
     for place in _places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
@@ -177,17 +186,11 @@ def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix |
             if name:
                 yield NoFix(_UNROLLED.format(name=name, kind=type(own[name]).__name__, why=reason))
             continue
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        if progress:
-            progress(Progress(0, 0, f"rewriting the {kind} in line {place.line}", "fix"))
-        found = tried(request, edit)
         title = f"Rewrite the {kind} in line {place.line} as a scan"
-        if found is not None and leads_on(found, diagnosis, edit):
-            yield _fix(request, edit, title, diagnosis.stack, found)
-            return
-        bounds = bounded(found, progress)
-        if bounds is not None:
-            yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        fix = _exporting(attempt, edit, title, f"the {kind} in line {place.line}", progress)
+        if fix is not None:
+            yield fix
             return
 
 

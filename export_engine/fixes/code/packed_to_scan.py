@@ -13,7 +13,7 @@ import torch
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.rnn_to_scan import cell_of, kind_of, place_of_helper, refuse
+from export_engine.fixes.code.rnn_to_scan import cell_of, helper, kind_of, refuse
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _PACK, _PAD = "pack_padded_sequence", "pad_packed_sequence"
@@ -44,34 +44,17 @@ def {name}(rnn, packed, hx=None):
     x, lengths = packed
     alive = {torch}.arange(x.shape[0], device=x.device)[:, None] < lengths.to(x.device)
     alive = alive.unsqueeze(-1)
-    ways = 2 if rnn.bidirectional else 1
-    zeros = x.new_zeros(len(rnn.all_weights), x.shape[1], rnn.hidden_size)
-    starts = ({zeros}) if hx is None else {given}
-    lasts = []
-    for layer in range(rnn.num_layers):
-        outs = []
-        for way in range(ways):
-            number = layer * ways + way
-            weights = rnn.all_weights[number]
-            bias = weights[3] if rnn.bias else None
-
-            def cell(carry, each, w, bias):
-{step}
+{layers}
+    return (x, lengths), {last}
+"""
+_CELL = "cell(carry, each, w, bias)"
+_MASKED = """
 
             def step(carry, each, w=weights[1], bias=bias):
                 each, goes_on = each
                 new, _ = cell(carry, each, w, bias)
                 kept = [{torch}.where(goes_on, n, old) for n, old in zip(new, carry)]
                 return tuple(kept), kept[0].clone()
-
-            inputs = {linear}(x, weights[0], weights[2] if rnn.bias else None)
-            start = tuple(each[number].clone() for each in starts)
-            last, out = scan(step, start, (inputs, alive), reverse=way == 1)
-            lasts.append(last)
-            outs.append(out)
-        x = {torch}.cat(outs, -1)
-    last = tuple({torch}.stack(each) for each in zip(*lasts))
-    return (x, lengths), {last}
 """
 
 
@@ -118,15 +101,13 @@ def as_masked_scan(
             raise Unclear("the recurrent module is called by keywords")
         kind = kind_of(module)
         name = f"_{kind.lower()}"
-        helpers[kind] = cell_of(_RNN, name, kind, source.torch)
+        helpers[kind] = cell_of(_RNN, name, kind, source.torch, _CELL, _MASKED, "(inputs, alive)")
         kinds.append(kind.partition("_")[0])
         owner = source.of(each.func)
         pieces.append(Piece(source.start(each), source.end(each.func), name))
         pieces.append(Piece(source.start(each.args[0]), source.start(each.args[0]), f"{owner}, "))
-    at, indent = place_of_helper(source)
-    made = "\n\n".join(each.replace("{torch}", source.torch).strip() for each in helpers.values())
-    deeper = "\n".join(f"{indent}{each}" if each else "" for each in made.split("\n"))
-    pieces.append(Piece(at, at, f"{deeper.strip()}\n\n{indent}"))
+    made = (each.replace("{torch}", source.torch).strip() for each in helpers.values())
+    pieces.append(helper(source, "\n\n".join(made)))
     return source.changed(pieces), " and ".join(dict.fromkeys(kinds))
 
 

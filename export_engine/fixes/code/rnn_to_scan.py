@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import torch
 
+from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source
@@ -34,12 +35,7 @@ h = h.{act}()
 return (h,), h.clone()
 """,
 }
-_WHOLE = """
-def {name}(rnn, x, hx=None):
-    # the same as {kind}, which torch.export unrolls over its length
-    from torch._higher_order_ops.scan import scan
-
-    x = x.transpose(0, 1) if rnn.batch_first else x
+_LAYERS = """
     ways = 2 if rnn.bidirectional else 1
     zeros = x.new_zeros(len(rnn.all_weights), x.shape[1], rnn.hidden_size)
     starts = ({zeros}) if hx is None else {given}
@@ -51,17 +47,25 @@ def {name}(rnn, x, hx=None):
             weights = rnn.all_weights[number]
             bias = weights[3] if rnn.bias else None
 
-            def step(carry, each, w=weights[1], bias=bias):
+            def {cell}:
 {step}
 
             inputs = {linear}(x, weights[0], weights[2] if rnn.bias else None)
             start = tuple(each[number].clone() for each in starts)
-            last, out = scan(step, start, inputs, reverse=way == 1)
+            last, out = scan(step, start, {scanned}, reverse=way == 1)
             lasts.append(last)
             outs.append(out)
         x = {torch}.cat(outs, -1)
-    x = x.transpose(0, 1) if rnn.batch_first else x
     last = tuple({torch}.stack(each) for each in zip(*lasts))
+"""
+_WHOLE = """
+def {name}(rnn, x, hx=None):
+    # the same as {kind}, which torch.export unrolls over its length
+    from torch._higher_order_ops.scan import scan
+
+    x = x.transpose(0, 1) if rnn.batch_first else x
+{layers}
+    x = x.transpose(0, 1) if rnn.batch_first else x
     return x, {last}
 """
 
@@ -98,14 +102,9 @@ def as_scan_of_cells(
     for call, module in calls.items():
         refuse(module)
         kind = kind_of(module)
-        name = f"_{kind.lower()}"
-        while name in taken:
-            name += "_"
+        name = free_name(f"_{kind.lower()}", taken)
         if kind not in kinds:
-            at, indent = place_of_helper(source)
-            made = cell_of(_WHOLE, name, kind, source.torch)
-            deeper = "\n".join(f"{indent}{each}" if each else "" for each in made.split("\n"))
-            pieces.append(Piece(at, at, f"{deeper.strip()}\n\n{indent}"))
+            pieces.append(helper(source, cell_of(_WHOLE, name, kind, source.torch)))
         kinds[kind] = name
         owner = source.of(call.func)
         pieces.append(Piece(source.start(call), source.end(call.func), name))
@@ -119,14 +118,16 @@ def kind_of(module: torch.nn.RNNBase) -> str:
     return module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__
 
 
-def place_of_helper(source: Source) -> tuple[int, str]:
-    """Where a function goes that another one uses, and the indent there.
+def helper(source: Source, text: str) -> Piece:
+    """A function that another one uses, before its first statement.
 
     Raises:
         Unclear: the function has no statement.
     """
     first = _first_statement(source)
-    return source.start(first), source.indent(first)
+    at, indent = source.start(first), source.indent(first)
+    deeper = "\n".join(f"{indent}{each}" if each else "" for each in text.split("\n"))
+    return Piece(at, at, f"{deeper.strip()}\n\n{indent}")
 
 
 def _first_statement(source: Source) -> ast.stmt:
@@ -146,27 +147,44 @@ def refuse(module: torch.nn.RNNBase) -> None:
         raise Unclear("the module is in training mode, and drops values between its layers")
 
 
-def cell_of(template: str, name: str, kind: str, torch_name: str) -> str:
+def cell_of(
+    template: str,
+    name: str,
+    kind: str,
+    torch_name: str,
+    cell: str = "step(carry, each, w=weights[1], bias=bias)",
+    masked: str = "",
+    scanned: str = "inputs",
+) -> str:
     """The text of a function that runs the cell of a kind of module for each step.
 
     Args:
-        template: with `{name}`, `{kind}`, `{zeros}`, `{given}`, `{step}`, `{linear}`, `{torch}` and
-            `{last}`.
+        template: with `{name}`, `{kind}`, `{layers}`, `{torch}` and `{last}`.
         name: of the function.
         kind: as of `kind_of`.
         torch_name: what torch is called there.
+        cell: the function that is one step of the cell, with what it takes.
+        masked: what makes the step of the scan of it, if it is another one.
+        scanned: what the scan goes through.
     """
     lstm = kind == "LSTM"
     linear = f"{torch_name}.nn.functional.linear"
     act = kind.removeprefix("RNN_").lower()
     step = _STEPS[kind.partition("_")[0]].format(linear=linear, act=act).strip()
+    step = "\n".join(f"{' ' * 16}{each}" for each in step.splitlines())
+    layers = _LAYERS.format(
+        cell=cell,
+        zeros="zeros, zeros" if lstm else "zeros,",
+        given="hx" if lstm else "(hx,)",
+        step=step + masked.replace("{torch}", torch_name).rstrip(),
+        linear=linear,
+        scanned=scanned,
+        torch=torch_name,
+    )
     return template.format(
         name=name,
         kind=f"torch.nn.{kind.partition('_')[0]}",
-        zeros="zeros, zeros" if lstm else "zeros,",
-        given="hx" if lstm else "(hx,)",
-        step="\n".join(f"{' ' * 16}{each}" for each in step.splitlines()),
-        linear=linear,
+        layers=layers.strip("\n"),
         torch=torch_name,
         last="last" if lstm else "last[0]",
     ).strip()

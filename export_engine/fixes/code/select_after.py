@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import ast
 
-import libcst as cst
-
 from export_engine.fixes.code.comprehensions import free_name
-from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.conditions import Unclear, predicate_text
 from export_engine.fixes.code.liveness import read_later, stored
 from export_engine.fixes.code.loop_parts import out_of_place
 from export_engine.fixes.code.rewrite import Rewritten
@@ -41,9 +39,10 @@ def kept_where(text: str, line: int) -> Rewritten:
     at, taken = source.indent(branch), source.names
     test = free_name("_test", taken)
     befores = {each: free_name(f"_{each.strip('_')}_before", taken) for each in names}
-    asked = predicate(cst.parse_expression(f"({source.of(branch.test)})"))
-    said = cst.Module(body=[]).code_for_node(asked.with_changes(lpar=[], rpar=[]))
-    head = [f"{test} = {said}", *(f"{before} = {name}" for name, before in befores.items())]
+    head = [
+        f"{test} = {predicate_text(source.of(branch.test))}",
+        *(f"{before} = {name}" for name, before in befores.items()),
+    ]
     tail = [
         f"{name} = {source.torch}.where({test}, {name}, {before})"
         for name, before in befores.items()
@@ -71,5 +70,5 @@ def _refuse(statement: ast.stmt) -> None:
         name = called.attr if isinstance(called, ast.Attribute) else ""
         in_place = name.endswith("_") and not name.endswith("__")
         writes = isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
-        if in_place or writes or isinstance(node, _EFFECTS) or name in ("append", "pop", "add_"):
+        if in_place or writes or isinstance(node, _EFFECTS) or name in ("append", "pop"):
             raise Unclear(f"the branch runs `{ast.unparse(node)}` for its effect")

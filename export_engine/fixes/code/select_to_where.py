@@ -10,11 +10,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-import libcst as cst
 import torch
 
 from export_engine.attempt import Attempt, Exported
-from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.conditions import Unclear, predicate_text
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.source import parse_stack_trace
@@ -195,6 +194,4 @@ def _number(value: ast.expr) -> type | None:
 
 
 def _where(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
-    made = predicate(cst.parse_expression(f"({source.of(test)})"))
-    asked = cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
-    return f"{source.torch}.where({asked}, {then}, {otherwise})"
+    return f"{source.torch}.where({predicate_text(source.of(test))}, {then}, {otherwise})"

@@ -141,12 +141,11 @@ def _options(program: torch.export.ExportedProgram) -> dict[str, Any]:
     """
     from executorch.exir import EdgeCompileConfig
 
-    modules = (each for each in program.graph_module.modules())
-    graphs = (each.graph for each in modules if isinstance(each, torch.fx.GraphModule))
     takes_sizes = any(
         isinstance(node.target, FunctionType) and node.target.__module__ == "torch"
-        for graph in graphs
-        for node in graph.nodes
+        for module in program.graph_module.modules()
+        if isinstance(module, torch.fx.GraphModule)
+        for node in module.graph.nodes
     )
     return {"compile_config": EdgeCompileConfig(_check_ir_validity=False)} if takes_sizes else {}
 

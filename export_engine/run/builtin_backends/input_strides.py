@@ -13,31 +13,27 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from export_engine.torch_internals import (
-    expression_of,
-    flat_inputs,
-    pytree,
-    symbol_hint,
-)
+from export_engine.torch_internals import flat_leaves, pytree, size_hint
 
 
 class InputStrides:
     """The order in which the dims of each input lie in memory."""
 
     def __init__(self, program: ExportedProgram) -> None:
-        """Reads what the program was traced with.
+        """Reads what the program was traced with, so that a call only compares numbers.
 
         Args:
             program: an exported program.
         """
         self._program = program
-        self._orders: dict[str, tuple[int, ...]] = {}
-        for node in program.graph.nodes:
-            value = node.meta.get("val")
-            if node.op == "placeholder" and isinstance(value, torch.Tensor):
-                order = _order(self._numbers(value.shape), self._numbers(value.stride()))
-                if order is not None:
-                    self._orders[node.name] = order
+        traced = {
+            node.name: node.meta.get("val")
+            for node in program.graph.nodes
+            if node.op == "placeholder"
+        }
+        inputs = program.graph_signature.user_inputs
+        self._orders = [self._traced_order(traced.get(str(name))) for name in inputs]
+        """Of each leaf of a call."""
 
     def given(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -47,8 +43,8 @@ class InputStrides:
         An input that was traced with gaps, or with elements that share memory, stays as it is.
         """
         laid: dict[int, torch.Tensor] = {}
-        for name, value in flat_inputs(self._program, args, kwargs).items():
-            order = self._orders.get(name)
+        leaves = flat_leaves(self._program, args, kwargs)
+        for value, order in zip(leaves, self._orders, strict=True):
             if isinstance(value, torch.Tensor) and order is not None and value.dim() == len(order):
                 wanted = _strides(value.shape, order)
                 if not _is_same(value, wanted):
@@ -61,15 +57,13 @@ class InputStrides:
         found = pytree.tree_map(lambda each: laid.get(id(each), each), (args, dict(kwargs)))
         return *found, len(laid)
 
-    def _numbers(self, sizes: Any) -> list[int | None]:
-        return [self._number(each) for each in sizes]
+    def _traced_order(self, value: Any) -> tuple[int, ...] | None:
+        if not isinstance(value, torch.Tensor):
+            return None
+        return _order(self._numbers(value.shape), self._numbers(value.stride()))
 
-    def _number(self, size: Any) -> int | None:
-        if isinstance(size, int):
-            return size
-        expression = expression_of(size)
-        known = {each: symbol_hint(self._program, each) for each in expression.free_symbols}
-        return None if None in known.values() else int(expression.subs(known))
+    def _numbers(self, sizes: Any) -> list[int | None]:
+        return [size_hint(self._program, each) for each in sizes]
 
 
 def _order(sizes: list[int | None], strides: list[int | None]) -> tuple[int, ...] | None:
