@@ -79,7 +79,7 @@ class GenerationPrograms(Programs):
                 shared), `onnx`, `executorch`; several; or `all`. One that is not installed is a
                 trial that says so.
             sizes: rows and prompt tokens, `[(1, 7), (4, 12)]`; by default the inputs' own, one
-                row, more rows, and longer and shorter prompts.
+                row, more rows, and longer and shorter prompts, within the bounds of the set.
             progress: told before each generation.
 
         Raises:
@@ -91,7 +91,9 @@ class GenerationPrograms(Programs):
         failed = [name for name, each in self.items() if not each.ok]
         if failed:
             raise FixError(f"{', '.join(failed)} failed to export, so the set cannot generate.")
-        wanted = sizes_to_try(self._inputs) if sizes is None else list(sizes)
+        wanted = (
+            sizes_to_try(self._inputs, self._cut.bounds, tokens) if sizes is None else list(sizes)
+        )
         found = []
         try:
             for each in repeated_backends(backend):
@@ -201,6 +203,7 @@ def explore_generation(
     model: Any,
     inputs: Mapping[str, Any],
     *,
+    bounds: str = "",
     title: str = "",
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -214,17 +217,21 @@ def explore_generation(
     Args:
         model: one of transformers' that generates, or one with such a `generate()`.
         inputs: what `generate()` takes: `tokenizer(text, return_tensors="pt")`.
+        bounds: of the sizes that vary, in the short language for shapes: `batch[..4], prompt[..64],
+            past[..128]`. ExecuTorch plans memory by the upper ones. `past` is the length of a cache
+            that a call is given.
         title: of the set.
         cells: Python's file name of each notebook cell, and the name to show for it.
         progress: told what is observed, and of each module that tracing enters.
 
     Raises:
         CutError: the model does not generate, or not with these inputs.
+        ShapesError: the bounds do not follow the language, or name no size that varies.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.generation import cut
 
-    made = cut(model, inputs, progress)
+    made = cut(model, inputs, progress, bounds)
     programs, narrowed = {}, {}
     for each in made.components:
         programs[each.name], why = _exported(each, dict(cells or {}), progress)

@@ -246,12 +246,13 @@ def _check_generate(given: dict[str, str], flags: list[str]) -> None:
     if wrong or "run" in given:
         raise ExportUsageError(
             f"--generate finds out by itself what varies, and makes several programs: leave out "
-            f"{(wrong or ['--run'])[0]}. It goes with --verify, --as, --save, --html."
+            f"{(wrong or ['--run'])[0]}. It goes with -d for bounds of what varies, --verify, "
+            "--as, --save, --html."
         )
 
 
 _WITH_GENERATE = {"--generate", "--verify", "--no-display", "--non-strict"}
-_KEPT = {"name", "save", "html"}
+_KEPT = {"dynamic", "name", "save", "html"}
 
 
 def _skip_space(line: str, at: int) -> int:

@@ -92,7 +92,8 @@ class ExportMagics(Magics):
                                  `%export NAME = model(x)` does the same
         --generate               cut a model that generates into programs (prefill, decode, ...):
                                  --generate model(**inputs), with what generate() takes; exports
-                                 each with what varies, and generates with them to compare
+                                 each with what varies, and generates with them to compare.
+                                 -d "batch[..4], prompt[..64], past[..128]" bounds what varies
         --into KIT               add the program to a set of programs, the variable KIT: what
                                  flows between them and what does not fit is shown
         --name decode            with --into: the program's name in the set

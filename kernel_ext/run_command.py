@@ -76,7 +76,12 @@ def made_generation(asked: Asked, shell: Any, progress: ProgressLine) -> explore
     common = _common(asked, shell, progress)
     model = getattr(model, "__self__", model)  # model.generate(**inputs) means the same
     kit = explorer.explore_generation(
-        model, kwargs, title=common["title"], cells=common["cells"], progress=progress
+        model,
+        kwargs,
+        bounds=asked.command.dynamic or "",
+        title=common["title"],
+        cells=common["cells"],
+        progress=progress,
     )
     if kit.ok:
         kit.generate(progress=progress)

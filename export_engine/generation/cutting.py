@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 from export_engine.attempt import Option, Request, signature_of
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
+from export_engine.generation.component_names import Key, names_of, role_of
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.input_sizes import (
     LEAST,
@@ -28,6 +29,7 @@ from export_engine.generation.input_sizes import (
 )
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall, calls_of
+from export_engine.generation.size_bounds import bounds_of, check_names
 from export_engine.generation.transformers_export import (
     CachesRegistered,
     cache_classes,
@@ -35,10 +37,10 @@ from export_engine.generation.transformers_export import (
     patched,
     prepared_call,
 )
-from export_engine.generation.varying_sizes import Line, equal_dims, lines, shapes_text
+from export_engine.generation.varying_sizes import Line, equal_dims, lines, shapes_of_call
 from export_engine.process import sandbox
 from export_engine.progress import Progress
-from export_engine.shapes import Shapes
+from export_engine.shapes import Bounds
 from export_engine.torch_internals import call_leaves
 
 _TOKENS = 4
@@ -83,10 +85,15 @@ class Cut:
     within: tuple[Callable[[], AbstractContextManager[object]], ...]
     """What a generation with the programs has to run in."""
     notes: tuple[str, ...] = ()
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    """Of the names of sizes that vary."""
 
 
 def cut(
-    model: Any, inputs: Mapping[str, Any], progress: Callable[[Progress], None] | None = None
+    model: Any,
+    inputs: Mapping[str, Any],
+    progress: Callable[[Progress], None] | None = None,
+    bounds: str = "",
 ) -> Cut:
     """Cuts a model by observing what its `generate()` calls.
 
@@ -94,9 +101,11 @@ def cut(
         model: one with a `generate()` as transformers' have it.
         inputs: what `generate()` takes.
         progress: told before each run.
+        bounds: of sizes that vary, in the short language: `batch[..4], prompt[..64], past[..128]`.
 
     Raises:
         CutError: it does not generate, or not with these inputs.
+        ShapesError: the bounds do not follow the language, or name no size that varies.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     if not callable(getattr(model, "generate", None)) or not hasattr(model, "generation_config"):
@@ -104,6 +113,7 @@ def cut(
             f"{type(model).__name__} has no generate(): give a model of transformers that "
             "generates, or name its programs yourself with explorer.explore_many."
         )
+    known = bounds_of(bounds)
     notes: dict[str, None] = {}
     try:
         given = example_of(inputs)
@@ -120,12 +130,13 @@ def cut(
         setup = CachesRegistered(cache_classes(values))
         undo = setup.install() if setup.classes else lambda: None
         try:
-            components = _components(runs, setup, batch_of(given))
+            components = _components(runs, setup, batch_of(given), known)
         finally:
             undo()
+    check_names(known, [each.request.shapes for each in components])
     notes.update(dict.fromkeys(heard.warnings[:_NOTES]))
     sliding = has_sliding_layers(values)
-    return Cut(model, components, (patched,) if sliding else (), tuple(notes))
+    return Cut(model, components, (patched,) if sliding else (), tuple(notes), known)
 
 
 def _runs(
@@ -174,12 +185,15 @@ def _given(calls: Iterable[ObservedCall]) -> list[Any]:
 
 
 def _components(
-    runs: Sequence[Sequence[ObservedCall]], setup: CachesRegistered, batch: int
+    runs: Sequence[Sequence[ObservedCall]],
+    setup: CachesRegistered,
+    batch: int,
+    bounds: Mapping[str, Bounds],
 ) -> tuple[CutComponent, ...]:
     lists = lists_to_join(runs[0], runs[1])
     runs = [[prepared_call(joined_call(call, lists)) for call in run] for run in runs]
     base, more_rows, longer = (_grouped(run) for run in runs)
-    names = _names(list(base))
+    names = names_of(list(base))
     found = []
     for key, calls in base.items():
         shapes = [_shapes(call) for call in calls]
@@ -187,26 +201,22 @@ def _components(
         known = lines(shapes, *(_shapes(each) if each else None for each in first))
         example = _grown(calls, shapes, known)
         request = _request(names[key], calls[example], setup)
-        text = shapes_text(shapes[example], known, batch)
-        automatic = shapes_text(shapes[example], known, batch, automatic=True)
+        varying = partial(shapes_of_call, shapes[example], known, batch, bounds)
         equal = partial(equal_sizes, calls[0].module, equal_dims(shapes[example], known, batch))
         sliding = has_sliding_layers(_given([calls[example]]))
         found.append(
             CutComponent(
                 name=names[key],
-                role=_role(calls, run=runs[0]),
+                role=role_of(calls, run=runs[0]),
                 path=calls[0].path,
                 module=calls[0].module,
                 takes=key[1],
                 request=request.with_changes(
-                    shapes=Shapes.parse(text) if text else None,
-                    within=(patched, equal) if sliding else (equal,),
+                    shapes=varying(), within=(patched, equal) if sliding else (equal,)
                 ),
                 fallbacks=tuple(
-                    request.with_changes(
-                        shapes=Shapes.parse(each) if each else None, within=(patched, *more)
-                    )
-                    for each, more in ((text, (equal,)), (automatic, ()))
+                    request.with_changes(shapes=each, within=(patched, *more))
+                    for each, more in ((varying(), (equal,)), (varying(automatic=True), ()))
                 ),
                 varying={
                     path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))
@@ -219,12 +229,8 @@ def _components(
     return tuple(found)
 
 
-_Key = tuple[str, frozenset[str]]
-"""A module's path, and the tensors that a call gives it."""
-
-
-def _grouped(run: Sequence[ObservedCall]) -> dict[_Key, list[ObservedCall]]:
-    groups: dict[_Key, list[ObservedCall]] = {}
+def _grouped(run: Sequence[ObservedCall]) -> dict[Key, list[ObservedCall]]:
+    groups: dict[Key, list[ObservedCall]] = {}
     for call in run:
         groups.setdefault((call.path, frozenset(_shapes(call))), []).append(call)
     return groups
@@ -251,29 +257,6 @@ def _grown(
         if all(size >= LEAST for size in sizes):
             return number
     return len(calls) - 1
-
-
-def _names(keys: Sequence[_Key]) -> dict[_Key, str]:
-    """`prefill` and `decode` for calls of the model itself; a module's own name for its."""
-    names: dict[_Key, str] = {}
-    for path, takes in keys:
-        of_module = [key for key in keys if key[0] == path]
-        number = of_module.index((path, takes))
-        if not path:
-            fixed = ("prefill", "decode") if len(of_module) > 1 else ("step",)
-        else:
-            own = path.rpartition(".")[2] if not path.rpartition(".")[2].isdigit() else path
-            fixed = (own, f"{own}_next")
-        name = fixed[number] if number < len(fixed) else f"{fixed[-1]}_{number}"
-        taken = set(names.values())
-        names[path, takes] = name if name not in taken else path.replace(".", "_")
-    return names
-
-
-def _role(calls: Sequence[ObservedCall], run: Sequence[ObservedCall]) -> str:
-    if len(calls) > 1:
-        return "each later call" if calls[0] is not run[0] else "each call"
-    return "once, before the first token"
 
 
 def _request(name: str, call: ObservedCall, setup: CachesRegistered) -> Request:

@@ -13,20 +13,36 @@ from export_engine.generation.cutting import Cut
 from export_engine.generation.first_apart import CallApart, OpApart, first_call_apart
 from export_engine.generation.greedy import NoProgram, ProgramFailed, Trial, generate_with
 from export_engine.generation.input_sizes import batch_of, prompt_of, with_batch, with_prompt
+from export_engine.generation.size_bounds import clipped, longest_prompt
 from export_engine.progress import Progress
 from export_engine.record import GenerationTrial
+from export_engine.shapes import Bounds
 
 Sizes = tuple[int, int]
 """Rows, and tokens of the prompt; 0 where it has none."""
 
 
-def sizes_to_try(inputs: Mapping[str, Any]) -> list[Sizes]:
-    """The sizes as given, and others: one row, more rows, a prompt that is longer, and shorter."""
+def sizes_to_try(
+    inputs: Mapping[str, Any], bounds: Mapping[str, Bounds], tokens: int
+) -> list[Sizes]:
+    """The sizes as given, and others: one row, more rows, a prompt that is longer, and shorter.
+
+    Args:
+        inputs: what `generate()` takes.
+        bounds: what the programs take, by the name of the size; others are moved inside.
+        tokens: how many are to be generated.
+    """
     rows, prompt = batch_of(inputs), prompt_of(inputs)
     wanted = [(rows, prompt), (1, prompt), (rows + 2, prompt)]
     if prompt:
         wanted += [(rows, prompt + 5), (rows + 1, max(prompt - 2, 2))]
-    return list(dict.fromkeys(wanted))
+    rows_within, longest = bounds.get("batch", Bounds()), longest_prompt(bounds, tokens)
+    return list(
+        dict.fromkeys(
+            (clipped(each, rows_within), clipped(length, longest) if length else 0)
+            for each, length in wanted
+        )
+    )
 
 
 def tried(

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-Shapes = Mapping[str, tuple[int, ...]]
+from export_engine.shapes import Auto, Bounds, Named, Shapes, Spec
+
+Sizes = Mapping[str, tuple[int, ...]]
 """Per path the sizes of a tensor."""
 
 NAMES = {(1, 0): "prompt", (1, 1): "past", (0, 1): "step"}
@@ -26,7 +28,7 @@ class Line(NamedTuple):
 
 
 def lines(
-    base: Sequence[Shapes], more_rows: Shapes | None, longer: Shapes | None
+    base: Sequence[Sizes], more_rows: Sizes | None, longer: Sizes | None
 ) -> dict[str, list[Line | None]]:
     """How each size varies, by path.
 
@@ -63,27 +65,45 @@ def _line(size: int, rows: int, long: int, steps: Sequence[int]) -> Line | None:
     return line
 
 
-def shapes_text(
-    sizes: Shapes, known: Mapping[str, Sequence[Line | None]], batch: int, automatic: bool = False
-) -> str:
-    """The dynamic shapes of a call in the short language.
+def shapes_of_call(
+    sizes: Sizes,
+    known: Mapping[str, Sequence[Line | None]],
+    batch: int,
+    bounds: Mapping[str, Bounds],
+    automatic: bool = False,
+) -> Shapes | None:
+    """The dynamic shapes of a call; None where no size varies.
 
     Args:
         sizes: the shapes of the example.
         known: how each varies.
         batch: the rows of the example.
-        automatic: leave every size that varies to torch.
+        bounds: of names of sizes.
+        automatic: leave every size that varies to torch, within what the bounds make of it.
     """
     entries = [
         f"{path}: {', '.join(dims)}"
-        for path, dims in _dims(sizes, known, batch, automatic).items()
+        for path, dims in _dims(sizes, known, batch).items()
         if any(dim != "_" for dim in dims)
     ]
-    return "; ".join(entries)
+    leaves = Shapes.parse("; ".join(entries)).leaves
+    if automatic:
+        leaves = {
+            path: tuple(_automatic(dim, bounds) for dim in dims) for path, dims in leaves.items()
+        }
+    return Shapes(leaves, bounds) if leaves else None
+
+
+def _automatic(dim: Spec, bounds: Mapping[str, Bounds]) -> Spec:
+    """A dim that torch decides about, where it has a name."""
+    if not isinstance(dim, Named):
+        return dim
+    each = bounds.get(dim.name, Bounds())
+    return Auto(*(None if end is None else max(dim.scale * end + dim.offset, 0) for end in each))
 
 
 def equal_dims(
-    sizes: Shapes, known: Mapping[str, Sequence[Line | None]], batch: int
+    sizes: Sizes, known: Mapping[str, Sequence[Line | None]], batch: int
 ) -> list[list[tuple[str, int]]]:
     """Paths and dims whose sizes are one symbol, per symbol that several have.
 
@@ -93,7 +113,7 @@ def equal_dims(
         batch: the rows of the example.
     """
     found: dict[str, list[tuple[str, int]]] = {}
-    for path, dims in _dims(sizes, known, batch, automatic=False).items():
+    for path, dims in _dims(sizes, known, batch).items():
         for number, dim in enumerate(dims):
             if dim.isidentifier() and dim != "_":
                 found.setdefault(dim, []).append((path, number))
@@ -101,20 +121,20 @@ def equal_dims(
 
 
 def _dims(
-    sizes: Shapes, known: Mapping[str, Sequence[Line | None]], batch: int, automatic: bool
+    sizes: Sizes, known: Mapping[str, Sequence[Line | None]], batch: int
 ) -> dict[str, list[str]]:
     """Per path what the short language says of each dim."""
     bases = _bases(sizes, known)
     return {
         path: [
-            _dim(size, line, batch, bases, automatic)
+            _dim(size, line, batch, bases)
             for size, line in zip(each, known.get(path, [Line(0, 0, 0)] * len(each)), strict=True)
         ]
         for path, each in sizes.items()
     }
 
 
-def _bases(sizes: Shapes, known: Mapping[str, Sequence[Line | None]]) -> dict[tuple[int, int], int]:
+def _bases(sizes: Sizes, known: Mapping[str, Sequence[Line | None]]) -> dict[tuple[int, int], int]:
     """Per kind of growth, the value of its symbol: the smallest size that grows so."""
     found: dict[tuple[int, int], int] = {}
     for path, each in sizes.items():
@@ -132,11 +152,10 @@ def _dim(
     line: Line | None,
     batch: int,
     bases: Mapping[tuple[int, int], int],
-    automatic: bool,
 ) -> str:
     if line is not None and not any(line):
         return "_"
-    if line is None or automatic:
+    if line is None:
         return "*"
     if line.batch:
         return _text(line.batch, "batch", size - line.batch * batch)

@@ -14,13 +14,13 @@ import explorer
 from explorer.exporting import explored
 from explorer.generation import _exported
 from export_engine.attempt import Request
-from export_engine.generation import CutError, cut, tried
+from export_engine.generation import CutError, cut, sizes_to_try, tried
 from export_engine.generation.cutting import CutComponent
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.generation.transformers_export import prepared_call
-from export_engine.shapes import Shapes
+from export_engine.shapes import Shapes, ShapesError
 from export_engine.torch_internals import scans_exported
 from export_engine.verify import is_condition, refusal
 from tests.untouched import of_call
@@ -83,6 +83,48 @@ def test_the_programs_generate_the_same_tokens(
     assert all(each.rate > 0 and each.first_ms > 0 for each in trials)
     assert "the same 16 tokens" in repr(kit)
     assert of_call(model, inputs) == before
+
+
+def test_bounds_of_what_varies_are_those_of_the_programs(
+    model: Any, inputs: dict[str, torch.Tensor]
+) -> None:
+    made = cut(model, inputs, bounds="batch[..3], prompt[..8], past[2..20]")
+
+    prefill, decode = (each.request.shapes for each in made.components)
+    assert str(prefill).startswith("input_ids: batch[..3], prompt[..8]; attention_mask: batch, pro")
+    assert "attention_mask: batch, past[2..20] + 1" in str(decode)
+    automatic = made.components[1].fallbacks[-1].shapes
+    assert "attention_mask: *[..3], *[3..21]" in str(automatic)
+    assert sizes_to_try(inputs, made.bounds, 16) == [(1, 5), (3, 5), (1, 6), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("batch[..3], rows[..8]", "No size that varies is called rows; they are batch, prompt"),
+        ("batch[..3", r"expected `\]` after the bounds"),
+        ("batch", "Bounds are names with bounds"),
+        ("x: batch[..3]", "Bounds are names|expected"),
+    ],
+)
+def test_bounds_that_fit_nothing_are_a_sentence(
+    model: Any, inputs: dict[str, torch.Tensor], given: str, said: str
+) -> None:
+    with pytest.raises(ShapesError, match=said):
+        cut(model, inputs, bounds=given)
+
+
+@pytest.mark.slow
+def test_with_bounds_executorch_generates_the_same(
+    model: Any, inputs: dict[str, torch.Tensor]
+) -> None:
+    pytest.importorskip("executorch", reason="it is not installed: pip install '.[executorch]'")
+    bounded = explorer.explore_generation(
+        model, inputs, bounds="batch[..3], prompt[..8], past[..12]"
+    )
+    (found,) = bounded.generate(4, backend="executorch", sizes=[(3, 7)])
+
+    assert (found.outcome, found.sentence) == ("same", "the same 4 tokens as generate().")
 
 
 @pytest.mark.slow

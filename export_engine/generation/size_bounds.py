@@ -1,0 +1,70 @@
+"""Bounds that a user gives for the sizes that a cut names: batch, prompt, past, step.
+
+A backend that plans memory before it runs, as ExecuTorch does, needs an upper bound of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from export_engine.shapes import Bounds, Shapes, ShapesError
+
+_LEAF = "sizes: "
+"""What the short language wants before dims."""
+
+
+def bounds_of(text: str) -> dict[str, Bounds]:
+    """The bounds in a text such as `batch[..4], prompt[..64], past[..128]`.
+
+    Raises:
+        ShapesError: the text does not follow the short language; the error points at the column.
+    """
+    if not text.strip():
+        return {}
+    try:
+        shapes = Shapes.parse(_LEAF + text)
+    except ShapesError as error:
+        column = None if error.column is None else max(error.column - len(_LEAF), 0)
+        raise ShapesError(error.message, text, column) from None
+    without = [name for name in shapes.dims() if name not in shapes.bounds]
+    if without or not shapes.bounds or list(shapes.leaves) != [_LEAF.rstrip(": ")]:
+        raise ShapesError(
+            f"Bounds are names with bounds, batch[..4], prompt[..64]: {text!r} is something else."
+        )
+    return dict(shapes.bounds)
+
+
+def check_names(bounds: Collection[str], shapes: Collection[Shapes | None]) -> None:
+    """Checks that each name is one of a size that varies.
+
+    Args:
+        bounds: the names that bounds are given for.
+        shapes: of the calls that are to be exported.
+
+    Raises:
+        ShapesError: a name is not.
+    """
+    known = dict.fromkeys(name for each in shapes if each for name in each.dims())
+    for name in bounds:
+        if name not in known:
+            raise ShapesError(
+                f"No size that varies is called {name}; they are {', '.join(known)}."
+                if known
+                else f"No size varies, so that none is called {name}."
+            )
+
+
+def clipped(size: int, bounds: Bounds) -> int:
+    """A size, or the nearest within bounds."""
+    low, high = bounds
+    return max(size if high is None else min(size, high), low or 0)
+
+
+def longest_prompt(bounds: Mapping[str, Bounds], tokens: int) -> Bounds:
+    """The bounds of a prompt after which so many tokens can be generated."""
+    low, high = bounds.get("prompt", Bounds())
+    past = bounds.get("past", Bounds()).high
+    if past is not None:  # the last call is given all tokens but the last two
+        fits = max(past - tokens + 2, low or 1)
+        high = fits if high is None else min(high, fits)
+    return Bounds(low, high)
