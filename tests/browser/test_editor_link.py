@@ -23,7 +23,7 @@ def shifted(x):
 """
 
 
-def _editor(lab: Lab, index: int) -> Locator:
+def editor(lab: Lab, index: int) -> Locator:
     return lab.cell(index).locator(".cm-content")
 
 
@@ -67,10 +67,10 @@ def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
     root = explorer(lab)
 
     # The cursor in a cell marks the ops of its line, and of no line that made none.
-    _editor(lab, 1).get_by_text("cos").click()
+    editor(lab, 1).get_by_text("cos").click()
     expect(_selected(root)).to_contain_text("1 op")
     expect(root.get_by_test_id("inspector")).to_contain_text("cos")
-    _editor(lab, 1).press("ArrowUp")
+    editor(lab, 1).press("ArrowUp")
     expect(root.get_by_test_id("inspector")).to_contain_text("sin")
     lab.screenshot("editor-link")
 
@@ -81,7 +81,7 @@ def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
     expect(root.get_by_test_id("inspector")).to_contain_text("div")
 
     # Text that was edited since is not shown as if it were what was exported.
-    _editor(lab, 1).press("End")
+    editor(lab, 1).press("End")
     lab.page.keyboard.type(" ")
     lab.page.keyboard.type("# halved")
     _select(root, "cos")
@@ -100,7 +100,7 @@ def test_the_cursor_marks_ops_and_an_op_opens_its_line(lab: Lab) -> None:
     lab.screenshot("editor-link-file")
 
 
-def _source(lab: Lab, index: int) -> str:
+def source(lab: Lab, index: int) -> str:
     text = lab.page.evaluate(
         "i => jupyterapp.shell.currentWidget.content.widgets[i].model.sharedModel.getSource()",
         index,
@@ -112,7 +112,7 @@ def _source(lab: Lab, index: int) -> str:
 def test_a_fix_is_written_into_the_code_and_undone(lab: Lab) -> None:
     lab.open([LOAD, FORK, LIMIT, "%export --as ex fork(torch.rand(4))", EXPORT])
     lab.run_all()
-    before = [_source(lab, index) for index in range(5)]
+    before = [source(lab, index) for index in range(5)]
     dialog = lab.page.locator(".jp-Dialog")
 
     # A code fix goes into the cell of the function, once its diff is accepted.
@@ -121,37 +121,37 @@ def test_a_fix_is_written_into_the_code_and_undone(lab: Lab) -> None:
     expect(dialog).to_contain_text("torch.cond")
     lab.screenshot("editor-link-diff")
     dialog.get_by_role("button", name="Cancel").click()
-    assert _source(lab, 1) == before[1]
+    assert source(lab, 1) == before[1]
     fix.get_by_role("button", name="Apply to my code").click()
     dialog.get_by_role("button", name="Write").click()
-    expect(_editor(lab, 1)).to_contain_text("torch.cond")
+    expect(editor(lab, 1)).to_contain_text("torch.cond")
     expect(explorer(lab, 0).get_by_test_id("outcome")).to_contain_text("Written into Cell In[2]")
-    assert "torch.cond" in _source(lab, 1)
+    assert "torch.cond" in source(lab, 1)
 
     # What is there now is not what was exported: it is not written twice.
     fix.get_by_role("button", name="Apply to my code").click()
     expect(explorer(lab, 0).get_by_test_id("outcome")).to_contain_text("edited since the export")
-    _editor(lab, 1).click()
+    editor(lab, 1).click()
     lab.page.keyboard.press("Control+z")
-    expect(_editor(lab, 1)).not_to_contain_text("torch.cond")
-    assert _source(lab, 1) == before[1]
+    expect(editor(lab, 1)).not_to_contain_text("torch.cond")
+    assert source(lab, 1) == before[1]
 
     # A fix of shapes goes into the line of %export.
     lab.cell(4)
     fix = explorer(lab, 1).get_by_test_id("fix").first
     fix.get_by_role("button", name="Apply to my code").click()
     dialog.get_by_role("button", name="Write").click()
-    expect(_editor(lab, 4)).to_contain_text('-d "x: a[..16], b; y: b, d[17..]"')
+    expect(editor(lab, 4)).to_contain_text('-d "x: a[..16], b; y: b, d[17..]"')
     after = '%export -d "x: a[..16], b; y: b, d[17..]" --as ex limit(x, y)'
-    assert [_source(lab, index) for index in range(5)] == [*before[:4], after]
+    assert [source(lab, index) for index in range(5)] == [*before[:4], after]
 
 
 def test_a_failure_stands_in_its_cell_with_its_fix(lab: Lab) -> None:
     lab.open([LOAD, FORK, "%export --as ex fork(torch.rand(4))"])
     lab.run_all()
     explorer(lab)
-    before = _source(lab, 1)
-    squiggle = _editor(lab, 1).locator(".tx-squiggle")
+    before = source(lab, 1)
+    squiggle = editor(lab, 1).locator(".tx-squiggle")
     expect(squiggle).to_have_text("x.sum() > 0")
 
     # It says what is wrong, and begins its fix; that is undone as any edit.
@@ -170,12 +170,12 @@ def test_a_failure_stands_in_its_cell_with_its_fix(lab: Lab) -> None:
     expect(dialog).to_contain_text("torch.cond")
     lab.screenshot("editor-diff-dark-700")
     dialog.get_by_role("button", name="Write").click()
-    expect(_editor(lab, 1)).to_contain_text("torch.cond")
+    expect(editor(lab, 1)).to_contain_text("torch.cond")
     expect(squiggle).to_have_count(0)
-    _editor(lab, 1).click()
+    editor(lab, 1).click()
     lab.page.keyboard.press("Control+z")
     expect(squiggle.first).to_have_text("x.sum() > 0")
-    assert _source(lab, 1) == before
+    assert source(lab, 1) == before
 
     # The palette does the same without a pointer; what ran again has no squiggle of an old run.
     lab.command("export-explorer:go-to-source")

@@ -3,6 +3,7 @@
 import type { Documents } from "./documents";
 import type { NotebookPanel, Tracker } from "./editor_modules";
 import type { LabEditor } from "./lab_editor";
+import type { Area, LastExport } from "./last_export";
 import type { App } from "./shared_modules";
 import type { Squiggles } from "./squiggles";
 
@@ -15,30 +16,38 @@ interface Parts {
   documents: Documents;
   notebooks: Tracker<NotebookPanel>;
   squiggles: Squiggles;
+  lastExport: LastExport;
 }
 
 const CATEGORY = "Export Explorer";
 
 export function addCommands(app: App, palette: Palette | null, parts: Parts): void {
-  const { editor } = parts;
-  const add = (id: string, label: string, enabled: () => boolean, execute: () => unknown): void => {
+  const { editor, lastExport } = parts;
+  const add = (
+    id: string,
+    label: string,
+    execute: () => unknown,
+    state: { isEnabled?: () => boolean; isToggled?: () => boolean },
+  ): void => {
     const command = `export-explorer:${id}`;
     app.commands.addCommand(command, {
       label: palette ? label : `${CATEGORY}: ${label}`,
-      isEnabled: enabled,
       execute,
+      ...state,
     });
     palette?.addItem({ command, category: CATEGORY });
   };
-  const hasView = (): boolean => editor.last !== null;
-  add("go-to-source", "Go to Source", hasView, () => editor.last?.goToSource());
-  add(
-    "apply-fix",
-    "Apply the Fix of This Cell to My Code",
-    () => fixHere(parts) !== null,
-    () => fixHere(parts)?.(),
-  );
-  add("own-tab", "Open the View in Its Own Tab", hasView, () => ownTab(app, parts));
+  const hasView = { isEnabled: () => editor.last !== null };
+  const hasFix = { isEnabled: () => fixHere(parts) !== null };
+  add("go-to-source", "Go to Source", () => editor.last?.goToSource(), hasView);
+  add("apply-fix", "Apply the Fix of This Cell to My Code", () => fixHere(parts)?.(), hasFix);
+  add("own-tab", "Open the View in Its Own Tab", () => ownTab(app, parts), hasView);
+  const toggle = (id: string, label: string, area: Area): void => {
+    const isToggled = () => lastExport.isIn(area);
+    add(id, label, () => lastExport.toggle(area), { isToggled });
+  };
+  toggle("last-in-tab", "Show the Last Export in a Tab", "tab");
+  toggle("last-in-sidebar", "Show the Last Export in the Sidebar", "sidebar");
 }
 
 /** The fix of the first squiggle of the active cell that has one. */
@@ -51,11 +60,9 @@ function fixHere({ notebooks, squiggles }: Parts): (() => void) | null {
 
 /** JupyterLab's own view of a cell's output: it follows the cell when that runs again. */
 async function ownTab(app: App, { editor, documents }: Parts): Promise<void> {
-  const view = editor.last;
-  const panel = view ? documents.notebookOf(view) : undefined;
-  if (!view || !panel) return;
-  const index = panel.content.widgets.findIndex(({ node }) => node.contains(view.element));
-  if (index < 0) return; // it is in a tab of its own
-  await documents.showCell(panel, index, null);
+  const place = editor.last ? documents.cellOf(editor.last) : null;
+  if (!place) return; // it is in a tab of its own
+  const { notebook, cell } = place;
+  await documents.showCell(notebook, notebook.content.widgets.indexOf(cell), null);
   await app.commands.execute("notebook:create-output-view", {});
 }

@@ -13,8 +13,13 @@ import type {
 import { belowRoot } from "./server_files";
 import type { App, Widget } from "./shared_modules";
 
+export interface CellPlace {
+  notebook: NotebookPanel;
+  cell: CellWidget;
+}
+
 /** Where a text is: a cell of a notebook, or a file by its path below the server's root. */
-export type Where = { notebook: NotebookPanel; cell: CellWidget } | { file: string };
+export type Where = CellPlace | { file: string };
 
 export class Documents {
   /** @param roots names of the folder that is served; none if the server does not say */
@@ -33,6 +38,13 @@ export class Documents {
       open.find((panel) => panel.node.contains(view.element)) ??
       open.find((panel) => view.notebook !== "" && panel.context.path === view.notebook)
     );
+  }
+
+  /** The cell whose output shows a view; null of a view that is in a tab of its own. */
+  cellOf(view: View): CellPlace | null {
+    const notebook = this.notebookOf(view);
+    const cell = notebook?.content.widgets.find(({ node }) => node.contains(view.element));
+    return notebook && cell ? { notebook, cell } : null;
   }
 
   where(text: SharedText): Where | null {

@@ -28,6 +28,9 @@ export interface CodeEditor {
 
 export interface CellWidget {
   node: HTMLElement;
+  disposed: Widget["disposed"];
+  /** Another widget of the cell's outputs, which follows them; of code cells only. */
+  cloneOutputArea?(): Widget;
   model: { type: string; executionCount?: number | null; sharedModel: SharedText };
   editor: CodeEditor | null;
   ready: Promise<void>;
@@ -153,6 +156,16 @@ interface Apputils {
   MainAreaWidget: new (options: { content: Widget }) => Widget;
 }
 
+export interface Panel extends Widget {
+  addWidget(widget: Widget): void;
+  widgets: readonly Widget[];
+}
+
+export interface Panels {
+  Panel: new () => Panel;
+  Widget: new (options: { node: HTMLElement }) => Widget;
+}
+
 export interface EditorModules {
   notebook: { INotebookTracker: object };
   fileeditor: { IEditorTracker: object };
@@ -161,20 +174,41 @@ export interface EditorModules {
   state: CodeMirrorState;
   codeeditor: CodeEditors;
   apputils: Apputils;
-  lumino: { Widget: new (options: { node: HTMLElement }) => Widget };
+  lumino: Panels;
+  settingregistry: { ISettingRegistry: object };
 }
 
 export async function editorModules(): Promise<EditorModules> {
-  const [notebook, fileeditor, codemirror, view, state, codeeditor, apputils, lumino] =
-    await Promise.all([
-      shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
-      shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
-      shared<CodeMirror>("@jupyterlab/codemirror"),
-      shared<CodeMirrorView>("@codemirror/view"),
-      shared<CodeMirrorState>("@codemirror/state"),
-      shared<CodeEditors>("@jupyterlab/codeeditor"),
-      shared<Apputils>("@jupyterlab/apputils"),
-      shared<EditorModules["lumino"]>("@lumino/widgets"),
-    ]);
-  return { notebook, fileeditor, codemirror, view, state, codeeditor, apputils, lumino };
+  const [
+    notebook,
+    fileeditor,
+    codemirror,
+    view,
+    state,
+    codeeditor,
+    apputils,
+    lumino,
+    settingregistry,
+  ] = await Promise.all([
+    shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
+    shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
+    shared<CodeMirror>("@jupyterlab/codemirror"),
+    shared<CodeMirrorView>("@codemirror/view"),
+    shared<CodeMirrorState>("@codemirror/state"),
+    shared<CodeEditors>("@jupyterlab/codeeditor"),
+    shared<Apputils>("@jupyterlab/apputils"),
+    shared<EditorModules["lumino"]>("@lumino/widgets"),
+    shared<EditorModules["settingregistry"]>("@jupyterlab/settingregistry"),
+  ]);
+  return {
+    notebook,
+    fileeditor,
+    codemirror,
+    view,
+    state,
+    codeeditor,
+    apputils,
+    lumino,
+    settingregistry,
+  };
 }

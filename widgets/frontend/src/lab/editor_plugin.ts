@@ -13,18 +13,22 @@ import {
   type Tracker,
 } from "./editor_modules";
 import { LabEditor } from "./lab_editor";
+import { LastExport } from "./last_export";
 import { Marking } from "./marking";
 import { Matching } from "./matching";
 import { ReadOnlyTabs } from "./read_only_tab";
 import { ask } from "./server";
+import { type SettingRegistry, settingsOf } from "./settings";
 import { type App, type Services, shared } from "./shared_modules";
+
+const ID = "export-explorer:editor";
 
 export async function editorPlugin() {
   const modules = await editorModules();
   const services = await shared<Services>("@jupyterlab/services");
   const { codemirror, state, view } = modules;
   return {
-    id: "export-explorer:editor",
+    id: ID,
     description: "Links the lines of cells and files with the ops that they made",
     autoStart: true,
     requires: [
@@ -33,7 +37,7 @@ export async function editorPlugin() {
       codemirror.IEditorExtensionRegistry,
       modules.codeeditor.IEditorServices,
     ],
-    optional: [modules.apputils.ICommandPalette],
+    optional: [modules.apputils.ICommandPalette, modules.settingregistry.ISettingRegistry],
     activate(
       app: App,
       notebooks: Tracker<NotebookPanel>,
@@ -41,14 +45,23 @@ export async function editorPlugin() {
       extensions: Extensions,
       editors: EditorServices,
       palette: Palette | null,
+      registry: SettingRegistry | null,
     ) {
+      const settings = settingsOf(registry, ID, ({ lastExport: where }) => {
+        marking.later();
+        lastExport.follow(where === "cell" ? null : where);
+      });
       const documents = new Documents(app, notebooks, files, rootsOf(app, services));
       const readOnly = new ReadOnlyTabs(app, modules, editors);
       const matching = new Matching(documents, readOnly);
       const writer = new CodeWriter(documents, modules);
-      const editor = new LabEditor(documents, readOnly, writer, matching);
-      const marking = new Marking(state, view, documents, matching, editor.views);
-      editor.onViews(() => marking.later());
+      const lastExport = new LastExport(app, modules.lumino, documents);
+      const editor = new LabEditor(documents, readOnly, writer, matching, settings);
+      const marking = new Marking(state, view, documents, matching, settings, editor.views);
+      editor.onViews((arrived) => {
+        marking.later();
+        if (arrived) lastExport.arrived(arrived);
+      });
       extensions.addExtension({
         name: "export-explorer",
         factory: ({ model: { sharedModel } }) =>
@@ -57,7 +70,8 @@ export async function editorPlugin() {
             marking.squiggles.extension(sharedModel),
           ]),
       });
-      addCommands(app, palette, { editor, documents, notebooks, squiggles: marking.squiggles });
+      const { squiggles } = marking;
+      addCommands(app, palette, { editor, documents, notebooks, squiggles, lastExport });
       offerEditor(editor);
     },
   };

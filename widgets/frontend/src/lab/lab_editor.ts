@@ -9,6 +9,7 @@ import { cellsOf, type Documents, moveTo } from "./documents";
 import type { NotebookPanel, SharedText, Update } from "./editor_modules";
 import type { Matching } from "./matching";
 import type { ReadOnlyTabs } from "./read_only_tab";
+import type { Settings } from "./settings";
 
 /** A cursor that is held down passes many lines. */
 const REST_MS = 60;
@@ -18,7 +19,7 @@ export class LabEditor implements Editor {
   readonly views = new Set<View>();
   /** The view that was last used or made: what a command is about. */
   last: View | null = null;
-  private changed = (): void => {};
+  private changed: (arrived: View | null) => void = () => {};
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** Counts cursors: one that was overtaken while a text was on its way marks nothing. */
   private moves = 0;
@@ -28,10 +29,11 @@ export class LabEditor implements Editor {
     private readonly readOnly: ReadOnlyTabs,
     private readonly writer: CodeWriter,
     private readonly matching: Matching,
+    private readonly settings: Settings,
   ) {}
 
-  /** Calls back whenever a view comes, goes or shows another program. */
-  onViews(callback: () => void): void {
+  /** Calls back, with the view if one comes, whenever one comes, goes or shows another program. */
+  onViews(callback: (arrived: View | null) => void): void {
     this.changed = callback;
   }
 
@@ -43,14 +45,15 @@ export class LabEditor implements Editor {
     used();
     view.element.addEventListener("pointerdown", used);
     view.element.addEventListener("focusin", used);
-    const stop = view.onChange(() => this.changed());
+    const stop = view.onChange(() => this.changed(null));
+    this.changed(view);
     return () => {
       stop();
       view.element.removeEventListener("pointerdown", used);
       view.element.removeEventListener("focusin", used);
       this.views.delete(view);
       if (this.last === view) this.last = [...this.views].at(-1) ?? null;
-      this.changed();
+      this.changed(null);
     };
   }
 
@@ -106,7 +109,7 @@ export class LabEditor implements Editor {
   /** Hears of everything that happens in an editor. */
   updated(text: SharedText, update: Update): void {
     const own = update.transactions.some((each) => each.docChanged || each.isUserEvent("select"));
-    if (!own || this.views.size === 0) return;
+    if (!own || this.views.size === 0 || !this.settings.followCursor) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       const { doc, selection } = update.state;

@@ -8,6 +8,7 @@ import { lineStarts } from "../editor_link/text_changes";
 import type { Documents } from "./documents";
 import type { CodeMirrorState, CodeMirrorView, SharedText } from "./editor_modules";
 import type { Matching } from "./matching";
+import type { Settings } from "./settings";
 import { type Squiggle, Squiggles } from "./squiggles";
 
 /** Typing changes a text many times. */
@@ -24,6 +25,7 @@ export class Marking {
     view: CodeMirrorView,
     private readonly documents: Documents,
     private readonly matching: Matching,
+    private readonly settings: Settings,
     private readonly views: ReadonlySet<View>,
   ) {
     this.squiggles = new Squiggles(state, view, () => this.later());
@@ -47,7 +49,7 @@ export class Marking {
   }
 
   private async of(view: View, shared: SharedText, text: string): Promise<Squiggle[]> {
-    const marks = view.marks();
+    const marks = this.settings.squiggles ? view.marks() : [];
     if (marks.length === 0) return [];
     const file = await this.matching.fileIn(view, shared, text);
     if (file === null || file === undefined || !this.isOfThatRun(view, shared, file)) return [];

@@ -4,6 +4,7 @@ import { reasonOf } from "../format";
 import type { Frozen } from "../messages.gen";
 import { ask } from "./server";
 import type { App, Services } from "./shared_modules";
+import { asHighAsTab } from "./tab_height";
 
 interface FrontEnd {
   mountPage(frozen: Frozen, el: HTMLElement): () => void;
@@ -33,10 +34,7 @@ export function fillWithView(
   node.style.cssText += "overflow: auto; background: var(--jp-layout-color1);";
   home.style.padding = "0 8px";
   home.textContent = "Reading the file …";
-  const observer = new ResizeObserver(() => {
-    home.style.setProperty("--tx-height", `${Math.max(node.clientHeight - 52, 300)}px`);
-  });
-  observer.observe(node);
+  const stop = asHighAsTab(node, home, 52);
   Promise.all([frozen(), loaded(app, services)])
     .then(([held, { mountPage }]) => {
       if (!closed) unmount = mountPage(held, home);
@@ -47,7 +45,7 @@ export function fillWithView(
     });
   return () => {
     closed = true;
-    observer.disconnect();
+    stop();
     unmount();
   };
 }

@@ -16,6 +16,7 @@ export interface Widget {
   id: string;
   title: { label: string; caption: string };
   disposed: { connect(callback: () => void): void };
+  dispose(): void;
 }
 
 export interface Docregistry {
