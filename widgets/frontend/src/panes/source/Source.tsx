@@ -159,7 +159,9 @@ function optionText(program: Program, file: number): string {
 function whyEmpty(program: Program): string {
   for (const node of program.allNodes()) {
     if (program.op(node) === "call_function") {
-      return "No op has a source line: the program was saved without stack traces.";
+      return program.record.sources_inside
+        ? "No op has a source line: the program was saved without stack traces."
+        : "No op has a source line: the code is in no cell and in no file that can be read.";
     }
   }
   return "The program has no ops, so no source line has any.";
