@@ -35,7 +35,8 @@ export async function styleText(path) {
 }
 
 /**
- * A worker with all it imports, as the text of one ES module.
+ * A worker with all it imports, as the text of one classic script: Chromium refuses a module from
+ * `blob:` where a page has no origin, such as a report opened from disk.
  *
  * @param {string} path
  */
@@ -43,7 +44,7 @@ export async function workerText(path) {
   const { outputFiles, metafile } = await build({
     ...SHARED,
     entryPoints: [path],
-    format: "esm",
+    format: "iife",
     metafile: true,
   });
   return { text: textOf(outputFiles), inputs: Object.keys(metafile.inputs) };

@@ -6,7 +6,7 @@
 
 import { Lanes } from "./lanes";
 import workerCode from "./layout.worker.ts?worker";
-import type { LayoutBox, LayoutReply, Placed } from "./layout_types";
+import { type LayoutBox, type LayoutReply, PLACER, type Placed } from "./layout_types";
 import { Placer } from "./place";
 
 /** Places a box and its contents; null where a newer request of the same view superseded it. */
@@ -41,7 +41,7 @@ export function layouter(): Layouter {
 function start(): Office {
   const url = URL.createObjectURL(new Blob([workerCode], { type: "text/javascript" }));
   try {
-    return new WorkerOffice(new Worker(url, { type: "module" }), url);
+    return new WorkerOffice(new Worker(url), url);
   } catch {
     return new PageOffice(url);
   }
@@ -102,12 +102,17 @@ class WorkerOffice implements Office {
 /** Yields to the page between two groups. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
+/** A page that has run the worker's code. */
+interface Page {
+  [PLACER]: () => Promise<Placer>;
+}
+
 class PageOffice implements Office {
   private readonly lanes: Promise<Lanes>;
 
   constructor(url: string) {
     this.lanes = import(/* @vite-ignore */ url)
-      .then((module: typeof import("./layout.worker")) => module.loadPlacer())
+      .then(() => (globalThis as unknown as Page)[PLACER]())
       .catch(() => new Placer(null))
       .then((placer) => new Lanes(placer, breathe));
   }

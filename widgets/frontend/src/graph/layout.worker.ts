@@ -1,19 +1,19 @@
 /**
  * The layout worker: Graphviz compiled to WebAssembly, off the main thread. Where a page forbids
- * workers, it imports this module and calls `loadPlacer` itself.
+ * workers, it imports this script and calls what it finds under `PLACER` itself.
  */
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { reasonOf } from "../format";
 import { Lanes } from "./lanes";
-import type { LayoutBox, LayoutReply, LayoutRequest } from "./layout_types";
+import { type LayoutBox, type LayoutReply, type LayoutRequest, PLACER } from "./layout_types";
 import { Placer } from "./place";
 import { turn } from "./steps";
 
 /**
  * A Placer that runs Graphviz's `dot`, where there is WebAssembly. Loading takes some 100 ms, once.
  */
-export async function loadPlacer(): Promise<Placer> {
+async function loadPlacer(): Promise<Placer> {
   const graphviz = await Graphviz.load().catch(() => null);
   if (!graphviz) return new Placer(null);
   const placer = new Placer((source) => graphviz.layout(source, "json", "dot"));
@@ -49,4 +49,4 @@ if (typeof document === "undefined") {
     }
     self.postMessage(reply);
   };
-}
+} else (globalThis as Record<symbol, unknown>)[PLACER] = loadPlacer;

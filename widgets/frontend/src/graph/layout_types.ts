@@ -47,3 +47,6 @@ export interface LayoutRequest {
 
 /** `placed` is null where the lane was asked for another box since. */
 export type LayoutReply = { id: number; placed: Placed | null } | { id: number; error: string };
+
+/** Where the worker's code leaves `loadPlacer` for a page that has to run it itself. */
+export const PLACER = Symbol.for("export-explorer.placer");
