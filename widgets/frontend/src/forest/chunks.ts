@@ -96,6 +96,8 @@ function chunk(
     parent,
     children,
     ops: children.reduce((sum, each) => sum + each.ops, 0),
+    at: -1,
+    end: -1,
   };
   for (const each of children) each.parent = item;
   return item;

@@ -288,6 +288,8 @@ function item(
     parent,
     children: [],
     ops: 0,
+    at: -1,
+    end: -1,
   };
 }
 

@@ -50,6 +50,9 @@ export interface Item {
   children: Item[];
   /** Number of ops below, itself included. */
   ops: number;
+  /** Its place among all items, read from the top of the tree; those below it end before `end`. */
+  at: number;
+  end: number;
 }
 
 export class Forest {
@@ -58,26 +61,42 @@ export class Forest {
   /** How many nodes the options hide. */
   hidden = 0;
   private keyed: Map<string, Item> | null = null;
+  private numbered: Item[] | null = null;
 
   constructor(readonly root: Item) {}
 
+  /** All items, each at the place that it knows. */
+  get items(): readonly Item[] {
+    this.numbered ??= numbered(this.root);
+    return this.numbered;
+  }
+
   /** All items by key. Made when it is first asked for: what is painted first does without. */
   get byKey(): ReadonlyMap<string, Item> {
-    this.keyed ??= keyed(this.root);
+    this.keyed ??= new Map(this.items.map((item) => [item.key, item]));
     return this.keyed;
+  }
+
+  /** The items of some scopes: one each, or one in every branch that calls it. */
+  ofScopes(scopes: readonly number[]): Item[] {
+    const wanted = new Set(scopes);
+    return this.items.filter(({ scope }) => scope >= 0 && wanted.has(scope));
   }
 
   /** Items were put under others. */
   rearranged(): void {
     this.keyed = null;
+    this.numbered = null;
   }
 }
 
-function keyed(root: Item): Map<string, Item> {
-  const found = new Map<string, Item>();
+function numbered(root: Item): Item[] {
+  const found: Item[] = [];
   const visit = (item: Item): void => {
-    found.set(item.key, item);
-    item.children.forEach(visit);
+    item.at = found.length;
+    found.push(item);
+    for (const child of item.children) visit(child);
+    item.end = found.length;
   };
   visit(root);
   return found;

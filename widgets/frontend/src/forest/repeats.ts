@@ -1,7 +1,7 @@
 /** Runs of identical scopes, such as the layers of a transformer, as one item with a count. */
 
 import { ensure } from "../maps";
-import type { Program } from "../program";
+import type { NodeId, Program } from "../program";
 import type { Forest, Item } from "./items";
 
 const FEWEST = 3;
@@ -30,18 +30,18 @@ export function stackRepeats(
 function comparer(program: Program, forest: Forest): (one: Item, other: Item) => boolean {
   const shapes = new Map<Item, number>();
   const numbers = new Map<string, number>();
-  const wirings = new Map<Item, string>();
+  const { items } = forest; // as they are before neighbours are gathered
   const shape = (item: Item): number =>
     ensure(shapes, item, () => {
       const children = item.children.length > 0 ? item.children.map(shape).join(" ") : "";
       return ensure(numbers, `${structure(item)}|${children}`, () => numbers.size);
     });
-  const wires = (item: Item): string => ensure(wirings, item, () => wiring(program, forest, item));
   return (one, other) =>
     one.ops === other.ops &&
     one.children.length === other.children.length &&
+    one.end - one.at === other.end - other.at &&
     shape(one) === shape(other) &&
-    wires(one) === wires(other);
+    isWiredAlike(program, forest, items, one, other);
 }
 
 /** What tells items apart, apart from their children: kind, op, sizes of parameters, but no names. */
@@ -51,24 +51,36 @@ function structure(item: Item): string {
   return `${item.kind}|${isNamed ? item.subtitle : item.title}|${held}`;
 }
 
-/** Which of the ops inside a scope read which, by position; `x` is a value from outside. */
-function wiring(program: Program, forest: Forest, scope: Item): string {
-  const positions = new Map<Item, number>();
-  const visit = (item: Item): void => {
-    if (item.node >= 0) positions.set(item, positions.size);
-    item.children.forEach(visit);
-  };
-  visit(scope);
-  let text = "";
-  for (const { node, held } of positions.keys()) {
-    for (const input of program.inputsOf(node)) {
-      if (held.length > 0 && held.some((each) => each.node === input)) continue;
-      const from = forest.itemOf.get(input);
-      text += `${(from && positions.get(from)) ?? "x"},`;
+/** Whether the ops inside two scopes of one structure read each other in the same way. */
+function isWiredAlike(
+  program: Program,
+  forest: Forest,
+  items: readonly Item[],
+  one: Item,
+  other: Item,
+): boolean {
+  for (let step = 0; step < one.end - one.at; step++) {
+    const [first, second] = [items[one.at + step] as Item, items[other.at + step] as Item];
+    if (first.node < 0 && second.node < 0) continue;
+    if (first.node < 0 || second.node < 0) return false;
+    const [reads, others] = [program.inputsOf(first.node), program.inputsOf(second.node)];
+    if (reads.length !== others.length) return false;
+    for (const [at, read] of reads.entries()) {
+      const same = stepOf(forest, one, first, read);
+      if (same !== stepOf(forest, other, second, others[at] as number)) return false;
     }
-    text += ";";
   }
-  return text;
+  return true;
+}
+
+const OUTSIDE = -1;
+const HELD = -2;
+
+/** Where in a scope the value stands that an item of it reads. */
+function stepOf(forest: Forest, scope: Item, { held }: Item, read: NodeId): number {
+  if (held.length > 0 && held.some((each) => each.node === read)) return HELD;
+  const place = forest.itemOf.get(read)?.at ?? OUTSIDE;
+  return place >= scope.at && place < scope.end ? place - scope.at : OUTSIDE;
 }
 
 function grouped(
@@ -108,6 +120,7 @@ function repeat(parent: Item, run: Item[], first: Item): Item {
     parent,
     children: run,
     ops: run.reduce((sum, each) => sum + each.ops, 0),
+    end: last.end,
   };
   for (const each of run) each.parent = item;
   return item;

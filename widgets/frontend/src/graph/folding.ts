@@ -85,7 +85,7 @@ export class Folding {
   }
 
   async expandAll(): Promise<void> {
-    const all = [...(this.drawing?.forest.byKey.values() ?? [])];
+    const all = this.drawing?.forest.items ?? [];
     const parents = all.filter((each) => each.children.length > 0);
     await this.layOut(new Set(parents.map((each) => each.key)), null, true);
   }

@@ -104,19 +104,17 @@ describe("edges", () => {
 
   test("are worked out for what is shown alone", () => {
     const program = layeredProgram(40);
-    let asked = 0;
-    const asking = Object.create(program, {
-      usersOf: { value: (id: number) => ++asked && program.usersOf(id) },
-    }) as Program;
     const forest = buildForest(program, { housekeeping: false, parameters: false });
-    const links = new Links(asking, forest);
+    let asked = 0;
+    const links = new Links(program, forest, () => ++asked);
     links.inside(forest.root);
     const shown = asked;
     links.inside(forest.root);
-    expect([shown, asked]).toEqual([0, 0]); // nothing leaves the root
-    const layer = [...forest.byKey.values()].find((item) => item.title === "layer.7");
+    expect(shown).toBeGreaterThan(0);
+    expect(asked).toBe(shown);
+    const layer = forest.items.find((item) => item.title === "layer.7");
     expect(layer && links.inside(layer)).toHaveLength(3);
-    expect(asked).toBeLessThan(10);
+    expect(asked).toBeLessThan(shown + 10); // and not for the other layers
   });
 
   test("take the many values that enter a container through one port", () => {

@@ -4,6 +4,7 @@
  */
 
 import type { Forest, Item } from "../forest/items";
+import { type Reads, readsOf } from "../forest/reads";
 import { ensure } from "../maps";
 import type { NodeId, Program } from "../program";
 
@@ -21,6 +22,8 @@ export interface Link {
 export type SidesOf = (value: NodeId, user: NodeId) => number;
 
 const EVERYWHERE = -1;
+/** More than there are items: two places make one number. */
+const STRIDE = 2 ** 26;
 
 /** What is drawn inside one container. */
 interface Inside {
@@ -45,9 +48,7 @@ const NONE: readonly Item[] = [];
 /** The edges of a program, computed lazily per container. */
 export class Links {
   private readonly known = new Map<Item, Inside>();
-  /** Per container, the values that it reads from outside, each with the programs that have it. */
-  private readonly entered = new Map<Item, ReadonlyMap<NodeId, number>>();
-  private readonly left = new Map<Item, readonly Item[]>();
+  private reads: Reads | null = null;
 
   constructor(
     private readonly program: Program,
@@ -89,98 +90,65 @@ export class Links {
   }
 
   private find(container: Item): Inside {
-    const found = new Map<string, Link>();
+    this.reads ??= readsOf(this.program, this.forest); // before a place is asked for
+    const { reads } = this;
+    const found = new Map<number, Link>();
     const entering = new Map<NodeId, Map<Item, number>>();
     const exits = new Set<Item>();
     for (const child of container.children) {
-      if (container.parent && this.leaving(child).some((each) => this.leaves(each, container)))
-        exits.add(child);
-      this.entering(child, (from, value, sides) => {
-        const start = childOf(container, from);
-        if (start) addLink(found, { from: start, to: child, value, sides });
+      if (container.parent && leaves(reads, child, container)) exits.add(child);
+      this.entering(reads, child, (place, value, sides) => {
+        const start = childAt(container, place);
+        if (start)
+          addLink(found, start.at * STRIDE + child.at, { from: start, to: child, value, sides });
         else {
           const readers = ensure(entering, value, () => new Map<Item, number>());
           readers.set(child, (readers.get(child) ?? 0) | sides);
         }
       });
     }
-    const ports = portsOf(this.program, container, entering, found);
-    return { ...tapped([...found.values()]), ports, exits };
+    const { links, ports } = portsOf(this.program, container, entering);
+    return { ...tapped([...found.values(), ...links]), ports, exits };
   }
 
-  /**
-   * Calls back with each value that an item reads from outside of it, and the item that it is in.
-   * What enters a container is gathered from what enters its children, once.
-   */
-  private entering(item: Item, take: (from: Item, value: NodeId, sides: number) => void): void {
-    if (item.children.length === 0) {
-      this.read(item, (from, value) => take(from, value, this.sidesOf(value, item.node)));
-      return;
-    }
-    const values = ensure(this.entered, item, () => {
-      const found = new Map<NodeId, number>();
-      const add = (from: Item, value: NodeId, sides: number): void => {
-        if (!isIn(item, from)) found.set(value, (found.get(value) ?? 0) | sides);
-      };
-      this.read(item, (from, value) => add(from, value, this.sidesOf(value, item.node)));
-      for (const child of item.children) this.entering(child, add);
-      return found;
-    });
-    for (const [value, sides] of values) {
-      const from = this.forest.itemOf.get(value);
-      if (from) take(from, value, sides);
-    }
-  }
-
-  /** The items of the nodes in an item whose values are read outside of it. */
-  private leaving(item: Item): readonly Item[] {
-    if (item.children.length === 0) return item.node < 0 ? NONE : [item];
-    return ensure(this.left, item, () => {
-      const inner = item.children.flatMap((child) => this.leaving(child));
-      const found = inner.filter((each) => this.leaves(each, item));
-      return item.node < 0 ? found : [item, ...found];
-    });
-  }
-
-  /** Calls back with each value that an item's nodes read, and the item that it is in. */
-  private read(to: Item, take: (from: Item, value: NodeId) => void): void {
-    const { forest, program } = this;
-    if (to.node < 0) return;
-    if (program.op(to.node) === "placeholder") return;
-    for (const node of to.folded ? [to.node, ...to.folded] : [to.node]) {
-      for (const input of program.inputsOf(node)) {
-        const from = forest.itemOf.get(input);
-        if (from && from !== to && !isHeld(program, to, input)) take(from, input);
+  /** Calls back with each value that an item reads from outside of it, and the place of its item. */
+  private entering(
+    { from, items, starts, values }: Reads,
+    { at, end }: Item,
+    take: (place: number, value: NodeId, sides: number) => void,
+  ): void {
+    for (let reader = at; reader < end; reader++) {
+      const last = starts[reader + 1] as number;
+      for (let read = starts[reader] as number; read < last; read++) {
+        const place = from[read] as number;
+        if (place >= at && place < end) continue;
+        const value = values[read] as number;
+        take(place, value, this.sidesOf(value, (items[reader] as Item).node));
       }
     }
   }
-
-  /** Whether something outside of a container reads a value of an item's node. */
-  private leaves(item: Item, container: Item, node: NodeId = item.node): boolean {
-    return this.program.usersOf(node).some((user) => {
-      const to = this.forest.itemOf.get(user);
-      if (to === item) return this.leaves(item, container, user); // picks one result of it
-      return to !== undefined && !childOf(container, to);
-    });
-  }
 }
 
-/** Whether an item is another, or inside of it. */
-function isIn(container: Item, item: Item): boolean {
-  for (let at: Item | null = item; at; at = at.parent) if (at === container) return true;
+/** Whether something outside of a container reads a value of what is in an item. */
+function leaves({ firstReader, lastReader }: Reads, { at, end }: Item, container: Item): boolean {
+  for (let place = at; place < end; place++) {
+    const last = lastReader[place] as number;
+    if (last >= container.end) return true;
+    if (last >= 0 && (firstReader[place] as number) <= container.at) return true;
+  }
   return false;
 }
 
-/** The child of a container that an item is, or is inside of; null for what is outside. */
-function childOf(container: Item, item: Item): Item | null {
-  let at: Item | null = item;
-  while (at && at.parent !== container) at = at.parent;
-  return at;
-}
-
-function isHeld(program: Program, to: Item, input: NodeId): boolean {
-  if (to.held.length === 0 || program.op(input) !== "placeholder") return false;
-  return to.held.some((held) => held.node === input);
+/** The child of a container that has a place, or holds what has it; null for what is outside. */
+function childAt({ at, children, end }: Item, place: number): Item | null {
+  if (place <= at || place >= end) return null;
+  let [low, high] = [0, children.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((children[middle] as Item).at <= place) low = middle;
+    else high = middle - 1;
+  }
+  return children[low] ?? null;
 }
 
 interface Edge {
@@ -190,8 +158,8 @@ interface Edge {
   sides: number;
 }
 
-function addLink(links: Map<string, Link>, { from, to, value, sides }: Edge): void {
-  const link = ensure(links, `${from.key}>${to.key}`, () => ({ from, to, values: [], sides: 0 }));
+function addLink<K>(links: Map<K, Link>, key: K, { from, to, value, sides }: Edge): void {
+  const link = ensure(links, key, (): Link => ({ from, to, values: [], sides: 0 }));
   link.sides |= sides;
   if (!link.values.includes(value)) link.values.push(value);
 }
@@ -201,11 +169,11 @@ function portsOf(
   program: Program,
   container: Item,
   sources: Map<NodeId, Map<Item, number>>,
-  links: Map<string, Link>,
-): Item[] {
+): { ports: Item[]; links: Link[] } {
+  const links: Link[] = [];
   const groups: NodeId[][] =
     sources.size <= MOST_PORTS ? [...sources.keys()].map((each) => [each]) : [[...sources.keys()]];
-  return groups.map((values): Item => {
+  const ports = groups.map((values): Item => {
     const first = values[0] ?? -1;
     const title = values.length === 1 ? program.name(first) : `${values.length} inputs`;
     const port: Item = {
@@ -220,14 +188,19 @@ function portsOf(
       parent: container,
       children: [],
       ops: 0,
+      at: -1,
+      end: -1,
     };
+    const own = new Map<Item, Link>();
     for (const value of values) {
       for (const [to, sides] of sources.get(value) ?? []) {
-        addLink(links, { from: port, to, value, sides });
+        addLink(own, to, { from: port, to, value, sides });
       }
     }
+    links.push(...own.values());
     return port;
   });
+  return { ports, links };
 }
 
 /**

@@ -61,7 +61,7 @@ export function* sketching(
   const edgesOf = (item: Item): SceneEdge[] => {
     const named = new Set<string>();
     return links.inside(item).map((link) => {
-      const name = `${link.from.key} ${link.values.join()}`;
+      const name = `${link.from.at} ${link.values.join()}`; // keys are long; no two ports have a value
       const entersOpen = link.from.kind === "port" && open.has(link.to.key);
       const isNamed = named.has(name) || entersOpen || link.from.kind === "parameter";
       named.add(name);

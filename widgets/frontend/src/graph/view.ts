@@ -266,7 +266,7 @@ export class GraphView {
     const wanted = new Set(scopesOf(program, this.store.toOpen.peek()));
     this.store.toOpen.value = [];
     if (wanted.size === 0) return;
-    const items = [...forest.byKey.values()].filter(({ scope }) => wanted.has(scope));
+    const items = forest.items.filter(({ scope }) => wanted.has(scope));
     void this.folding.openItems(items);
   }
 
@@ -294,8 +294,8 @@ export class GraphView {
   private firstOf({ forest }: Drawing): Item | null {
     const selection = this.store.selection.peek();
     if (selection.kind === "scope") {
-      const scopes = [...forest.byKey.values()].filter((each) => each.scope === selection.scope);
-      if (scopes[0]) return scopes[0];
+      const [first] = forest.ofScopes([selection.scope]);
+      if (first) return first;
     }
     const nodes = [...this.lit()];
     const items = nodes.flatMap((id) => forest.itemOf.get(id) ?? []);

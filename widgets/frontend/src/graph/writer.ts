@@ -62,7 +62,13 @@ function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure)
   };
 }
 
-/** A node's name padded for other layers, so that they share a layout: `add_9` as `add_000`. */
+/**
+ * A node's name with other digits, so that its like in other layers share a width and a layout:
+ * `add_9` as `add_000`, `add_1234` as `add_0000`.
+ */
 function evenNumber(name: string): string {
-  return name.replace(/_\d{1,2}(?=,|$)/g, "_000");
+  return name.replace(
+    /_(\d+)(?=,|$)/g,
+    (_, digits: string) => `_${"0".repeat(Math.max(digits.length, 3))}`,
+  );
 }

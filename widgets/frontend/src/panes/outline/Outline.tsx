@@ -14,7 +14,6 @@ import { OutlineRow, rowId } from "./OutlineRow";
 import {
   above,
   foundRows,
-  itemsByScope,
   itemsFound,
   itemsOf,
   nodesBelow,
@@ -87,7 +86,10 @@ export function Outline({ store, program }: OutlineProps) {
     if (!next.delete(item.key)) next.add(item.key);
     setOpen(next);
   };
-  const results = searching ? rows.flatMap((row, at) => (row.depth === 0 ? [at] : [])) : [];
+  const results = useMemo(
+    () => (searching ? rows.flatMap((row, at) => (row.depth === 0 ? [at] : [])) : []),
+    [rows, searching],
+  );
   const onKeyDown = useRef(treeKeys());
   return (
     <section class="tx-panel" aria-label="Outline" data-pane>
@@ -168,7 +170,7 @@ function litItems(store: Store, forest: Forest): ReadonlySet<Item> {
   const selection = store.selection.value;
   const { nodes } = store.lit.value;
   return useMemo(() => {
-    if (selection.kind === "scope") return new Set(itemsByScope(forest).get(selection.scope));
+    if (selection.kind === "scope") return new Set(forest.ofScopes([selection.scope]));
     return itemsOf(forest, nodes);
   }, [selection, nodes, forest]);
 }

@@ -1,7 +1,6 @@
 /** The outline as rows: the tree of the graph, as far as it is open, or the results of a search. */
 
 import { type Forest, type Item, listed, listedIn } from "../../forest/items";
-import { ensure } from "../../maps";
 import type { NodeId } from "../../program";
 import type { Found } from "../../search";
 
@@ -33,16 +32,18 @@ export function foundRows(
   open: ReadonlySet<string>,
 ): Row[] {
   const rows: Row[] = [];
-  const holding = above(found);
-  const visit = (item: Item): void => {
-    for (const child of listed(item)) {
-      const isOpen = found.has(child) && open.has(child.key);
-      if (found.has(child)) rows.push({ item: child, depth: 0, open: isOpen });
-      if (isOpen) addChildren(child, 1, open, rows);
-      else if (holding.has(child)) visit(child);
-    }
-  };
-  visit(forest.root);
+  const { items } = forest;
+  const places = Int32Array.from(found, (item) => item.at).sort();
+  let shown = 0; // what stands before it has its row
+  for (const place of places) {
+    const item = items[place];
+    if (!item || place < shown) continue;
+    const isOpen = open.has(item.key);
+    rows.push({ item, depth: 0, open: isOpen });
+    if (!isOpen) continue;
+    addChildren(item, 1, open, rows);
+    shown = item.end;
+  }
   return rows;
 }
 
@@ -56,8 +57,7 @@ export function placeOf(item: Item): string {
 /** The items that stand for what a search found; several nodes may share one. */
 export function itemsFound(forest: Forest, found: Found): Set<Item> {
   const items = itemsOf(forest, found.nodes);
-  const byScope = itemsByScope(forest);
-  for (const scope of found.scopes) for (const item of byScope.get(scope) ?? []) items.add(item);
+  for (const item of forest.ofScopes(found.scopes)) items.add(item);
   items.delete(forest.root);
   return items;
 }
@@ -70,15 +70,6 @@ export function itemsOf(forest: Forest, nodes: Iterable<NodeId>): Set<Item> {
     if (item) items.add(item);
   }
   return items;
-}
-
-/** Per scope, its items: one, or one in every branch that calls it. */
-export function itemsByScope(forest: Forest): Map<number, Item[]> {
-  const found = new Map<number, Item[]>();
-  for (const item of forest.byKey.values()) {
-    if (item.scope >= 0) ensure(found, item.scope, (): Item[] => []).push(item);
-  }
-  return found;
 }
 
 /** Everything that some of the items are in. */
