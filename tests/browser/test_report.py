@@ -40,6 +40,7 @@ def test_a_report_works_without_kernel_and_network(
     page.goto(path.as_uri())
     expect(page.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
     assert page.title() == title
+    assert len(page.workers) == 1  # that lays out; a page from disk may have none that is a module
     page.get_by_role("treeitem", name="linear").click()
     expect(page.get_by_label("Inspector")).to_contain_text("aten.linear.default")
     expect(page.locator(".tx-code").first).to_contain_text("logits = self.lm_head(hidden_states)")
