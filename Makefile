@@ -13,6 +13,8 @@ VSCODE := ide/vscode
 BUNDLE := widgets/static/sources.sha256
 # Bytecode is made of what is imported, when it is: most of what is installed never is
 PIP := $(BIN)/pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
+# Written even where the surroundings say no: else each process, of which tests start many, compiles torch
+unexport PYTHONDONTWRITEBYTECODE
 # npm; $(VENV)/.node holds the PATH it needs
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
 NPM_VSCODE = cd $(VSCODE) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
@@ -72,7 +74,7 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(NPM_VSCODE) --silent test
 
 test-python: setup
-	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) -m "not browser"
+	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --ignore tests/browser
 
 test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
 	@$(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \

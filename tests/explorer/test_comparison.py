@@ -4,7 +4,6 @@ import json
 import sys
 from pathlib import Path
 
-import jsonschema
 import msgspec
 import pytest
 import torch
@@ -197,6 +196,8 @@ def test_the_command_line_says_what_went_wrong(
 
 @pytest.mark.slow
 def test_the_record_follows_its_schema(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import jsonschema  # takes seconds, which each worker would pay
+
     assert command_line.main(["--schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert schema["$defs"]["Guard"]["description"]
