@@ -137,6 +137,7 @@ def _archives(parts: Parts, program: Any) -> Iterator[tuple[str, bytes]]:
     big = json.dumps(program).encode() + b" " * (16 * 2**20)
     raw = zlib.compressobj(9, zlib.DEFLATED, -15)
     small = raw.compress(big) + raw.flush()
+    checksum = zlib.crc32(big)
     shared = [
         Entry(
             f"m/models/m{number}.json",
@@ -145,7 +146,7 @@ def _archives(parts: Parts, program: Any) -> Iterator[tuple[str, bytes]]:
             b"" if number else small,
             says_size=len(big),
             says_packed=len(small),
-            says_crc=zlib.crc32(big),
+            says_crc=checksum,
             says_offset=0,
         )
         for number in range(1_000)

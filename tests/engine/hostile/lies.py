@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from .programs import changed, nodes, put, renamed
+from .programs import changed, copied, nodes, put, renamed
 
 KEYS = ("__proto__", "constructor", "hasOwnProperty", "toString", "__class__", "then", "valueOf")
 """Names that mean something to JavaScript's objects, or to Python's."""
@@ -104,17 +103,17 @@ def _circles(program: Any) -> Iterator[tuple[str, Any]]:
 
     def same(it: Any) -> None:
         call = cond(it)
-        call["inputs"][2]["arg"] = copy.deepcopy(call["inputs"][1]["arg"])
+        call["inputs"][2]["arg"] = copied(call["inputs"][1]["arg"])
 
     def itself(it: Any) -> None:
         call = cond(it)
         inner = call["inputs"][1]["arg"]["as_graph"]
-        again = {"name": "", "arg": {"as_graph": {**inner, "graph": copy.deepcopy(inner["graph"])}}}
-        inner["graph"]["nodes"].append({**copy.deepcopy(call), "inputs": [again]})
+        again = {"name": "", "arg": {"as_graph": {**inner, "graph": copied(inner["graph"])}}}
+        inner["graph"]["nodes"].append({**copied(call), "inputs": [again]})
 
     def outputs(it: Any) -> None:
         call = cond(it)
-        call["inputs"][0]["arg"] = copy.deepcopy(call["outputs"][0])
+        call["inputs"][0]["arg"] = copied(call["outputs"][0])
 
     def inside(it: Any) -> None:
         graph = cond(it)["inputs"][1]["arg"]["as_graph"]["graph"]
@@ -163,7 +162,7 @@ def huge_programs(program: Any) -> Iterator[tuple[str, Any]]:
         before = graph["outputs"][0]["as_tensor"]["name"]
         for number in range(count):
             name = f"huge_{number}"
-            node = copy.deepcopy(relu)
+            node = copied(relu)
             node["name"] = name
             node["inputs"][0]["arg"] = {"as_tensor": {"name": before}}
             node["outputs"] = [{"as_tensor": {"name": name}}]
