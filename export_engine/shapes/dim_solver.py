@@ -12,11 +12,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from export_engine.shapes.condition_causes import function_of
 from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Spec, Static
 from export_engine.shapes.range_solver import Progression, compiled, solve_sizes
 from export_engine.shapes.spec import Shapes
 from export_engine.shapes.trace_facts import InputDim, SizeFacts
-from export_engine.shapes.violations import LEAST, Problem, alone, function_of, problems_of
+from export_engine.shapes.violations import LEAST, Problem, alone, problems_of
 from export_engine.torch_internals import linear_in
 
 

@@ -8,8 +8,9 @@ from itertools import islice, product
 from math import gcd
 from typing import Any, Literal
 
+from export_engine.shapes.condition_causes import fixing_condition, function_of, joining_condition
 from export_engine.shapes.dims import Bounds, Named
-from export_engine.shapes.range_solver import Condition, Progression, compiled
+from export_engine.shapes.range_solver import Progression, compiled
 from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
 from export_engine.source import Stack, in_the_model
 from export_engine.torch_internals import linear_in, symbol_printer
@@ -54,11 +55,6 @@ def alone(facts: SizeFacts, root: Any) -> list[SizeCondition]:
     return [each for each in facts.conditions if each.condition.free_symbols == {root}]
 
 
-def function_of(condition: Any, root: Any) -> Condition:
-    """A condition on one root symbol, as a function of its size."""
-    return compiled(symbol_printer({str(root): "size"})(condition), "size")
-
-
 def problems_of(facts: SizeFacts, roots: Mapping[Any, Progression]) -> list[Problem]:
     """Every problem, in the order of the responsible lines.
 
@@ -92,7 +88,7 @@ def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) ->
     if dim.example in (0, 1) and not getattr(dim.value, "free_symbols", None):
         text = f"{name} is {dim.example} in the example, and torch specializes on 0 and 1"
         return Problem("zero-one", text, (dim,))
-    cause = _cause(facts, dim)
+    cause = fixing_condition(facts, dim)
     problem = _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
     return replace(problem, excluded=_others(facts, dim))
 
@@ -105,19 +101,6 @@ def _others(facts: SizeFacts, dim: InputDim) -> tuple[int, ...]:
     return tuple(size for size in near if size >= low and (high is None or size <= high))
 
 
-def _cause(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
-    """The condition that fixed a dim: the last one on it alone that holds for one size."""
-    symbol = next((s for s, place in facts.places.items() if place == dim.place), None)
-    about = [
-        each
-        for each in facts.conditions
-        if symbol in {str(each) for each in each.recorded.free_symbols}
-    ]
-    fixing = [each for each in about if not each.condition.free_symbols]
-    found = fixing or about
-    return found[-1] if found else None
-
-
 def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Iterable[Problem]:
     """A dim that must be equal to, or a formula of, one before it that has another name."""
     if len(dim.value.free_symbols) != 1:
@@ -127,7 +110,7 @@ def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Ite
     if first is dim or _says_so(first, dim):
         return
     base, line = linear_in(first.value, root), linear_in(dim.value, root)
-    cause = _joining(facts, first, dim)
+    cause = joining_condition(facts, first, dim)
     if base is None or line is None:
         return
     if base == line:
@@ -153,21 +136,6 @@ def _formula(base: tuple[int, int], line: tuple[int, int], name: str) -> str:
         head = name if factor == 1 else f"{factor} * {name}"
         return head if rest == 0 else f"{head} {'+' if rest > 0 else '-'} {abs(rest)}"
     return f"tied to {name}"
-
-
-def _joining(facts: SizeFacts, first: InputDim, dim: InputDim) -> SizeCondition | None:
-    wanted = {str(first.place), str(dim.place)}
-    for each in facts.conditions:
-        places = {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
-        if str(dim.place) in places and (wanted <= places) and not each.condition.free_symbols:
-            return each
-    about = (
-        each
-        for each in facts.conditions
-        if str(dim.place) in {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
-        and len(each.recorded.free_symbols) > 1
-    )
-    return next(about, None)
 
 
 def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Problem]:

@@ -8,6 +8,7 @@ import random
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -27,6 +28,7 @@ from export_engine.exportdb import graph_break_pages
 from export_engine.fixes import automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
 from export_engine.fixes.eager_too import beside_eager
+from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
 from export_engine.shapes.trace_facts import size_facts
@@ -301,6 +303,35 @@ def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> 
         assert (taken in said) == freely, said
         kept = next(fix for fix in found.fixes if fix.kind == "shapes")
         assert (taken in kept.gives_up) == freely, kept.gives_up
+
+
+class LoopsBesideAMask(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        total = x[0]
+        for step in range(1, x.shape[0]):
+            total = total + x[step]
+        return total
+
+
+@pytest.mark.parametrize("equal_first", [False, True])
+def test_what_makes_two_sizes_equal_is_not_said_to_fix_them(equal_first: bool) -> None:
+    model = LoopsBesideAMask()
+    within = (partial(equal_sizes, model, [[("x", 0), ("mask", 0)]]),) if equal_first else ()
+    shapes = Shapes.parse("x: n, _; mask: n")
+    found = explain(
+        capture(
+            Request(
+                target=model,
+                args=(torch.ones(6, 2), torch.ones(6)),
+                shapes=shapes,
+                within=within,
+                options=frozenset({"prefer_deferred_runtime_asserts_over_guards"}),
+            )
+        )
+    )
+    assert found.diagnosis is not None
+    said = found.diagnosis.sentence
+    assert "the loop `for step in range(1, x.shape[0])` is unrolled while tracing" in said, said
 
 
 class NeedsIds(nn.Module):
