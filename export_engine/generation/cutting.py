@@ -18,6 +18,7 @@ from export_engine.attempt import Option, Request, signature_of
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.generation.component_names import Key, names_of, role_of
+from export_engine.generation.differing_arguments import differing_arguments
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.input_sizes import (
     LEAST,
@@ -222,7 +223,7 @@ def _components(
                     path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))
                     for path, each in known.items()
                 },
-                arguments=_arguments([*calls, *(each for each in first if each)]),
+                arguments=differing_arguments([*calls, *(each for each in first if each)]),
                 joined=frozenset(lists.get(calls[0].path, ())),
             )
         )
@@ -268,12 +269,3 @@ def _request(name: str, call: ObservedCall, setup: CachesRegistered) -> Request:
         setups=(setup,) if setup.classes else (),
         title=f"{name}(…)",
     )
-
-
-def _arguments(calls: Sequence[ObservedCall]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for call in calls:
-        for path, value in call_leaves(signature_of(call.module), call.args, call.kwargs):
-            if not isinstance(value, torch.Tensor):
-                found.setdefault(path, []).append(repr(value)[:60])
-    return {path: tuple(values) for path, values in found.items() if len(set(values)) > 1}

@@ -17,6 +17,7 @@ import torch
 
 from export_engine.attempt import signature_of
 from export_engine.defects import passed_over
+from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.process import undone
 from export_engine.torch_internals import deregister_container, is_container, scans_exported
@@ -122,7 +123,7 @@ def patched() -> Iterator[None]:
         yield
         return
     import_module(_EXPORTER)
-    with apply("dynamo"), _scans_traced():
+    with apply("dynamo"), _scans_traced(), padding_for_any_length():
         yield
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,12 @@ import torch
 import explorer
 from explorer.exporting import explored
 from explorer.generation import _exported
-from export_engine.attempt import Request
+from export_engine.attempt import Exported, Request
+from export_engine.capture import capture
 from export_engine.generation import CutError, cut, sizes_to_try, tried
+from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.cutting import CutComponent
+from export_engine.generation.differing_arguments import differing_arguments
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
@@ -307,6 +311,20 @@ def test_lists_as_long_as_the_batch_are_joined_where_that_is_the_same(each: bool
     assert [tuple(image.shape) for image in images] == ([(4, 3)] * 2 if each else [(8, 3)])
 
 
+class Scaled(torch.nn.Module):
+    def forward(self, x: torch.Tensor, factor: int, **options: int) -> torch.Tensor:
+        return x * factor
+
+
+def test_an_argument_that_no_module_reads_differs_without_effect() -> None:
+    calls = [
+        ObservedCall("", Scaled(), (torch.ones(2),), {"factor": each, "length": each})
+        for each in (1, 2)
+    ]
+
+    assert differing_arguments(calls) == {"factor": ("1", "2")}
+
+
 def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> None:
     from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLVisionConfig
     from transformers.models.qwen2_vl.modeling_qwen2_vl import (
@@ -329,6 +347,58 @@ def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> 
     assert torch.equal(ours.pooler_output, theirs.pooler_output)
     plain = ObservedCall("", torch.nn.Linear(2, 2), (torch.randn(2, 2),), {})
     assert prepared_call(plain).args is plain.args
+
+
+def test_chunks_are_padded_and_cut_to_the_same_values() -> None:
+    from transformers.models.mamba2 import modeling_mamba2
+
+    scan = modeling_mamba2.mamba2_chunk_scan
+    own = inspect.unwrap(scan).__code__
+    torch.manual_seed(0)
+    calls = [
+        (*(torch.randn(1, size, 2, 4), torch.rand(1, size, 2), -torch.rand(2)), *halves, 4)
+        for size in (5, 8)
+        for halves in [(torch.randn(1, size, 1, 3), torch.randn(1, size, 1, 3))]
+    ]
+    before = [scan(*call) for call in calls]
+    with padding_for_any_length():
+        changed = inspect.unwrap(scan).__code__
+        after = [scan(*call) for call in calls]
+
+    assert changed is not own
+    assert inspect.unwrap(scan).__code__ is own
+    assert changed.co_firstlineno == own.co_firstlineno
+    assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+@pytest.mark.slow
+def test_a_prompt_of_whole_chunks_is_taken_as_any_other() -> None:
+    from transformers import Mamba2Config, Mamba2ForCausalLM
+
+    torch.manual_seed(0)
+    config = Mamba2Config(
+        hidden_size=8,
+        num_hidden_layers=1,
+        state_size=4,
+        num_heads=4,
+        head_dim=4,
+        n_groups=1,
+        chunk_size=4,
+        vocab_size=60,
+    )
+    model = Mamba2ForCausalLM(config).eval()
+    tokens = torch.randint(3, 60, (2, 6))
+    made = cut(model, {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)})
+    request = made.components[0].fallbacks[0]
+    two_chunks = Shapes.parse("input_ids: batch, prompt[5..]; attention_mask: batch, prompt")
+    attempt = capture(request.with_changes(shapes=two_chunks))
+
+    assert isinstance(attempt, Exported)
+    for rows, prompt in ((2, 8), (1, 9), (3, 12)):
+        given = torch.randint(3, 60, (rows, prompt))
+        masked = {"input_ids": given, "attention_mask": torch.ones_like(given)}
+        found = attempt.program.module()(**{**request.kwargs, **masked}).logits[:, -1]
+        torch.testing.assert_close(found, model(**masked).logits[:, -1])
 
 
 def test_a_full_window_of_a_cache_is_still_one_that_grows() -> None:
