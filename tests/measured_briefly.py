@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 
 @pytest.fixture(scope="session", autouse=True)
 def measured_briefly() -> Iterator[None]:
-    """Half a second for each row of a table of runs is most of what many tests would take."""
+    """Half a second for each row of a table of runs is most of what many tests would take.
+
+    So is looking for garbage among all objects of all tests before each: here, among new ones.
+    """
     from export_engine.run import measure, op_profile
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "_SECONDS", 0.01)
+        patch.setattr(measure, "gc", SimpleNamespace(collect=lambda: gc.collect(0)))
         patch.setattr(op_profile, "_SECONDS", 0.0)
         yield

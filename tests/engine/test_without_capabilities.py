@@ -140,7 +140,8 @@ def test_without_a_capability_the_story_goes_on_and_what_is_missing_is_said(
         assert came.always == before.always, name
         assert costs or came == before, name
 
-    said = [*explorer.doctor().left_out, *explorer.doctor().otherwise]
+    doctor = explorer.doctor()
+    said = [*doctor.left_out, *doctor.otherwise]
     assert any(path in each and GONE in each for each in said)
     if costs and taken.area in ("export", "run", "load"):
         left_out = Telling(tmp_path).small().record.left_out
