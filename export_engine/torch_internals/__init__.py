@@ -99,6 +99,9 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.programs import copied_program as copied_program
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes
     from export_engine.torch_internals.programs import made_example as made_example
+    from export_engine.torch_internals.programs import (
+        operators_listed_once as operators_listed_once,
+    )
     from export_engine.torch_internals.programs import origins as origins
     from export_engine.torch_internals.running import as_result as as_result
     from export_engine.torch_internals.running import cached_compilations as cached_compilations

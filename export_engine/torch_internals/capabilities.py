@@ -330,6 +330,7 @@ GRAPH_SIGNATURE = Capability(
 RUN_NODE = Capability(
     "torch.fx.Interpreter.run_node", "Decomposition shows no progress.", "run", begins="self n"
 )
+LIST_OPERATORS = Capability("torch._export.utils._materialize_cpp_cia_ops", "", "run", takes="")
 STATE_DICT = Capability(
     f"{_PROGRAM}._state_dict", "A program cannot be moved to another device.", "run"
 )

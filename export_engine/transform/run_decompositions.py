@@ -17,7 +17,7 @@ from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox
 from export_engine.progress import Progress
-from export_engine.torch_internals import counted_nodes, origins
+from export_engine.torch_internals import counted_nodes, operators_listed_once, origins
 from export_engine.trace import Recording
 
 _PICK = "<built-in function getitem>"
@@ -46,7 +46,8 @@ def decompose(
         TableError: the table names an op that torch cannot decompose.
         KeyboardInterrupt: the user interrupted; nothing has changed.
     """
-    functions = table.to_torch()
+    with operators_listed_once():
+        functions = table.to_torch()
     started = time.perf_counter()
     passes = 2  # torch runs the program once to learn what it writes to, once to trace
     total = sum(node.op == "call_function" for node in exported.program.graph.nodes)
@@ -56,7 +57,13 @@ def decompose(
             progress(Progress(min(done, passes * total), passes * total, name, "op"))
 
     setups = exported.request.setups if exported.request else ()
-    with sandbox(), quiet(), installed(setups), counted_nodes(count):
+    with (
+        sandbox(),
+        quiet(),
+        installed(setups),
+        counted_nodes(count),
+        operators_listed_once(),
+    ):
         try:
             program = exported.program.run_decompositions(functions)
         except Exception as error:
@@ -85,7 +92,7 @@ def kept_whole(
         return None
     kept = replace(table, ops=(*table.ops, _ATTENTION))
     try:
-        with sandbox(), quiet():
+        with sandbox(), quiet(), operators_listed_once():
             return kept, program.run_decompositions(kept.to_torch())
     except Exception as error:  # noqa: BLE001 - then there is nothing to recommend
         passed_over(error, "decomposing with attention kept whole")

@@ -13,7 +13,7 @@ from export_engine.capture import in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
 from export_engine.record import Record, in_user_names
-from export_engine.torch_internals import counters_kept, made_example
+from export_engine.torch_internals import counters_kept, made_example, operators_listed_once
 from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
@@ -83,7 +83,8 @@ class Subject:
     def decomposed(self) -> Decomposed:
         """The program after torch's default decompositions, run once for all guarantees."""
         try:
-            return Decomposed(self.program.run_decompositions())
+            with operators_listed_once():
+                return Decomposed(self.program.run_decompositions())
         except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
             passed_over(error, "decomposing the program")
             way_out = kept_whole(self.program, DecompositionTable("core"))

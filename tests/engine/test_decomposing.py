@@ -68,6 +68,25 @@ def test_a_linear_becomes_core_ops_that_know_where_they_are_from() -> None:
 
 
 @pytest.mark.slow
+def test_torch_lists_its_operators_once_for_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._export import utils
+
+    attempt = exported("tutorial")
+    as_torch_does = attempt.program.run_decompositions()
+    list_operators, listed = utils._materialize_cpp_cia_ops, []
+
+    def counted() -> None:
+        listed.append(1)
+        list_operators()
+
+    monkeypatch.setattr(utils, "_materialize_cpp_cia_ops", counted)
+    made = decompose(attempt, DecompositionTable.parse("core"))
+    assert len(listed) == 2  # for the table, and for the program
+    assert utils._materialize_cpp_cia_ops is counted
+    assert str(made.program.graph) == str(as_torch_does.graph)
+
+
+@pytest.mark.slow
 def test_what_is_to_stay_whole_does_and_what_is_outside_is_said() -> None:
     attempt = exported("tutorial")
     kept = decompose(attempt, DecompositionTable.parse("core -linear"))
