@@ -154,13 +154,11 @@ function onKey(event: KeyboardEvent, view: GraphView): void {
     "+": () => view.stage.zoomBy(1.25),
     "=": () => view.stage.zoomBy(1.25),
     "-": () => view.stage.zoomBy(0.8),
-    f: () => view.stage.showAll(),
+    f: () => view.folding.fit(),
     z: () => view.zoomToSelection(),
     e: () => void view.folding.expandAll(),
     c: () => void view.folding.collapseAll(),
-    p: () => {
-      view.showPath.value = !view.showPath.value;
-    },
+    p: () => view.highlights.togglePath(),
     Enter: () => item && void view.folding.toggle(item),
     ArrowUp: () => view.step("up"),
     ArrowDown: () => view.step("down"),

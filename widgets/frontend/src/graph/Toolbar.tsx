@@ -1,13 +1,56 @@
-/** The graph's buttons. A name begins with the text on the button, for who speaks it. */
+/**
+ * The graph's buttons, in one row: what is rare stands in a panel. A name begins with the text on
+ * the button, for who speaks it.
+ */
 
 import type { ComponentChildren } from "preact";
 import { reasonOf } from "../format";
+import { Popover } from "../shell/Popover";
 import type { Store } from "../store";
 import { download } from "./saving";
 import type { GraphView } from "./view";
 
 export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
-  const { stage } = view;
+  const { folding, highlights, stage } = view;
+  return (
+    <div class="tx-toolbar tx-toolbar-graph" role="toolbar" aria-label="Graph">
+      <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
+      <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
+      <Button name="Fit: show all (f)" text="Fit" press={() => folding.fit()} />
+      <Button
+        name="Expand: open every scope (e)"
+        text="Expand"
+        press={() => void folding.expandAll()}
+      />
+      <Button
+        name="Collapse: close every scope (c)"
+        text="Collapse"
+        press={() => void folding.collapseAll()}
+      />
+      <Toggle
+        name="Path: highlight everything upstream and downstream of the selection (p)"
+        text="Path"
+        on={highlights.showPath.value}
+        press={() => highlights.togglePath()}
+      />
+      {store.program.value?.record.profile && (
+        <Toggle
+          name="Heat: colour ops by the time they take"
+          text="Heat"
+          on={Boolean(store.colouring.value?.measure)}
+          press={() => store.colourBy(store.colouring.value?.measure ? "none" : "time")}
+        />
+      )}
+      <span class="tx-toolbar-gap" />
+      <Popover name="More: what is shown, and saving" face="⋯">
+        <More view={view} store={store} />
+      </Popover>
+    </div>
+  );
+}
+
+/** What is rare: which ops are boxes, and saving. */
+function More({ view, store }: { view: GraphView; store: Store }) {
   const hidden = view.hidden.value;
   const housekeeping = store.housekeeping.value;
   const more = housekeeping ? "" : ` +${hidden}`;
@@ -20,28 +63,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
     }
   };
   return (
-    <div class="tx-toolbar" role="toolbar" aria-label="Graph">
-      <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
-      <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
-      <Button name="Fit: show all (f)" text="Fit" press={() => stage.showAll()} />
-      <Button
-        name="Expand: open every scope (e)"
-        text="Expand"
-        press={() => void view.folding.expandAll()}
-      />
-      <Button
-        name="Collapse: close every scope (c)"
-        text="Collapse"
-        press={() => void view.folding.collapseAll()}
-      />
-      <Toggle
-        name="Path: highlight everything upstream and downstream of the selection (p)"
-        text="Path"
-        on={view.showPath.value}
-        press={() => {
-          view.showPath.value = !view.showPath.value;
-        }}
-      />
+    <>
       <Toggle
         name="Weights: show parameters and buffers as boxes of their own"
         text="Weights"
@@ -50,34 +72,19 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
           view.parameters.value = !view.parameters.value;
         }}
       />
-      {store.program.value?.record.profile && (
-        <Toggle
-          name="Heat: colour ops by the time they take"
-          text="Heat"
-          on={Boolean(store.colouring.value?.measure)}
-          press={() => store.colourBy(store.colouring.value?.measure ? "none" : "time")}
-        />
-      )}
       {(hidden > 0 || housekeeping) && (
         <Toggle
           name={`Sizes${more}: show ops that compute or check sizes, or quantize`}
-          text={
-            <>
-              Sizes<span class="tx-toolbar-more">{more}</span>
-            </>
-          }
+          text={`Sizes${more}`}
           on={housekeeping}
           press={() => {
             store.housekeeping.value = !housekeeping;
           }}
         />
       )}
-      <span class="tx-toolbar-gap" />
-      <span class="tx-toolbar-save">
-        <Button name="Save the visible graph as SVG" text="SVG" press={() => void save("svg")} />
-        <Button name="Save the visible graph as PNG" text="PNG" press={() => void save("png")} />
-      </span>
-    </div>
+      <Button name="SVG: save the visible graph" text="SVG" press={() => void save("svg")} />
+      <Button name="PNG: save the visible graph" text="PNG" press={() => void save("png")} />
+    </>
   );
 }
 

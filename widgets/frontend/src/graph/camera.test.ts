@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { afterOpening, firstView, LEGIBLE, reveal, showAll, visible, zoomAt } from "./camera";
+import {
+  afterOpening,
+  firstView,
+  LEGIBLE,
+  reveal,
+  type Size,
+  showAll,
+  TEACHING,
+  visible,
+  zoomAt,
+} from "./camera";
 
 const VIEW = { width: 600, height: 400 };
 const small = { x: 0, y: 0, width: 300, height: 200 };
@@ -19,6 +29,13 @@ describe("the first view", () => {
     expect(camera.zoom).toBeGreaterThanOrEqual(LEGIBLE);
     expect(camera.y).toBeLessThanOrEqual(0);
     expect(visible(camera, VIEW).height).toBeLessThan(tall.height);
+  });
+
+  test("for a room is larger, and a part where all of it could not be read", () => {
+    const zoomOf = (scene: Size) => firstView(scene, 150, VIEW, TEACHING).zoom;
+    expect(zoomOf({ width: 300, height: 200 })).toBe(TEACHING.most);
+    expect(zoomOf({ width: 560, height: 450 })).toBeGreaterThanOrEqual(TEACHING.least);
+    expect(zoomOf({ width: 5000, height: 9000 })).toBe(TEACHING.comfortable);
   });
 
   test("of a wide scene is about its inputs, but not beside the scene", () => {

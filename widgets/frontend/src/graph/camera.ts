@@ -22,17 +22,25 @@ const LEAST_ZOOM = 0.002;
 const MOST_ZOOM = 4;
 /** Below this, text of 11 px cannot be read. */
 export const LEGIBLE = 0.72;
-/** The smallest zoom of an initial view. */
-const COMFORTABLE = 0.8;
+/** How large a graph is to be shown at first: between which zooms all of it, or all its width, is. */
+export interface Legibility {
+  least: number;
+  /** The zoom of a view that is too narrow for it. */
+  comfortable: number;
+  most: number;
+}
+/** For one reader, and for a room. */
+export const READING: Legibility = { least: LEGIBLE, comfortable: 0.8, most: 1 };
+export const TEACHING: Legibility = { least: 1, comfortable: 1.1, most: 1.5 };
 const MARGIN = 16;
 /** Space kept around what is brought into view, so that its neighbours are visible. */
 const NEIGHBOURHOOD = 96;
 
-/** Fits a rectangle into the view, at zoom 1 or less. */
-export function showAll(rect: Rect, view: Size): Camera {
+/** Fits a rectangle into the view, at zoom 1 or less unless `most` is more. */
+export function showAll(rect: Rect, view: Size, most = 1): Camera {
   const wide = (view.width - 2 * MARGIN) / Math.max(rect.width, 1);
   const high = (view.height - 2 * MARGIN) / Math.max(rect.height, 1);
-  const zoom = clamp(Math.min(wide, high, 1), LEAST_ZOOM, MOST_ZOOM);
+  const zoom = clamp(Math.min(wide, high, most), LEAST_ZOOM, MOST_ZOOM);
   return centred(rect.x + rect.width / 2, rect.y + rect.height / 2, zoom, view);
 }
 
@@ -40,11 +48,16 @@ export function showAll(rect: Rect, view: Size): Camera {
  * The initial view: everything if that is legible, else the top at a legible zoom, centred on
  * `middle` (the inputs), with no more empty space at a side than the margin.
  */
-export function firstView(scene: Size, middle: number, view: Size): Camera {
-  const all = showAll({ x: 0, y: 0, ...scene }, view);
-  if (all.zoom >= LEGIBLE) return all;
+export function firstView(
+  scene: Size,
+  middle: number,
+  view: Size,
+  { comfortable, least, most }: Legibility = READING,
+): Camera {
+  const all = showAll({ x: 0, y: 0, ...scene }, view, most);
+  if (all.zoom >= least) return all;
   const wide = (view.width - 2 * MARGIN) / Math.max(scene.width, 1);
-  const zoom = clamp(wide, COMFORTABLE, 1);
+  const zoom = wide >= least ? Math.min(wide, most) : comfortable;
   const margin = MARGIN / zoom;
   const left = middle - view.width / zoom / 2;
   const x = sideways(left, -margin, scene.width + margin, view.width / zoom);

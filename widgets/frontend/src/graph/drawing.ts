@@ -5,6 +5,7 @@ import type { Options } from "../forest/forest";
 import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
+import { ensure } from "../maps";
 import type { Program } from "../program";
 import type { Merged } from "../two_programs";
 import { commonDtype } from "./labels";
@@ -52,10 +53,23 @@ const inWords = (differences: number): string[] =>
 const MOST_AT_FIRST = 24;
 /** A run of layers with this share of the ops counts as the body of the program. */
 const MOST_OF_IT = 0.6;
+const FEWEST = 3;
+
+/** Whether most of the ops are in modules of one class that are too unlike for a run: stages. */
+function areStages(items: readonly Item[], ops: number): boolean {
+  const byClass = new Map<string, Item[]>();
+  for (const item of items) {
+    if (item.kind === "scope") ensure(byClass, item.subtitle, (): Item[] => []).push(item);
+  }
+  return [...byClass.values()].some(
+    (alike) =>
+      alike.length >= FEWEST && alike.reduce((sum, each) => sum + each.ops, 0) > MOST_OF_IT * ops,
+  );
+}
 
 /**
  * Initially everything is closed except scopes without siblings, which saves a click, and the
- * scopes around a run of layers that makes up most of the program, as long as the view stays small.
+ * scopes around layers that make up most of the program, as long as the view stays small.
  */
 export function firstOpen(forest: Forest): Set<string> {
   const open = new Set<string>();
@@ -67,7 +81,7 @@ export function firstOpen(forest: Forest): Set<string> {
     const inner = children.filter((item) => !["input", "output"].includes(item.kind));
     const only = inner.length === 1 ? inner[0] : undefined;
     const main = only ?? inner.find((item) => item.ops > MOST_OF_IT * ops);
-    if (main?.kind === "repeat") for (const key of perhaps) open.add(key);
+    if (main?.kind === "repeat" || areStages(inner, ops)) for (const key of perhaps) open.add(key);
     if (main?.kind !== "scope") return open;
     shown += main.children.length;
     if (!only && shown > MOST_AT_FIRST) return open;

@@ -38,7 +38,7 @@ function rows(source: string): string {
 }
 
 const PLAIN = { housekeeping: false, parameters: false };
-const layers = (): Drawing => drawingOf(layeredProgram(3, 1), PLAIN);
+const layers = (): Drawing => drawingOf(layeredProgram(2, 1), PLAIN);
 
 /** A stage of 400 by 300 pixels that only remembers what it was shown. */
 function parts(): { folding: Folding; shown: (Scene | null)[]; glided: number[] } {
@@ -147,7 +147,7 @@ test("what is to be brought into view is, once it has a place", async () => {
   const { folding, glided } = parts();
   const drawing = layers();
   folding.show(drawing, false, false);
-  void folding.reveal(named(drawing, "layer.2"));
+  void folding.reveal(named(drawing, "layer.1"));
   expect(glided).toEqual([]);
   await answer();
   expect(glided).toEqual([1]);

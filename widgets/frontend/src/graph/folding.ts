@@ -6,7 +6,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { type Item, openAbove } from "../forest/items";
 import { reasonOf } from "../format";
-import { afterOpening, type Camera, firstView, reveal, sameCamera } from "./camera";
+import { afterOpening, type Camera, firstView, READING, reveal, sameCamera } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
 import type { Layouter } from "./layout";
 import type { LayoutBox } from "./layout_types";
@@ -24,6 +24,8 @@ export class Folding {
   readonly busy: Signal<boolean> = signal(false);
   /** Why there is no picture, in a sentence; null where there is one. */
   readonly problem: Signal<string | null> = signal(null);
+  /** How large the graph is to be shown at first. */
+  legibility = READING;
   private drawing: Drawing | null = null;
   /** The drawing that the scene is of. */
   private shown: Drawing | null = null;
@@ -138,6 +140,13 @@ export class Folding {
     return x > box.x + box.width - SIGN - 6 && y < box.y + TITLE + 2;
   }
 
+  /** All of the graph; for a room, as much of it as is legible. */
+  fit(): void {
+    const scene = this.scene.peek();
+    if (scene && this.legibility !== READING) this.stage.glideTo(this.firstCamera(scene));
+    else this.stage.showAll();
+  }
+
   /** After a resize, the initial view is computed again unless the user has moved. */
   lookAgain(): void {
     const scene = this.scene.peek();
@@ -218,9 +227,22 @@ export class Folding {
   }
 
   private firstCamera(scene: Scene): Camera {
-    const first = scene.root.children[0];
-    const middle = first ? first.x + first.width / 2 : scene.width / 2;
-    this.looked = firstView(scene, middle, this.stage.size);
+    const { size } = this.stage;
+    this.looked = firstView(scene, middleOf(scene, size.width), size, this.legibility);
     return this.looked;
   }
+}
+
+/**
+ * What the initial view has in its middle: between the first input and the box that most ops are in
+ * where both are in view, else that box.
+ */
+function middleOf(scene: Scene, width: number): number {
+  const [first] = scene.root.children;
+  if (!first) return scene.width / 2;
+  const main = scene.root.children.reduce((most, each) =>
+    each.item.ops > most.item.ops ? each : most,
+  );
+  const [left, right] = [first, main].map(({ x, width }) => x + width / 2) as [number, number];
+  return Math.abs(right - left) < width / 2 ? (left + right) / 2 : right;
 }

@@ -30,8 +30,12 @@ export function minimapScale(scene: Size, view: Size): MinimapScale {
   return { x, y, width: Math.round(scene.width * x), height: Math.round(scene.height * y) };
 }
 
-/** Whether there is more than the view shows. */
-export function needsMinimap(scene: Size, seen: Rect): boolean {
+/** A narrower view has no room for it: it would lie over the boxes. */
+const LEAST_VIEW = 340;
+
+/** Whether there is more than a view shows, and room to say so. */
+export function needsMinimap(scene: Size, seen: Rect, view: Size): boolean {
+  if (view.width < LEAST_VIEW) return false;
   return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
 }
 

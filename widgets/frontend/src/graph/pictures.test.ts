@@ -150,8 +150,11 @@ describe("the minimap", () => {
 
   test("is there only where the view does not show everything", () => {
     const seen = { x: 0, y: 0, width: 500, height: 500 };
-    expect(needsMinimap({ width: 400, height: 400 }, seen)).toBe(false);
-    expect(needsMinimap({ width: 400, height: 800 }, seen)).toBe(true);
+    expect(needsMinimap({ width: 400, height: 400 }, seen, VIEW)).toBe(false);
+    expect(needsMinimap({ width: 400, height: 800 }, seen, VIEW)).toBe(true);
+    expect(needsMinimap({ width: 400, height: 800 }, seen, { width: 280, height: 600 })).toBe(
+      false,
+    );
   });
 });
 

@@ -185,6 +185,19 @@ test("the scope around a run of layers is open at first where it is most of the 
   expect([...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title)).toEqual(["encoder"]);
 });
 
+test("the scope around stages that are not alike is open at first", () => {
+  const build = new RecordBuilder();
+  const encoder = build.scope("encoder", "Encoder");
+  let value = build.call("cos", [build.input("x", [4])]);
+  for (const stage of [0, 1, 2]) {
+    const scope = build.scope(`encoder.stages.${stage}`, "Stage", encoder);
+    for (let at = 0; at < stage + 2; at++) value = build.call("sin", [value], { scope });
+  }
+  build.output([value]);
+  const { forest } = drawingOf(new Program(build.record()), PLAIN);
+  expect([...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title)).toEqual(["encoder"]);
+});
+
 test("a point is in a box and in all that hold it", () => {
   const scene = expanded(layeredProgram(1));
   const matmul = [...scene.boxOf.values()].find((box) => box.item.title === "matmul");

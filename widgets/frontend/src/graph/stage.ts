@@ -194,7 +194,7 @@ export class Stage {
     context.fillStyle = palette.background;
     context.fillRect(0, 0, size.width, size.height);
     const seen = this.seen();
-    this.crowded.value = scene !== null && size.width > 0 && needsMinimap(scene, seen);
+    this.crowded.value = scene !== null && size.width > 0 && needsMinimap(scene, seen, size);
     if (!scene) return;
     context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
     paint(this.surface, scene, seen, camera.zoom, palette, this.marks());

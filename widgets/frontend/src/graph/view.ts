@@ -18,16 +18,15 @@ import { type Item, nodesBelow } from "../forest/items";
 import { capped } from "../format";
 import type { NodeId, Program } from "../program";
 import type { Store } from "../store";
-import { AFTER, BEFORE, BOTH, type Merged } from "../two_programs";
+import type { Merged } from "../two_programs";
 import { scopesOf } from "../view_in_python";
-import { type Rect, reveal } from "./camera";
-import { type Decorations, decorate, UNDECORATED } from "./decorated";
+import { READING, type Rect, reveal, TEACHING } from "./camera";
 import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
 import { nodesOfItem, nodesWithin, toggled } from "./gather";
+import { Highlights } from "./highlights";
 import { tipOf } from "./labels";
 import { layouter } from "./layout";
-import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import { asPng, asSvg } from "./saving";
 import type { Scene } from "./scene";
 import { Stage } from "./stage";
@@ -40,7 +39,6 @@ const MOST_NOTE = 200;
 export class GraphView {
   /** How many ops the options hide. */
   readonly hidden: Signal<number> = signal(0);
-  readonly showPath: Signal<boolean> = signal(false);
   /** Whether parameters and buffers are boxes of their own. */
   readonly parameters: Signal<boolean> = signal(false);
   /** An error from following the store or from painting; the pane rethrows it when it renders. */
@@ -49,12 +47,10 @@ export class GraphView {
   readonly compared: ReadonlySignal<Merged | null>;
   readonly stage: Stage;
   readonly folding: Folding;
+  readonly highlights: Highlights;
   private drawing: Drawing | null = null;
   /** The attempt that is drawn; -1 for none, and for both of a comparison. */
   private drawn = -1;
-  private pointed: Item | null = null;
-  /** The current highlights of a scene. */
-  private marked: { scene: Scene; marks: Marks } | null = null;
   private readonly stops: (() => void)[];
 
   constructor(
@@ -68,11 +64,15 @@ export class GraphView {
     this.stage = new Stage(
       canvas,
       map,
-      () => this.marks(),
+      () => this.highlights.marks(),
       () => this.folding.lookAgain(),
       this.failed,
     );
     this.folding = new Folding(this.stage, layouter());
+    this.highlights = new Highlights(store, this.compared, this.stage, () => ({
+      drawing: this.drawing,
+      scene: this.folding.scene.peek(),
+    }));
     this.stops = [
       this.follows(() => {
         const options = {
@@ -83,20 +83,14 @@ export class GraphView {
       }),
       this.follows(() => this.tellOpen(this.folding.scene.value)),
       this.follows(() => {
-        store.arrangement.value;
-        this.remark();
+        this.folding.legibility = store.teaching.value ? TEACHING : READING;
+        this.folding.lookAgain();
       }),
       this.follows(() => {
         store.lit.value;
         this.follow();
       }),
-      this.follows(() => {
-        store.hovered.value;
-        this.showPath.value;
-        this.store.decorations.value;
-        this.store.colouring.value;
-        this.remark();
-      }),
+      this.follows(() => this.highlights.follow()),
     ];
   }
 
@@ -123,15 +117,13 @@ export class GraphView {
 
   /** A second canvas for the program before, in step with the first. Returns how to stop. */
   addBefore(canvas: HTMLCanvasElement): () => void {
-    let after: Marks | null = null;
-    let before = NO_MARKS;
-    const marks = (): Marks => {
-      const own = this.marks();
-      if (own !== after) before = { ...own, sides: BEFORE, decorations: this.decorationsBefore() };
-      after = own;
-      return before;
-    };
-    const stage = new Stage(canvas, null, marks, () => undefined, this.failed);
+    const stage = new Stage(
+      canvas,
+      null,
+      () => this.highlights.before(),
+      () => undefined,
+      this.failed,
+    );
     this.stage.join(stage);
     return () => stage.dispose();
   }
@@ -144,11 +136,9 @@ export class GraphView {
   }
 
   hover(item: Item | null): void {
-    if (item === this.pointed) return;
-    this.pointed = item;
+    if (!this.highlights.point(item)) return;
     const isShared = item !== null && item.node >= 0 && !this.isRemoved(item.node);
     this.store.hovered.value = isShared ? item.node : null;
-    this.remark();
   }
 
   /** What the pointer's tooltip says over an item. */
@@ -175,7 +165,7 @@ export class GraphView {
 
   /** Adds a box to the selection, or takes it out again. */
   add(item: Item): void {
-    this.selectNodes(toggled(this.lit(), nodesOfItem(item)));
+    this.selectNodes(toggled(this.highlights.lit(), nodesOfItem(item)));
   }
 
   /** Selects what a frame touches, given in CSS pixels of the view. */
@@ -207,18 +197,18 @@ export class GraphView {
 
   /** The first selected item that is on the canvas. */
   selected(): Item | null {
-    return this.marks().lit.values().next().value ?? null;
+    return this.highlights.marks().lit.values().next().value ?? null;
   }
 
   /** The whole graph as it is open now, as an SVG document. */
   svg(): string {
     const { measure, palette } = this.stage;
-    return asSvg(this.needScene(), palette, this.marks(), measure);
+    return asSvg(this.needScene(), palette, this.highlights.marks(), measure);
   }
 
   /** The whole graph as it is open now, as a PNG. */
   png(): Promise<Blob> {
-    return asPng(this.needScene(), this.stage.palette, this.marks());
+    return asPng(this.needScene(), this.stage.palette, this.highlights.marks());
   }
 
   private needScene(): Scene {
@@ -256,7 +246,7 @@ export class GraphView {
       ? drawingOfBoth(compared, { ...options, only: only ? surroundings(compared) : null })
       : drawingOf(program, options);
     this.hidden.value = this.drawing.forest.hidden;
-    this.pointed = null;
+    this.highlights.point(null);
     this.folding.show(this.drawing, same, compared !== null && only);
     this.openWanted(program, this.drawing);
   }
@@ -281,7 +271,7 @@ export class GraphView {
 
   /** Opens what hides a selection that was made elsewhere, and brings it into view. */
   private follow(): void {
-    this.remark();
+    this.highlights.renew();
     const { drawing } = this;
     const selection = this.store.selection.peek();
     const isOurs = this.store.origin.peek() === "graph";
@@ -297,49 +287,8 @@ export class GraphView {
       const [first] = forest.ofScopes([selection.scope]);
       if (first) return first;
     }
-    const nodes = [...this.lit()];
+    const nodes = [...this.highlights.lit()];
     const items = nodes.flatMap((id) => forest.itemOf.get(id) ?? []);
     return items.find((item) => this.folding.boxOf(item)) ?? items[0] ?? null;
-  }
-
-  private remark(): void {
-    this.marked = null;
-    this.stage.repaintAll();
-  }
-
-  /** The nodes that belong to the selection, those that only the program before has among them. */
-  private lit(): ReadonlySet<NodeId> {
-    const selection = this.store.selection.peek();
-    if (selection.kind !== "removed") return this.store.lit.peek().nodes;
-    const node = this.compared.peek()?.merged.get(selection.node);
-    return new Set(node === undefined ? [] : [node]);
-  }
-
-  /** The decorations of the program before, which must not show what is known only of the other. */
-  private decorationsBefore(): Decorations {
-    const scene = this.folding.scene.peek();
-    if (!this.drawing || !scene) return UNDECORATED;
-    const both = this.store.decorations.peek().filter(({ ofBoth }) => ofBoth);
-    return decorate(scene, this.drawing.forest, both, null);
-  }
-
-  private marks(): Marks {
-    const { drawing, store } = this;
-    const scene = this.folding.scene.peek();
-    if (!drawing || !scene) return NO_MARKS;
-    if (this.marked?.scene === scene) return this.marked.marks;
-    const elsewhere = drawing.forest.itemOf.get(store.hovered.peek() ?? -1);
-    const marks = marksOf(drawing, scene, {
-      selection: store.selection.peek(),
-      nodes: this.lit(),
-      hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
-      showPath: this.showPath.peek(),
-      sides: store.arrangement.peek() === "beside" && this.compared.peek() ? AFTER : BOTH,
-      decorations: store.decorations.peek(),
-      colouring: store.colouring.peek(),
-    });
-    store.most.value = marks.decorations.most;
-    this.marked = { scene, marks };
-    return marks;
   }
 }

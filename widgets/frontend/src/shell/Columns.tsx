@@ -17,7 +17,7 @@ import type { Box } from "./useBox";
 const NARROW = 820;
 const LEAST_COLUMN = 140;
 const LEAST_DETAILS = 260;
-const LEAST_GRAPH = 240;
+const LEAST_GRAPH = 340;
 const LEAST_ROW = 130;
 
 interface ColumnsProps {
