@@ -29,15 +29,22 @@ class _Ended(BaseException):
 
 
 def main() -> None:
-    """Answers until standard input ends; a file as an argument is run once, as a user would."""
+    """Answers until standard input ends; a request as an argument is answered, and that is all.
+
+    `diagnosed` says how its script ends, `raised` what it raises when it is run as a user would.
+    These are two processes: a script may register an operator, which goes once in a process.
+    """
     answers = os.fdopen(os.dup(1), "w")
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
-    if sys.argv[1:2] == ["once"]:
-        request = json.loads(sys.argv[2])
-        raised = _raised(request["file"], request["compared"])
-        answers.write(json.dumps({**outcome(**request), "raised": raised}) + "\n")
+    if len(sys.argv) > 1:
+        asked, request = sys.argv[1], json.loads(sys.argv[2])
+        if asked == "raised":
+            found = {"raised": _raised(request["file"], request["compared"])}
+        else:
+            found = outcome(**request)
+        answers.write(json.dumps(found) + "\n")
         answers.flush()
         return
     _warm()

@@ -61,7 +61,7 @@ class Trials:
         seconds = max(0.1, min(_LONGEST, until - time.monotonic()))
         self._file.write_text(text, encoding="utf-8")
         if not hasattr(os, "fork"):
-            return self._once(seconds + _LONGEST)
+            return Outcome(**self._asked(("diagnosed",), seconds + _LONGEST))
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -74,39 +74,52 @@ class Trials:
         return Outcome(**json.loads(said))
 
     def prove(self, text: str) -> Outcome:
-        """Runs a script in a process of its own, which imports everything again."""
+        """Runs a script in processes of their own, which import everything again."""
         self._file.write_text(text, encoding="utf-8")
-        return self._once(_PROOF)
+        return Outcome(**self._asked(("diagnosed", "raised"), _PROOF))
 
-    def _once(self, seconds: float) -> Outcome:
-        command = [sys.executable, "-m", _MODULE, "once", json.dumps(self._request(seconds))]
+    def _asked(self, questions: tuple[str, ...], seconds: float) -> dict[str, str]:
+        """What processes say of the script, one a question; no more than they say in time."""
+        request = json.dumps(self._request(seconds))
+        until = time.monotonic() + seconds
+        processes: list[subprocess.Popen[str]] = []
+        nothing = {"code": "", "error": ""}
+        found = dict(nothing)
         try:
-            done = subprocess.run(
-                command, capture_output=True, timeout=seconds, check=False, **self._surroundings()
-            )
-            return Outcome(**json.loads(done.stdout or b"{}"))
-        except (subprocess.TimeoutExpired, ValueError, TypeError):
-            return Outcome("", "")
+            for question in questions:
+                command = [sys.executable, "-m", _MODULE, question, request]
+                processes.append(self._opened(command))
+            for process in processes:
+                said, _ = process.communicate(timeout=max(0.1, until - time.monotonic()))
+                found |= json.loads(said)
+        except (subprocess.TimeoutExpired, ValueError):
+            return nothing
+        finally:
+            for process in processes:
+                process.kill()
+                process.communicate()
+        return found
+
+    def _opened(self, command: list[str]) -> subprocess.Popen[str]:
+        """A process in an empty folder, with the packages that this process finds."""
+        found = os.pathsep.join(str(Path(each).absolute()) for each in sys.path)
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=self._folder.name,
+            env={**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"},
+            start_new_session=True,
+        )
 
     def _request(self, seconds: float) -> dict[str, Any]:
         return {"file": str(self._file), "compared": self._compared, "seconds": seconds}
 
-    def _surroundings(self) -> dict[str, Any]:
-        """Where a script runs: an empty folder, with the packages that this process finds."""
-        found = os.pathsep.join(str(Path(each).absolute()) for each in sys.path)
-        environment = {**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"}
-        return {"cwd": self._folder.name, "env": environment, "start_new_session": True}
-
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                **self._surroundings(),
-            )
+            self._process = self._opened([sys.executable, "-m", _MODULE])
         return self._process
 
     def _end(self) -> None:

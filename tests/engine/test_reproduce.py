@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from export_engine.reproduce.literals import tensor_text, torch_module
 from export_engine.reproduce.reduction import CALL, Reduction
 from export_engine.reproduce.script import script_of
 from export_engine.reproduce.smaller_call import smaller_calls
+from export_engine.reproduce.trials import Trials
 from tests.seed_cases import BranchOnSum, attempted, seed_cases
 
 SCALE = 3
@@ -162,6 +164,14 @@ def test_a_program_with_a_fake_tensor_in_it_prints_it():
     assert found.script.rstrip().endswith(".constants)")
     assert "StandInHeld" not in found.script
     assert "export a program with a fake tensor" in Reproduced(found).sentence
+
+
+@pytest.mark.slow
+def test_a_script_that_registers_an_operator_is_proved():
+    text = script_of(attempted("unfaked-library-op", False).request)
+    with closing(Trials(compared=False)) as trials:
+        proof = trials.prove(text)
+    assert proof == ("EX121", "UnsupportedOperatorException", "UnsupportedOperatorException")
 
 
 @pytest.mark.slow
