@@ -18,7 +18,7 @@ from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.size_reasons import WHY_PIECES, gives_pieces
 from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, ITEM_IN_VMAP
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
-from export_engine.shapes import symbol_names, unbacked_places
+from export_engine.shapes import plain_text, symbol_names, unbacked_places
 from export_engine.source import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
 
@@ -83,7 +83,7 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
     if condition.free_symbols and {*map(str, condition.free_symbols)} <= {
         *unbacked_places(attempt)
     }:
-        return _about_sizes(attempt, condition, text, place)
+        return _about_sizes(attempt, condition, plain_text(condition, names) or text, place)
     question = place.question
     origin = origin_of_symbol(attempt, condition, names, place)
     asked = place.text_of(question.asked) if question else place.text
@@ -116,7 +116,10 @@ def _about_sizes(attempt: Failed, condition: Any, text: str, place: Place) -> Di
         sentence = f"How many tensors {said} gives depends on {listed}, and "
         sentence += f"{unbacked}ShapesSpec allows."
     elif is_relation(condition):
-        sentence = f"{said} must know whether `{text}`, and {unbacked}ShapesSpec allows."
+        who = _DECIDES.get(question.construct if question else "", said)
+        sentence = f"{who} must know whether `{text}`, and {unbacked}ShapesSpec allows."
+    elif question is not None and question.construct == "for":
+        sentence = f"The loop over {said} runs `{text}` times, and {unbacked}ShapesSpec allows."
     else:
         sentence = f"{said} must know the number `{text}`, and {unbacked}ShapesSpec allows."
     return Diagnosis(
@@ -216,15 +219,18 @@ def _tensor_sentence(question: Question | None, text: str) -> str:
     return f"{_what_depends(question)} depends on the values of `{text}`, {ending}"
 
 
+_DECIDES = {
+    "if": "This `if`",
+    "conditional": "This conditional expression",
+    "while": "This `while` loop",
+    "filter": "The filter of this comprehension",
+    "match": "This `match`",
+    "assert": "This `assert`",
+}
+
+
 def _what_depends(question: Question) -> str:
-    return {
-        "if": "This `if`",
-        "conditional": "This conditional expression",
-        "while": "This `while` loop",
-        "filter": "The filter of this comprehension",
-        "match": "This `match`",
-        "for": "The length of this loop",
-    }.get(question.construct, "This line")
+    return {**_DECIDES, "for": "The length of this loop"}.get(question.construct, "This line")
 
 
 def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:

@@ -10,14 +10,18 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
+from export_engine.fixes.excluded_calls import taken
 from export_engine.fixes.kept_sizes import kept_sizes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
+    Relation,
     Shapes,
     ShapesError,
+    Size,
     assumable,
     assuming,
+    plainly,
     shapes_of,
     unbacked_places,
 )
@@ -38,7 +42,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         return
     shapes, found = with_answers(attempt, request, before, progress)
     if shapes != before and not (isinstance(found, Failed) and _fails_alike(found, attempt)):
-        yield assumed(before, shapes, found, diagnosis.stack)
+        yield assumed(request, shapes, found, diagnosis.stack)
     if not isinstance(found, Exported):
         yield from _kept(before, attempt, facts)
 
@@ -92,9 +96,20 @@ def _with_answer(found: Attempt, shapes: Shapes) -> Shapes | None:
     return shapes if relations else None
 
 
-def assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix:
-    """The fix by what is assumed in shapes of unbacked sizes that was not before."""
-    texts = added(before, after)
+def assumed(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fix:
+    """The fix by what is assumed in shapes of unbacked sizes that was not before.
+
+    Args:
+        request: as it was before.
+        after: with the assumptions.
+        found: the attempt with them.
+        stack: the line that asks.
+    """
+    before = shapes_of(request)
+    assert before is not None
+    new = added(before, after)
+    texts = [str(plainly(each)) for each in new]
+    rejected = taken(request, before, new)
     exported = found if isinstance(found, Exported) else None
     agreement = exported.agreement if exported else None
     alone = agreement is not None and not any(trial.sizes for trial in agreement.trials)
@@ -104,7 +119,10 @@ def assumed(before: Shapes, after: Shapes, found: Attempt, stack: Stack) -> Fix:
         why="The code depends on this. With the assumption tracing can decide it, and "
         "the program asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
-        gives_up="The program rejects sizes for which it does not hold: " + "; ".join(texts) + ".",
+        narrows=rejected is not None,
+        gives_up="The program rejects sizes for which it does not hold: "
+        + "; ".join(texts)
+        + (f". The model takes {rejected.name} = {rejected.size}." if rejected else "."),
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),
@@ -119,10 +137,10 @@ def listed(texts: list[str]) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]
 
 
-def added(before: Shapes, after: Shapes) -> list[str]:
+def added(before: Shapes, after: Shapes) -> list[Relation]:
     """The new assumptions, between or about sizes that both name."""
     known = {each.said for each in before.assumptions}
-    said = [str(each) for each in after.assumptions if each.said not in known]
+    said = [each for each in after.assumptions if each.said not in known]
     old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
     new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
     bounds = []
@@ -130,9 +148,9 @@ def added(before: Shapes, after: Shapes) -> list[str]:
         if name not in old:
             continue
         if low != old[name][0] and low is not None:
-            bounds.append(f"{name} >= {low}")
+            bounds.append(Relation(">=", Size(name), low))
         if high != old[name][1] and high is not None:
-            bounds.append(f"{name} <= {high}")
+            bounds.append(Relation("<=", Size(name), high))
     return bounds + said
 
 

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from export_engine.attempt import Exported, Failed, Fix, Request
 from export_engine.fixes.assumptions import added, listed, with_answers
+from export_engine.fixes.excluded_calls import taken
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
-from export_engine.shapes import Named, Shapes, ShapesError, Spec, shapes_of
+from export_engine.shapes import Named, Shapes, ShapesError, Spec, plainly, shapes_of
 from export_engine.source import Stack
 from export_engine.torch_internals import missing_shapes_spec
 
@@ -54,15 +55,19 @@ def shapes_spec_fix(
     def change(request: Request) -> Request:
         return request.with_changes(shapes=after)
 
-    texts = added(asked, after)
+    new = added(asked, after)
+    texts = [str(plainly(each)) for each in new]
     if not texts and not otherwise_lossy:
         return
+    rejected = taken(request.with_changes(shapes=asked), asked, new)
+    takes = f" The model takes {rejected.name} = {rejected.size}." if rejected else ""
     yield Fix(
         kind="shapes",
         title=f"Assume {listed(texts)} with a ShapesSpec" if texts else "Use a ShapesSpec",
         why="A ShapesSpec states the relation between sizes, and the program asserts it. Its sizes "
         "are unbacked: not specialized on 0 and 1.",
-        gives_up=f"The program rejects sizes for which it does not hold: {'; '.join(texts)}."
+        narrows=rejected is not None,
+        gives_up=f"The program rejects sizes for which it does not hold: {'; '.join(texts)}.{takes}"
         if texts
         else "",
         change=change,

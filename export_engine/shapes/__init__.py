@@ -44,8 +44,11 @@ if TYPE_CHECKING:
     from export_engine.shapes.failure_symbols import symbol_names as symbol_names
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
+    from export_engine.shapes.plain_relations import plain_text as plain_text
+    from export_engine.shapes.plain_relations import plainly as plainly
     from export_engine.shapes.size_answers import assumable as assumable
     from export_engine.shapes.size_answers import assuming as assuming
+    from export_engine.shapes.size_answers import example_sizes as example_sizes
     from export_engine.shapes.size_answers import unbacked_places as unbacked_places
     from export_engine.shapes.spec import Shapes as Shapes
     from export_engine.shapes.symbol_sources import InputPlace as InputPlace

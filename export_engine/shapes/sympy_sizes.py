@@ -64,13 +64,15 @@ def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expressi
 
 
 def _joined(sign: str, left: Expression, right: Expression) -> Expression:
-    """Two parts of a sum or product, as one would write them: `b - a`, `2*a`."""
+    """Two parts of a sum or product, as one would write them: `b - a`, `8 - a`, `2*a`."""
     if sign == "+" and isinstance(left, int):
         left, right = right, left
     if sign == "+" and isinstance(right, int) and right < 0:
         return Operation("-", left, -right)
     if sign == "+" and isinstance(right, Operation) and (right.operator, right.left) == ("*", -1):
         return Operation("-", left, right.right)
+    if sign == "+" and isinstance(left, Operation) and (left.operator, left.left) == ("*", -1):
+        return Operation("-", right, left.right)
     return Operation(sign, left, right)
 
 

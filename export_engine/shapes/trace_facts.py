@@ -14,6 +14,7 @@ from export_engine.attempt import Attempt, Request, signature_of
 from export_engine.shapes.dims import Named, Pinned, Spec, Static
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.leaves import Leaf, leaves_of
+from export_engine.shapes.plain_relations import plain_text
 from export_engine.shapes.spec import Shapes
 from export_engine.shapes.symbol_sources import InputPlace, birth_dims
 from export_engine.source import Stack
@@ -91,7 +92,8 @@ class SizeFacts:
         }
         shared = {name for name, count in Counter(names.values()).items() if count > 1}
         places = {key: str(self.places[key]) for key, name in names.items() if name in shared}
-        return symbol_printer({**self.names, **places})(expression)
+        known = {**self.names, **places}
+        return plain_text(expression, known) or symbol_printer(known)(expression)
 
 
 def size_facts(attempt: Attempt) -> SizeFacts | None:

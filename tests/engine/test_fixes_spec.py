@@ -55,11 +55,22 @@ class Steps(nn.Module):
         return torch.diff(x, prepend=x[:, :1] - 1, dim=-1)  # asked
 
 
+class Padded(nn.Module):
+    """Pads to a multiple, where nothing is missing by nothing."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        missing = (8 - x.shape[1] % 8) % 8
+        if missing:  # asked
+            x = nn.functional.pad(x, (0, missing))
+        return x.view(x.shape[0], -1, 8).sum(1)
+
+
 class Unrolled(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         total = x[0]
         for row in range(x.shape[0]):  # asked
             total = total + x[row]
+            self.last = row
         return total
 
 
@@ -108,6 +119,8 @@ class Case(NamedTuple):
     """The shapes of the fix that assumes the answer."""
     code: tuple[str, ...] = ()
     """What the titles of lossless fixes of the code hold."""
+    narrows: bool = True
+    """Whether the model takes sizes that the assumption excludes."""
 
 
 def t(*sizes: int) -> torch.Tensor:
@@ -117,27 +130,32 @@ def t(*sizes: int) -> torch.Tensor:
 CASES = {
     "branch": Case(
         Branch, (t(5, 3),), "x: batch, _; unbacked",
-        "`x.shape[0] > 2` must know whether `batch > 2`, and `batch` is unbacked",
+        "This `if` must know whether `batch > 2`, and `batch` is unbacked",
         "x: batch[3..], _; unbacked", ("torch.cond",),
     ),
     "quick way": Case(
         Quicker, (t(5, 3),), "x: batch, c; unbacked",
-        "`x.shape[1] == 1` must know whether `c == 1`, and `c` is unbacked",
-        "x: batch, c; c != 1", ("guard_or_false",),
+        "This `if` must know whether `c == 1`, and `c` is unbacked",
+        "x: batch, c; c != 1", ("Never take the branch", "guard_or_false"),
     ),
     "divisor": Case(
         Divided, (t(5, 32),), "x: batch, seq; unbacked",
-        "`seq % 16 != 0` must know whether `(seq % 16) != 0`, and `seq` is unbacked",
-        "x: batch, seq; seq % 16 == 0",
+        "This `if` must know whether `(seq % 16) != 0`, and `seq` is unbacked",
+        "x: batch, seq; seq % 16 == 0", narrows=False,
+    ),
+    "padding": Case(
+        Padded, (t(5, 30),), "x: batch, seq; unbacked",
+        "This `if` must know whether `seq % 8 != 0`, and `seq` is unbacked",
+        "x: batch, seq; (8 - seq % 8) % 8 != 0", ("Always take the branch",),
     ),
     "least of two": Case(
         Steps, (t(4, 6),), "x: batch, seq; unbacked",
         "`torch.diff(x, prepend=x[:, :1] - 1, dim=-1)` must know whether `1 > seq + min(1, seq)`",
-        "x: batch, seq[1..]; unbacked",
+        "x: batch, seq[1..]; unbacked", narrows=False,
     ),
     "one after the other": Case(
         Chained, (t(5, 3), t(4, 3), 2), "x: a, _; y: b, _; n: int",
-        "`x.shape[0] + y.shape[0] > 100` must know whether `a + b > 100`, and `a` and `b` are",
+        "This `if` must know whether `a + b > 100`, and `a` and `b` are",
         "x: a, _; y: b[4..], _; n: int[..3]; a + b <= 100",
     ),
 }  # fmt: skip
@@ -164,6 +182,8 @@ def test_a_question_about_an_unbacked_size_is_told_and_cured(name: str, strict: 
     assumption = next(fix for fix in attempt.fixes if fix.title.startswith("Assume"))
     assert assumption.after == case.assumed
     assert not assumption.lossy
+    assert assumption.narrows == case.narrows
+    assert "-1" not in assumption.title
     assert _agrees(attempt, assumption)
     lossless = [fix for fix in attempt.fixes if fix.kind == "code" and not fix.lossy]
     for text in case.code:
@@ -187,7 +207,7 @@ def test_a_way_that_differs_is_never_called_lossless() -> None:
 def test_a_loop_over_an_unbacked_size_can_only_keep_it() -> None:
     attempt = failed(Case(Unrolled, (t(5, 3),), "x: n, m; unbacked", "", ""))
     assert attempt.diagnosis is not None
-    assert "must know the number `n`" in attempt.diagnosis.sentence
+    assert "over `range(x.shape[0])` runs `n` times" in attempt.diagnosis.sentence
     assert _line(attempt).endswith("# asked")
     (fix,) = attempt.fixes
     assert (fix.title, fix.lossy, fix.after) == (

@@ -122,7 +122,7 @@ def _assuming(request: Request, edit: Edit, shapes: Shapes, progress: Report | N
     agreement = found.agreement if isinstance(found, Exported) else None
     if agreement is None or agreement.verdict != "agrees":
         return None
-    return assumed(before, shapes, found, ())
+    return assumed(request, shapes, found, ())
 
 
 def _packed_rows(attempt: Failed, progress: Report | None) -> Fix | None:

@@ -23,7 +23,7 @@ from export_engine.attempt import (
     text_in_effect,
     unedited,
 )
-from export_engine.diagnose import SizesViolated, diagnose
+from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees_at
@@ -31,8 +31,10 @@ from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.text_edits import Piece, Source, branch_at, with_way
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.excluded_calls import allows, excluded_calls
 from export_engine.progress import Progress, Report
-from export_engine.shapes import Bounds, Named, Problem, shapes_of, with_size
+from export_engine.shapes import Problem, assumable, shapes_of, with_size
+from export_engine.source import Location
 
 _MOST_SIZES = 3
 
@@ -44,13 +46,18 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
-    if request is None or diagnosis is None or not isinstance(facts, SizesViolated):
+    if request is None or diagnosis is None:
         return
-    for line, problems in _asked(facts).items():
-        file = problems[0].stack[-1].file
+    asked = _asked(request, facts) if isinstance(facts, SizesViolated) else []
+    if isinstance(facts, UnbackedSize) and diagnosis.stack:
+        asked = [_asked_of_unbacked(attempt, request, facts, diagnosis.stack[-1])]
+    for branch in asked:
+        line, file = branch.place.line, branch.place.file
         text, at = text_in_effect(request.edits, file, line)
         known: set[str] = set()
-        for way in _WAYS:
+        for way in _WAYS if branch.others else ():
+            if way.cond and isinstance(facts, UnbackedSize):
+                continue  # offered with the rewrites of data-dependent branches
             try:
                 made = way.rewrite(text, at)
             except Unclear:
@@ -62,7 +69,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             title = way.title.format(line=line)
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-            fix = _tried(attempt, edit, problems, progress)
+            fix = _tried(attempt, edit, branch, progress)
             if fix is not None:
                 beyond = fix.narrows and way.one
                 title = f"{title}{fix.title}"
@@ -70,22 +77,54 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
                 return
 
 
-def _asked(facts: SizesViolated) -> dict[int, list[Problem]]:
-    """The problems by the line that asks for a size, the first file's."""
+class _Branch(NamedTuple):
+    """A line that asks for sizes."""
+
+    place: Location
+    others: list[Request]
+    """Calls at sizes for which its condition is the other way round."""
+    texts: frozenset[str] = frozenset()
+    """What it requires of Dims."""
+
+
+def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
+    """The lines that ask for a size, the first file's."""
     found: dict[int, list[Problem]] = {}
     for problem in facts.problems:
         if problem.stack and problem.excluded:
             found.setdefault(problem.stack[-1].line, []).append(problem)
-    return found
+    return [
+        _Branch(
+            problems[0].stack[-1],
+            [
+                with_size(request, [dim.place for dim in problem.dims], size)
+                for problem in problems
+                for size in problem.excluded[:_MOST_SIZES]
+            ],
+            frozenset(each.text for each in problems),
+        )
+        for problems in found.values()
+    ]
 
 
-def _tried(
-    attempt: Failed, edit: Edit, asked: list[Problem], progress: Report | None
-) -> Fix | None:
+def _asked_of_unbacked(
+    attempt: Failed, request: Request, facts: UnbackedSize, place: Location
+) -> _Branch:
+    """The line that asks for a size of a ShapesSpec."""
+    shapes = shapes_of(request)
+    calls = [
+        call.request
+        for relation in assumable(attempt, facts.asked)
+        for call in (excluded_calls(request, shapes, relation) if shapes is not None else ())
+    ]
+    return _Branch(place, calls)
+
+
+def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None) -> Fix | None:
     request, diagnosis = attempt.request, attempt.diagnosis
     assert request is not None
     assert diagnosis is not None
-    if not _same_in_eager(request, edit, asked):
+    if not agrees_at(request, edit, asked.others):
         return None
     found = tried(request, edit)
     bounds = bounded(found, progress)
@@ -108,43 +147,22 @@ def _tried(
     return fix if bounds is None else with_bounds(fix, bounds)
 
 
-def _allows_more(bounded_request: Request, asked: list[Problem]) -> bool:
+def _allows_more(bounded_request: Request, asked: _Branch) -> bool:
     """Whether a request allows a size that a condition of the branch excluded."""
     shapes = shapes_of(bounded_request)
-    for problem in asked:
-        for dim in problem.dims:
-            wanted = dim.wanted
-            if shapes is None or not isinstance(wanted, Named):
-                continue
-            low, high = shapes.bounds.get(wanted.name, Bounds())
-            for size in problem.excluded:
-                number, rest = divmod(size - wanted.offset, wanted.scale)
-                if rest == 0 and (low or 0) <= number and (high is None or number <= high):
-                    return True
-    return False
+    return shapes is not None and any(allows(shapes, other) for other in asked.others)
 
 
-def _still_asked(found: Attempt, asked: list[Problem]) -> bool:
+def _still_asked(found: Attempt, asked: _Branch) -> bool:
     """Whether the same is required of a size still: a branch that both ways of a program need."""
     if not isinstance(found, Failed):
         return False
     facts = diagnose(found).facts
-    known = {each.text for each in asked}
-    return isinstance(facts, SizesViolated) and any(p.text in known for p in facts.problems)
+    return isinstance(facts, SizesViolated) and any(p.text in asked.texts for p in facts.problems)
 
 
 def _verdict(found: Exported) -> str:
     return found.agreement.verdict if found.agreement is not None else "not checked"
-
-
-def _same_in_eager(request: Request, edit: Edit, asked: list[Problem]) -> bool:
-    """Whether the edited model answers as the model does, on both sides of the condition."""
-    others = [
-        with_size(request, [dim.place for dim in problem.dims], size)
-        for problem in asked
-        for size in problem.excluded[:_MOST_SIZES]
-    ]
-    return agrees_at(request, edit, others)
 
 
 def one_way(text: str, line: int, taken: bool) -> Rewritten:
@@ -251,6 +269,8 @@ class _Way(NamedTuple):
     rewrite: Callable[[str, int], Rewritten]
     one: bool = True
     """Whether one way of the branch is left, so that nothing more is run than in eager."""
+    cond: bool = False
+    """Whether it is torch.cond."""
 
 
 _COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
@@ -281,5 +301,6 @@ _WAYS = (
         "torch.cond puts both branches into the program, and the size of a call selects one.",
         branch_to_cond,
         one=False,
+        cond=True,
     ),
 )

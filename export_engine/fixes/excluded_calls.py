@@ -1,0 +1,105 @@
+"""Calls that an assumption excludes, to ask the model itself: a condition is tested before it is said.
+
+A trace follows the path of the example. Where the model runs at sizes that an assumption excludes,
+the program gives up these sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from export_engine.attempt import Request
+from export_engine.shapes import Named, Relation, Shapes, example_sizes, leaf_values, with_size
+from export_engine.verify import runs_in_eager
+
+_FAR = 4096
+"""How far from the example's size others are searched."""
+_MOST = 3
+_MOST_RUNS = 6
+
+
+class Call(NamedTuple):
+    """A call with one size changed."""
+
+    name: str
+    size: int
+    request: Request
+
+
+def excluded_calls(request: Request, shapes: Shapes, relation: Relation) -> Iterator[Call]:
+    """Calls at sizes that the shapes allow and a relation does not, the nearest ones; none at 0.
+
+    Args:
+        request: with the example.
+        shapes: as they are without the relation.
+        relation: that the example fulfils.
+    """
+    sizes = example_sizes(shapes, leaf_values(request))
+    for name in relation.names:
+        found = 0
+        for size in _near(sizes.get(name)):
+            others = {**sizes, name: size}
+            if relation.holds(others) or not _within(shapes, {name: size}, others):
+                continue
+            yield Call(name, size, _resized(request, shapes, name, size))
+            found += 1
+            if found == _MOST:
+                break
+
+
+def taken(request: Request, shapes: Shapes, relations: Sequence[Relation]) -> Call | None:
+    """A call that relations exclude and the model takes in eager; None where none was found."""
+    calls = [each for relation in relations for each in excluded_calls(request, shapes, relation)]
+    for each in calls[:_MOST_RUNS]:
+        if runs_in_eager(each.request):
+            return each
+    return None
+
+
+def _near(example: int | None) -> Iterator[int]:
+    """Sizes from the nearest to the example's, smaller ones first."""
+    if example is None:
+        return
+    for far in range(1, _FAR):
+        if example - far >= 1:
+            yield example - far
+        yield example + far
+
+
+def allows(shapes: Shapes, request: Request) -> bool:
+    """Whether shapes allow the sizes of a request's inputs."""
+    values = leaf_values(request)
+    sizes = example_sizes(shapes, values)
+    for path, specs in shapes.leaves.items():
+        given = getattr(values.get(path), "shape", ())
+        for spec, size in zip(specs, given, strict=False):
+            if isinstance(spec, Named) and spec.derived:
+                number, rest = divmod(size - spec.offset, spec.scale)
+                if rest or sizes.setdefault(spec.name, number) != number:
+                    return False
+    return _within(shapes, sizes, sizes)
+
+
+def _within(shapes: Shapes, names: Iterable[str], sizes: Mapping[str, int]) -> bool:
+    """Whether some sizes are within their bounds, and all fulfil the assumptions."""
+    ints, dims = shapes.ints(), shapes.dims()
+    for name in names:
+        number = ints.get(name)
+        low, high = (number.low, number.high) if number else dims.get(name, (None, None))
+        if (low is not None and sizes[name] < low) or (high is not None and sizes[name] > high):
+            return False
+    known = [each for each in shapes.assumptions if each.names.keys() <= sizes.keys()]
+    return all(each.holds(sizes) for each in known)
+
+
+def _resized(request: Request, shapes: Shapes, name: str, size: int) -> Request:
+    """The request with every dim, or int, of a name at a size."""
+    values = leaf_values(request)
+    places = [
+        (path, position if hasattr(values.get(path), "shape") else -1)
+        for path, specs in shapes.leaves.items()
+        for position in range(len(specs))
+        if shapes.size_name(path, position) == name and shapes.made_from(path, position) is None
+    ]
+    return with_size(request, places, size)
