@@ -169,12 +169,33 @@ def _number_sentence(
         return f"{said} needs a concrete number, but it is computed from tensor values."
     if question is None or question.construct == "call":
         said = f"`{asked}`" if asked else "This line"
+        compared = _unnamed(condition, computed) if not known else None
+        if compared:
+            return f"{said} must know whether a number that is computed from data {compared}."
         return f"{said} must know whether `{condition}`, {number}."
     also = f" (whether `{condition}`)" if question.construct == "match" else ""
     return (
         f"{_what_depends(question)} depends on `{asked}`{also}, {where}, and its value is "
         "unknown while tracing."
     )
+
+
+_COMPARED = {
+    ">": "is greater than",
+    ">=": "is at least",
+    "<": "is less than",
+    "<=": "is at most",
+    "==": "is",
+    "!=": "is other than",
+}
+
+
+def _unnamed(condition: str, computed: list[str]) -> str | None:
+    """A comparison of one number that the user's code has no name for, without its name."""
+    if len(computed) != 1:
+        return None
+    found = re.fullmatch(rf"{re.escape(computed[0])} ([<>=!]+) (-?[\d.]+)", condition)
+    return f"{_COMPARED[found[1]]} {found[2]}" if found and found[1] in _COMPARED else None
 
 
 def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:

@@ -24,6 +24,7 @@ _INTS = {
     ),
 }
 """torch's functions with an `int` in their schema where others have a `SymInt`: which parameter."""
+_LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
     "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
@@ -75,6 +76,10 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         made = _formatted(statement)
         if made is not None:
             return f": `{code.text(made)}` makes text of its number", why, code.span(made)
+        logged = _logged(statement)
+        if logged is not None:
+            said = f": `{code.text(logged)}` makes text of its number"
+            return said, why, code.span(logged)
         number = _plain_number(statement)
         if number is not None:
             said = f": `{code.text(number)}` makes a plain number of it"
@@ -130,6 +135,14 @@ def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
 def _formatted(statement: ast.stmt | None) -> ast.JoinedStr | None:
     """The f-string on a line."""
     return next((node for node in _inside(statement) if isinstance(node, ast.JoinedStr)), None)
+
+
+def _logged(statement: ast.stmt | None) -> ast.Call | None:
+    """The call of a logger that a line is: it formats its arguments by their numbers."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    called = call.func if isinstance(call, ast.Call) else None
+    owner = ast.unparse(called.value).lower() if isinstance(called, ast.Attribute) else ""
+    return call if isinstance(call, ast.Call) and owner.endswith(_LOGGERS) else None
 
 
 def _plain_number(statement: ast.stmt | None) -> ast.Call | None:

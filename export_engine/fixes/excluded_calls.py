@@ -1,4 +1,4 @@
-"""Calls that an assumption excludes, to ask the model itself: a condition is tested before it is said.
+"""Calls that an assumption excludes, to test on the model what the program gives up.
 
 A trace follows the path of the example. Where the model runs at sizes that an assumption excludes,
 the program gives up these sizes.

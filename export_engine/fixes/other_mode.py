@@ -1,4 +1,4 @@
-"""The other mode, if the call exports in it and the program agrees with eager."""
+"""The other mode, if the call exports in it, or gets past what strict mode cannot trace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Request
-from export_engine.diagnose import SizeLookedUp, SizesViolated, is_unrolled
+from export_engine.diagnose import SizeLookedUp, SizesViolated, diagnose, is_unrolled
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
 from export_engine.source import Stack, code_of
@@ -26,20 +26,24 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
     if progress:
         progress(Progress(0, 0, f"trying {_OTHER[request.mode]} mode", "fix"))
-    yield from _other(request, diagnosis.stack)
+    yield from _other(request, diagnosis)
 
 
 def of_program(attempt: Exported) -> Iterator[Fix]:
     """The other mode for a program that differs from eager, tried."""
     if attempt.request is not None:
-        yield from _other(attempt.request, ())
+        yield from _other(attempt.request)
 
 
-def _other(request: Request, stack: Stack) -> Iterator[Fix]:
+def _other(request: Request, diagnosis: Diagnosis | None = None) -> Iterator[Fix]:
+    stack = diagnosis.stack if diagnosis else ()
     other = request.with_changes(strict=not request.strict)
     found = try_request(other)
-    if not isinstance(found, Exported):
+    if isinstance(found, Failed):
+        if diagnosis is not None and diagnosis.kind is Kind.GRAPH_BREAK and request.strict:
+            yield from _further(request, found, stack)
         return
+    assert isinstance(found, Exported)
     verdict = found.agreement.verdict if found.agreement else "not checked"
     strict = other.strict
     yield Fix(
@@ -56,6 +60,27 @@ def _other(request: Request, stack: Stack) -> Iterator[Fix]:
     )
 
 
+def _further(request: Request, found: Failed, stack: Stack) -> Iterator[Fix]:
+    """Non-strict mode where it gets past Python that strict mode cannot trace, and then fails."""
+    now = diagnose(found)
+    if now.kind not in _CURABLE or not now.stack:
+        return
+    yield Fix(
+        kind="mode",
+        title="Export in non-strict mode",
+        why=f"{_WHY['non-strict']} It then fails in line {now.stack[-1].line}: {now.sentence}",
+        gives_up="Python values other than tensors are taken as they are in the example",
+        change=lambda request: request.with_changes(strict=False),
+        before=request.mode,
+        after="non-strict",
+        stack=stack,
+    )
+
+
+_CURABLE = frozenset(
+    {Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED, Kind.ASSERT_ON_DATA, Kind.SHAPES_VIOLATED}
+)
+"""Kinds of failures that mostly have a fix."""
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
 _WHY_WRONG = "Its program does not differ from eager, as that of this mode does."
 _WHY = {
@@ -108,7 +133,12 @@ def _given_up(found: Exported, verdict: str) -> str:
         said.append("The program rejects some of the requested sizes")
     if verdict == "differs" and found.agreement:
         trial = next(each for each in found.agreement.trials if each.outcome == "differs")
-        said.append(f"It exports, but the outputs differ from eager: {trial.detail}")
+        baked = found.agreement.baked.rstrip(".")
+        said.append(
+            f"It exports, but agrees with eager only by chance: {baked}"
+            if baked
+            else f"It exports, but the outputs differ from eager: {trial.detail.rstrip('.')}"
+        )
     checks = sum(guard.kind == "runtime_assert" for guard in found.recording.guards)
     if checks:
         said.append("Conditions on data become runtime assertions")

@@ -271,6 +271,15 @@ def _rejected(answer: _Answer, request: Request | None) -> dict[str, int]:
     return {text: size for text, size in taken.items() if size is not None}
 
 
+def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:
+    """What is rejected though the model takes it: `seq = 6`."""
+    tied = {each.text: name_of(each.changed[0]) for each in answer.problems if each.changed}
+    for text, size in rejected.items():
+        name, narrowed, _ = text.partition(" must be ")
+        if text in tied or narrowed:
+            yield f"{tied.get(text, name)} = {size}"
+
+
 def _why(answer: _Answer, rejected: Mapping[str, int]) -> str:
     """What the model requires, as opposed to only the example's path."""
     needed = (each.text for each in answer.problems if each.kind != "tied")
@@ -285,10 +294,8 @@ def _given_up(answer: _Answer, lost: list[Problem], rejected: Mapping[str, int])
         because = f", because of the guard {each.condition}" if each.condition else ""
         size = rejected.get(each.text)
         said.append(f"{each.text if size is None else as_traced(each, size)}{because}")
-    for text, size in rejected.items():
-        name, narrowed, _ = text.partition(" must be ")
-        if narrowed:
-            said.append(f"The program rejects {name} = {size}, which the model takes")
+    for call in dict.fromkeys(_with_names(answer, rejected)):
+        said.append(f"The program rejects {call}, which the model takes")
     tied = [shortened(each.condition) for each in answer.problems if each.kind == "tied"]
     if tied:
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")

@@ -41,8 +41,12 @@ def as_traced(problem: Problem, size: int) -> str:
         dim = problem.dims[0]
         fixed = f"{name_of(dim)} is fixed at {dim.example} while tracing"
         return f"{fixed}, though the model itself also runs at {size}"
-    said = problem.text.replace(" must be ", " is ", 1)
-    return f"the program is right only where {said} (the model itself also runs at {size})"
+    if problem.kind == "tied":
+        said = problem.text.removesuffix(" must hold")
+        other = f"{name_of(problem.changed[0])} = {size}"
+    else:
+        said, other = problem.text.replace(" must be ", " is ", 1), str(size)
+    return f"the program is right only where {said} (the model itself also runs at {other})"
 
 
 def _begun(sentence: str) -> str:
@@ -51,7 +55,7 @@ def _begun(sentence: str) -> str:
 
 def taken_all_the_same(problem: Problem, request: Request) -> int | None:
     """A size that a problem's condition excludes and the eager model takes; None if none is."""
-    places = [dim.place for dim in problem.dims]
+    places = [dim.place for dim in problem.changed or problem.dims]
     for size in problem.excluded[:_MOST]:
         if runs_in_eager(with_size(request, places, size)):
             return size

@@ -16,6 +16,7 @@ from export_engine.source import Stack, in_the_model
 from export_engine.torch_internals import linear_in, symbol_printer
 
 _MOST_COMBINATIONS = 2000
+_MOST_TRIED = 3
 
 
 _LONGEST = 90
@@ -39,6 +40,8 @@ class Problem:
     """The line's condition, in the user's terms."""
     excluded: tuple[int, ...] = ()
     """Some requested sizes that it excludes, to try them."""
+    changed: tuple[InputDim, ...] = ()
+    """The dims to try them on, if not on all."""
 
     @property
     def lossy(self) -> bool:
@@ -159,6 +162,8 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
     said = described(sizes, low)
     telling = sizes.exact or sizes.step <= _NEAR
+    if beyond and not refused and _with_others(facts, root):
+        return  # what excludes them is a condition on several sizes
     if len(refused) < len(beyond):
         said = _refused(refused, beyond) + (f"; a Dim can say {said}" if telling else "")
     text = f"{name} must be {said}"
@@ -176,6 +181,14 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
             yield replace(_with_cause(facts, kind, text, dims, each), excluded=excluded)
     if not seen:
         yield replace(_with_cause(facts, kind, text, dims, None), excluded=excluded)
+
+
+def _with_others(facts: SizeFacts, root: Any) -> bool:
+    """Whether a condition is about a root symbol and others."""
+    return any(
+        root in each.condition.free_symbols and len(each.condition.free_symbols) > 1
+        for each in facts.conditions
+    )
 
 
 def _refused(sizes: list[int], beyond: list[int]) -> str:
@@ -220,7 +233,32 @@ def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Proble
             continue
         about = each.condition.free_symbols
         dims = tuple(d for d in facts.dims if getattr(d.value, "free_symbols", set()) & about)
-        yield Problem("tied", f"{text} must hold", dims, in_the_model(each.stack), text)
+        changed, excluded = _breaking(facts, each.condition, symbols)
+        stack = in_the_model(each.stack)
+        yield Problem("tied", f"{text} must hold", dims, stack, text, excluded, changed)
+
+
+def _breaking(
+    facts: SizeFacts, condition: Any, symbols: list[Any]
+) -> tuple[tuple[InputDim, ...], tuple[int, ...]]:
+    """The dims of one size, and some values of it at which a condition on several fails."""
+    names = {str(symbol): f"size{number}" for number, symbol in enumerate(symbols)}
+    holds = compiled(symbol_printer(names)(condition), *names.values())
+    if not all(symbol in facts.examples for symbol in symbols):
+        return (), ()
+    example = [facts.examples[symbol] for symbol in symbols]
+    for place, symbol in enumerate(symbols):
+        dims = tuple(dim for dim in facts.dims if dim.value == symbol)
+        near = (example[place] + far * way for far in range(1, _NEAR) for way in (1, -1))
+        refused = (
+            size
+            for size in near
+            if size >= LEAST and not holds(*example[:place], size, *example[place + 1 :])
+        )
+        found = tuple(islice(refused, _MOST_TRIED))
+        if dims and found:
+            return dims, found
+    return (), ()
 
 
 def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progression]) -> bool:

@@ -64,6 +64,9 @@ FACTORIES = [
     "torch.nn.functional.one_hot(x.long(), n)",
     "torch.nn.functional.one_hot(x.long(), num_classes=n + 1)",
     "torch.nn.functional.one_hot(x.long() * n)",
+    "torch.tril_indices(n, n)",
+    "torch.triu_indices(n, n + 2, offset=1, dtype=torch.int32)",
+    "torch.triu_indices(row=n, col=3, offset=-1)",
 ]
 
 
@@ -78,6 +81,15 @@ def test_a_tensor_of_so_many_elements_is_made_by_arange(before: str) -> None:
         )
         torch.testing.assert_close(mine, theirs)
         assert mine.dtype == theirs.dtype
+
+
+@pytest.mark.parametrize("labels", [[0, -1], [0, 3]])
+def test_labels_that_are_no_class_are_refused_as_before(labels: list[int]) -> None:
+    made, _ = symbolic(HEAD + "torch.nn.functional.one_hot(x, n)\n", {7})
+    for text in (HEAD + "torch.nn.functional.one_hot(x, n)", made.text):
+        names = {"torch": torch, "x": torch.tensor(labels), "n": 3}
+        with pytest.raises(RuntimeError):
+            eval(text.partition("return ")[2], names)
 
 
 @pytest.mark.slow

@@ -8,26 +8,22 @@ from dataclasses import replace
 from export_engine.attempt import (
     Diagnosis,
     Edit,
-    EditError,
     Failed,
     Fix,
     Kind,
     NoFix,
     Request,
-    edited,
     text_in_effect,
     unedited,
 )
-from export_engine.defects import passed_over
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.raise_to_check import only_raises, way_taken
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_checks import required
 from export_engine.fixes.code.torch_check import assumed
-from export_engine.fixes.code.try_edit import code_fix, with_edit
+from export_engine.fixes.code.try_edit import code_fix, runs, with_edit
 from export_engine.progress import Progress
-from export_engine.verify import runs_in_eager
 
 
 def assumed_on_data(
@@ -86,8 +82,7 @@ def _taken_for_granted(
     for holds in (True, False):
         made, condition = _assumed(diagnosis, text, line, holds)
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        changed = with_edit(request, edit)
-        if not _runs(changed):
+        if not runs(with_edit(request, edit)):
             continue  # the example takes the other branch
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
@@ -130,13 +125,3 @@ def _without_numpy(
     fix = code_fix(request, diagnosis, edit, title=title, why=why)
     if fix is not None:
         yield fix
-
-
-def _runs(request: Request) -> bool:
-    """Whether the eager model runs on the example with the request's edits."""
-    try:
-        with edited(request.edits):
-            return runs_in_eager(request)
-    except EditError as error:
-        passed_over(error, "running the model with a code fix")
-        return False

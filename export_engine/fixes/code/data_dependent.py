@@ -49,6 +49,7 @@ from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.fixes.code.ways import (
     NOTE,
     TENSOR,
+    UNSAID,
     Way,
     appended_apart,
     asked_of_tensors,
@@ -181,7 +182,9 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:
-            return [_check(False, strict), _COND]
+            return [_check(False, strict), _COND, UNSAID]
+        case Kind.SHAPES_VIOLATED:
+            return [UNSAID]
         case Kind.ASSERT_ON_DATA:
             return [_check(tensor, strict), _check(not tensor, strict)]
         case Kind.DATA_WRITE:
@@ -190,9 +193,9 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, *_ways(text, line)]
-            return [_EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
+            return [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
         case Kind.GRAPH_BREAK:
-            return [_UNCHECKED, _BOOL, _COPIED, _SELECT]
+            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _SELECT]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:

@@ -13,7 +13,7 @@ import libcst as cst
 
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 
 _EXACT: dict[type[ast.cmpop], str] = {ast.Eq: "!=", ast.NotEq: "=="}
 _ORDERS: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
@@ -133,6 +133,25 @@ def without_note(text: str, line: int) -> Rewritten:
     test = source.of(statement.test)
     first = f"not {source.torch}.compiler.is_exporting() and ({test})"
     return source.changed([Piece(source.start(statement.test), source.end(statement.test), first)])
+
+
+def unsaid(text: str, line: int) -> Rewritten:
+    """The text with a statement that only warns, logs or prints skipped while exporting.
+
+    Raises:
+        Unclear: there is no such statement at that line.
+    """
+    source = Source(text, line)
+    notes = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.stmt) and _says(node) and spans(node, line)
+    ]
+    if not notes or source.is_beside(notes[0]):
+        raise Unclear("no statement at that line only warns")
+    start, indent = source.start(notes[0]), source.indent(notes[0])
+    test = f"if not {source.torch}.compiler.is_exporting():\n{indent}    "
+    return source.changed([Piece(start, start, test)])
 
 
 def note_apart(text: str, line: int) -> tuple[Rewritten, int]:

@@ -97,7 +97,7 @@ def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
         _Branch(
             problems[0].stack[-1],
             [
-                with_size(request, [dim.place for dim in problem.dims], size)
+                with_size(request, [dim.place for dim in problem.changed or problem.dims], size)
                 for problem in problems
                 for size in problem.excluded[:_MOST_SIZES]
             ],

@@ -14,23 +14,19 @@ from export_engine.attempt import (
     Attempt,
     Diagnosis,
     Edit,
-    EditError,
     Exported,
     Failed,
     Fix,
     Request,
-    edited,
     text_in_effect,
     unedited,
 )
-from export_engine.defects import passed_over
 from export_engine.diagnose import DataDependent, diagnose
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.text_edits import Piece, Source
-from export_engine.fixes.code.try_edit import tried, with_edit
+from export_engine.fixes.code.try_edit import runs, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import OPPOSITE
-from export_engine.verify import runs_in_eager
 
 _MOST_ROUNDS = 4
 
@@ -97,7 +93,7 @@ def _checked(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) -> t
     for condition in _both_ways(asked):
         made = source.changed([Piece(at, at, f"{source.torch}._check({condition})\n{indent}")])
         more = Edit(edit.file, edit.before, made.text, (made.function,))
-        if _runs(request, more):
+        if runs(with_edit(request, more)):
             return more, condition
     raise Unclear("what the op asks cannot be checked before the line")
 
@@ -133,14 +129,3 @@ def _statement(source: Source, line: int) -> ast.stmt:
     if not found:
         raise Unclear("there is no plain statement at that line")
     return max(found, key=source.start)
-
-
-def _runs(request: Request, edit: Edit) -> bool:
-    """Whether the eager model runs on the example with a check."""
-    changed = with_edit(request, edit)
-    try:
-        with edited(changed.edits):
-            return runs_in_eager(changed)
-    except EditError as error:
-        passed_over(error, "running the model with a check")
-        return False

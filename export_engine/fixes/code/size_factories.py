@@ -22,6 +22,7 @@ _FORMS = {
     "rfftfreq": ("n", "d"),
     "one_hot": ("tensor", "num_classes"),
     **dict.fromkeys(_COSINES, ("window_length", "periodic")),
+    **dict.fromkeys(("tril_indices", "triu_indices"), ("row", "col", "offset")),
 }
 """The parameters of each, in order."""
 _KEPT = {"dtype", "device"}
@@ -44,6 +45,8 @@ def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], st
     more = {each.arg: of(each.value) for each in node.keywords if each.arg in _KEPT}
     if name == "one_hot":
         return _one_hot(said, torch)
+    if name.endswith("_indices"):
+        return _triangle(name.removesuffix("_indices"), said, torch, more)
     more.setdefault("dtype", f"{torch}.get_default_dtype()")
     options = "".join(f", {key}={value}" for key, value in more.items())
     if name in _COSINES:
@@ -87,8 +90,19 @@ def _one_hot(said: dict[str, str], torch: str) -> str | None:
     count = said.get("num_classes", "-1")
     if count.strip("()") == "-1":  # as many as the labels need
         count = f"{labels}.max().item() + 1"
-    classes = f"{torch}.arange({count}, device={labels}.device)"
-    return f"({labels}.unsqueeze(-1) == {classes}).to({torch}.int64)"
+    rows = f"{labels}.new_zeros((*{labels}.shape, {count}))"
+    # Like one_hot, scatter raises for labels that are negative, or no class.
+    return f"{rows}.scatter(-1, {labels}.unsqueeze(-1), 1)"
+
+
+def _triangle(name: str, said: dict[str, str], torch: str, more: dict[str, str]) -> str | None:
+    """The indices of a triangle: of the ones that `tril` or `triu` leave, row by row."""
+    if not {"row", "col"} <= said.keys():
+        return None
+    device = f", device={more['device']}" if "device" in more else ""
+    ones = f"{torch}.ones({said['row']}, {said['col']}{device})"
+    found = f"{ones}.{name}({said.get('offset', '0')}).nonzero().T"
+    return f"{found}.to({more['dtype']})" if "dtype" in more else found
 
 
 def _window(name: str, said: dict[str, str], torch: str, options: str) -> str | None:

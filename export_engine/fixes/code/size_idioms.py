@@ -31,7 +31,9 @@ from export_engine.fixes.code.size_factories import by_arange
 from export_engine.fixes.code.size_pieces import in_pieces
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.excluded_calls import allows
 from export_engine.progress import Progress, Report
+from export_engine.shapes import shapes_of, with_size
 from export_engine.source import Location
 
 _KINDS = (
@@ -40,6 +42,7 @@ _KINDS = (
     Kind.OUTPUT_FROM_DATA,
     Kind.OWN_ERROR,
     Kind.NUMPY,
+    Kind.GRAPH_BREAK,
 )
 _MOST_ROUNDS = 3
 _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
@@ -78,8 +81,22 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             stack=diagnosis.stack,
             leads_to=found if isinstance(found, Exported) else None,
         )
-        yield fix if bounds is None else with_bounds(fix, bounds)
+        if bounds is None:
+            yield fix
+        else:
+            beyond = _beyond(bounds.apply(request), diagnosis.facts)
+            yield replace(with_bounds(fix, bounds), beyond_bounds=beyond)
         return
+
+
+def _beyond(bounded_request: Request, facts: object) -> bool:
+    """Whether a request allows a size that the example's number alone excludes."""
+    shapes = shapes_of(bounded_request)
+    return shapes is not None and any(
+        allows(shapes, with_size(bounded_request, [dim.place for dim in problem.dims], size))
+        for problem in (facts.problems if isinstance(facts, SizesViolated) else ())
+        for size in problem.excluded
+    )
 
 
 def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:

@@ -15,15 +15,21 @@ from export_engine.attempt import (
     Kind,
     Request,
     combined,
+    edited,
     unedited,
 )
+from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes.try_fixes import try_request
+from export_engine.verify import runs_in_eager
 
 _OF_OPERATORS = frozenset(
     {Kind.COND_BRANCHES_DIFFER, Kind.COND_MUTATES, Kind.COND_ALIASES, Kind.COND_SIDE_EFFECT}
 )
 
+_ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
+_OF_LINES = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED, Kind.GRAPH_BREAK})
+"""Kinds that are about the code of a line: where an edit changed it, it is not the user's."""
 _MARKS = (
     *("torch.cond(", "torch.where(", "_check(", "_assert_async", "scan(", "while_loop("),
     *("torch.sym_int(", "torch.sym_float(", "torch.sym_sqrt(", ".sym_ite("),
@@ -42,6 +48,16 @@ def tried(request: Request, edit: Edit) -> Attempt | None:
         return try_request(with_edit(request, edit))
     except EditError:
         return None
+
+
+def runs(request: Request) -> bool:
+    """Whether the eager model runs on the example with the request's edits."""
+    try:
+        with edited(request.edits):
+            return runs_in_eager(request)
+    except EditError as error:
+        passed_over(error, "running the model with a code fix")
+        return False
 
 
 def code_fix(
@@ -86,6 +102,8 @@ def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> 
     now = diagnose(found)
     if edit is not None and (now.kind in _OF_OPERATORS - {diagnosis.kind} or _made(now, edit)):
         return False
+    if edit is not None and now.kind in _ERRORS and found.request and not runs(found.request):
+        return False  # of the edited code's own making
     return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)
 
 
@@ -99,7 +117,7 @@ def _made(diagnosis: Diagnosis, edit: Edit) -> bool:
     lines = edit.after.splitlines()
     line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
     known = {each.strip() for each in edit.before.splitlines()}
-    if diagnosis.kind is Kind.OWN_ERROR and line not in known:
+    if diagnosis.kind in _OF_LINES and line not in known:
         return True
     given_back = line.startswith("return ") and line.endswith(".clone()")  # by a branch of a cond
     return line not in known and (given_back or any(mark in line for mark in _MARKS))

@@ -9,7 +9,7 @@ from export_engine.attempt import Attempt
 from export_engine.fixes.code.branch_appends import append_apart
 from export_engine.fixes.code.loop_continues import else_for_continue
 from export_engine.fixes.code.match_to_if import match_as_if
-from export_engine.fixes.code.raise_to_check import note_apart, without_note
+from export_engine.fixes.code.raise_to_check import note_apart, unsaid, without_note
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.tensor_questions import asked_as_tensors, kept_as_tensor
 
@@ -48,6 +48,12 @@ NOTE = Way(
     "The branch only warns or prints, so no output depends on it.",
     without_note,
     gives_up="The program does not warn.",
+)
+UNSAID = Way(
+    "Skip the message in line {line} while exporting",
+    "A message needs the numbers that it is made of, and no output depends on it.",
+    unsaid,
+    gives_up="The program does not print, log or warn.",
 )
 TENSOR = Way(
     "Keep the number in line {line} a tensor",

@@ -1,0 +1,120 @@
+"""What a fix itself breaks or gives up is never told as the model's own, nor as nothing."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.fixes import AutofixReport, autofix
+from export_engine.shapes import Shapes
+
+Tensor = torch.Tensor
+log = logging.getLogger(__name__)
+
+
+def fixed(model: nn.Module, *args: Tensor, shapes: str = "", strict: bool = False) -> AutofixReport:
+    wanted = Shapes.parse(shapes) if shapes else None
+    return autofix(Request(target=model, args=args, shapes=wanted, strict=strict))
+
+
+def sentence(report: AutofixReport) -> str:
+    assert isinstance(report.first, Failed)
+    assert report.first.diagnosis is not None
+    return report.first.diagnosis.sentence
+
+
+class RoundsToPoint(nn.Module):
+    """A tensor has no `__round__`, so that its number cannot stay one."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        low = float(x.min())
+        point = round(-low / 0.1)
+        return torch.fake_quantize_per_tensor_affine(x, 0.1, point, 0, 255)
+
+
+class ByNumber(nn.Module):
+    """A dict is no list of modules, and a tensor no key of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.acts = {0: torch.sin, 1: torch.cos}
+
+    def forward(self, x: Tensor) -> Tensor:
+        which = int(x.sum().abs()) % 2
+        return self.acts[which](x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("model", [RoundsToPoint(), ByNumber()])
+def test_an_error_of_a_rewrite_is_not_told_as_the_models(model: nn.Module, strict: bool) -> None:
+    report = fixed(model, torch.rand(4), strict=strict)
+    assert report.attempt is report.first
+    assert not [fix for fix in report.attempt.fixes if not fix.lossy]  # type: ignore[union-attr]
+
+
+class ShortSide(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        h, w = x.shape[-2:]
+        size = (8, 8 * w // h) if h < w else (8 * h // w, 8)
+        return nn.functional.interpolate(x, size=size)
+
+
+@pytest.mark.slow
+def test_a_condition_on_two_sizes_that_the_model_does_not_need_is_told_as_one() -> None:
+    report = fixed(ShortSide(), torch.rand(1, 3, 12, 15), shapes="x: _, _, height, width")
+    said = sentence(report)
+    assert said.startswith("The program is right only where height < width"), said
+    assert "the model itself also runs at width = 12" in said, said
+    assert isinstance(report.first, Failed)
+    shapes = [fix for fix in report.first.fixes if fix.kind == "shapes" and not fix.lossy]
+    assert shapes
+    assert all(fix.narrows for fix in shapes)
+    assert all("rejects width = 12, which the model takes" in fix.gives_up for fix in shapes)
+
+
+class Share(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        count = max(1, int(0.3 * x.shape[1]))
+        return x.topk(count, dim=1).values
+
+
+@pytest.mark.slow
+def test_of_two_fixes_that_narrow_the_one_that_allows_more_is_first() -> None:
+    report = fixed(Share(), torch.rand(2, 12), shapes="x: batch, seq")
+    assert "symbolic" in report.kept[0].fix.title
+    assert isinstance(report.attempt, Exported)
+    for size in (9, 40):
+        x = torch.rand(3, size)
+        torch.testing.assert_close(report.attempt.program.module()(x), Share()(x))
+
+
+class Timed(nn.Module):
+    """A message that formats a size, and a clock that strict mode does not trace."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        started = time.perf_counter()
+        if x.isnan().any():
+            raise ValueError("NaN")
+        log.warning("batch %d from %.1f", x.shape[0], started)
+        return x.relu()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_message_is_skipped_while_exporting(strict: bool) -> None:
+    report = fixed(Timed(), torch.rand(4, 3), shapes="x: batch, _", strict=strict)
+    titles = [step.fix.title for step in report.kept]
+    assert titles[-1].startswith("Skip the message in line"), titles
+    assert ("Export in non-strict mode" in titles) == strict
+    assert isinstance(report.attempt, Exported)
+    told = [each.attempt for each in report.kept[:-1] if isinstance(each.attempt, Failed)]
+    assert told[-1].diagnosis is not None
+    assert "makes text of its number" in told[-1].diagnosis.sentence
+    with pytest.raises(RuntimeError):
+        report.attempt.program.module()(torch.full((2, 3), torch.nan))
