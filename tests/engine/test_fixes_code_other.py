@@ -13,10 +13,11 @@ import torch
 from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import apply_fixes
+from export_engine.fixes import apply_fixes, autofix
 from export_engine.fixes.code import checks_and_numpy
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.shapes import Shapes
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 
@@ -91,6 +92,29 @@ def test_numpy_code_is_written_with_torch(target: Callable[..., Any]) -> None:
     assert found.agreement is not None
     assert found.agreement.verdict == "agrees"
     assert torch.allclose(found.program.module()(x), target(x))
+
+
+class Tapered(torch.nn.Module):
+    """Windows and lines that NumPy makes, as long as the signal."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        ramp = np.linspace(0.5, 1, x.shape[1])
+        taper = np.hanning(x.shape[1]) + np.ones(x.shape[1])
+        return x * torch.from_numpy(ramp).float() * torch.from_numpy(taper).to(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_numpy_makes_of_a_size_is_made_by_torch(strict: bool) -> None:
+    shapes = Shapes.parse("x: _, length")
+    report = autofix(
+        Request(target=Tapered(), args=(torch.rand(2, 6),), shapes=shapes, strict=strict)
+    )
+    assert [step.fix.title for step in report.kept] == ["Replace NumPy with torch in `forward`"]
+    assert isinstance(report.attempt, Exported)
+    for length in (3, 17):
+        x = torch.rand(2, length)
+        assert torch.allclose(report.attempt.program.module()(x), Tapered()(x))
 
 
 @pytest.mark.parametrize(

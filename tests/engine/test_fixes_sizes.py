@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -67,7 +69,18 @@ FACTORIES = [
     "torch.tril_indices(n, n)",
     "torch.triu_indices(n, n + 2, offset=1, dtype=torch.int32)",
     "torch.triu_indices(row=n, col=3, offset=-1)",
+    "torch.vander(x[:, 0].long() * 2, n)",
+    "torch.vander(x[0], N=3, increasing=True)",
+    "torch.vander(x[0] + 1)",
+    "torch.tensor([i / n for i in range(n)])",
+    "torch.tensor([2 * (i // 2) - n for i in range(1, n)])",
+    "torch.tensor([math.sin(math.pi * i / n) ** 2 for i in range(0, n, 2)], dtype=torch.float64)",
+    "torch.as_tensor([0.5 * -i for i in range(n)], device=x.device)",
+    "torch.tensor([10000 ** (i % 3) for i in range(n)])",
 ]
+
+
+SCOPE = {"torch": torch, "math": math}
 
 
 @pytest.mark.parametrize("before", FACTORIES)
@@ -76,7 +89,7 @@ def test_a_tensor_of_so_many_elements_is_made_by_arange(before: str) -> None:
     assert len(names) == 1
     for size in (2, 3, 4, 7):
         mine, theirs = (
-            eval(text.partition("return ")[2], {"torch": torch, "x": torch.ones(3, 5), "n": size})
+            eval(text.partition("return ")[2], {**SCOPE, "x": torch.ones(3, 5), "n": size})
             for text in (HEAD + before, made.text)
         )
         torch.testing.assert_close(mine, theirs)
@@ -128,6 +141,9 @@ def test_coordinates_of_a_free_height_stay_dynamic() -> None:
         "copy.copy(x)",
         "f(x, 1)",
         "torch.arange(n)",
+        "torch.tensor([i if i > 2 else n for i in range(n)])",
+        "torch.tensor([round(i) for i in range(n)])",
+        "torch.tensor([n for i in range(n)])",
     ],
 )
 def test_what_asks_for_no_number_is_kept(code: str) -> None:

@@ -21,6 +21,7 @@ from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.raise_to_check import only_raises, way_taken
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_checks import required
+from export_engine.fixes.code.text_edits import Source
 from export_engine.fixes.code.torch_check import assumed
 from export_engine.fixes.code.try_edit import code_fix, runs, with_edit
 from export_engine.progress import Progress
@@ -40,6 +41,8 @@ def assumed_on_data(
             yield NoFix(f"The branch cannot be assumed here: {reason}.")
 
 
+_OF_SIZES = (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR)
+"""What NumPy makes of a dynamic size: a plain number, or an error."""
 _BRANCHES = (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE)
 
 
@@ -53,11 +56,21 @@ def offered(
     try:
         if diagnosis.kind in _BRANCHES:
             yield from _decided(request, diagnosis, progress)
-        elif diagnosis.kind is Kind.NUMPY:
+        elif diagnosis.kind is Kind.NUMPY or _gives_numpy_a_size(request, diagnosis):
             yield from _without_numpy(request, diagnosis, progress)
     except Unclear as reason:
-        what = "torch" if diagnosis.kind is Kind.NUMPY else "torch._check"
+        what = "torch._check" if diagnosis.kind in _BRANCHES else "torch"
         yield NoFix(f"It cannot be rewritten with {what} here: {reason}.")
+
+
+def _gives_numpy_a_size(request: Request, diagnosis: Diagnosis) -> bool:
+    """Whether NumPy is called at a line that fails because of a size."""
+    if diagnosis.kind not in _OF_SIZES:
+        return False
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    written = text.split("\n")[line - 1]
+    return any(f"{name}." in written for name in Source(text, line).names_of("numpy"))
 
 
 def _decided(

@@ -10,6 +10,7 @@ import ast
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.size_factories import by_arange
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _SAME = [
@@ -81,6 +82,11 @@ _METHODS = {
     "reshape": "reshape",
     "all": "all",
     "any": "any",
+}
+_WINDOWS = {
+    "hanning": "hann_window",
+    "hamming": "hamming_window",
+    "blackman": "blackman_window",
 }
 _BACK = ("from_numpy", "as_tensor", "tensor")
 _ATTRIBUTES = ("shape", "ndim")
@@ -202,6 +208,10 @@ class _Arrays:
         return False
 
     def _numpy_function(self, node: ast.Call, function: ast.Attribute) -> bool:
+        made = self._made(node, function.attr)
+        if made is not None:
+            self._replace(node, made)
+            return True
         called = _CALLED.get(function.attr)
         if called is None:
             raise Unclear(f"`{self.source.of(function)}` has no torch equivalent here")
@@ -211,6 +221,25 @@ class _Arrays:
         self._replace(function, f"{self.source.torch}.{called}")
         self._keywords(node)
         return True
+
+    def _made(self, node: ast.Call, name: str) -> str | None:
+        """What makes the same numbers as a call that makes an array of a size, or None."""
+        if any(self._touched(each) for each in [*node.args, *node.keywords]):
+            return None
+        of, torch = self.source.of, self.source.torch
+        window = _WINDOWS.get(name)
+        if window is not None and len(node.args) == 1 and not node.keywords:
+            call = ast.parse(f"f({of(node.args[0])}, False, dtype={torch}.float64)", mode="eval")
+            assert isinstance(call.body, ast.Call)
+            return by_arange(call.body, window, torch, ast.unparse)
+        if name == "linspace" and len(node.args) == 3 and not node.keywords:
+            given = ", ".join(map(of, node.args))
+            call = ast.parse(f"f({given}, dtype={torch}.float64)", mode="eval")
+            assert isinstance(call.body, ast.Call)
+            return by_arange(call.body, name, torch, ast.unparse)
+        if name in ("zeros", "ones") and len(node.args) == 1 and not node.keywords:
+            return f"{torch}.{name}({of(node.args[0])}, dtype={torch}.float64)"
+        return None
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
         called = _METHODS.get(function.attr)

@@ -23,6 +23,7 @@ _FORMS = {
     "one_hot": ("tensor", "num_classes"),
     **dict.fromkeys(_COSINES, ("window_length", "periodic")),
     **dict.fromkeys(("tril_indices", "triu_indices"), ("row", "col", "offset")),
+    "vander": ("x", "N", "increasing"),
 }
 """The parameters of each, in order."""
 _KEPT = {"dtype", "device"}
@@ -45,6 +46,8 @@ def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], st
     more = {each.arg: of(each.value) for each in node.keywords if each.arg in _KEPT}
     if name == "one_hot":
         return _one_hot(said, torch)
+    if name == "vander":
+        return _powers(said, torch)
     if name.endswith("_indices"):
         return _triangle(name.removesuffix("_indices"), said, torch, more)
     more.setdefault("dtype", f"{torch}.get_default_dtype()")
@@ -93,6 +96,16 @@ def _one_hot(said: dict[str, str], torch: str) -> str | None:
     rows = f"{labels}.new_zeros((*{labels}.shape, {count}))"
     # Like one_hot, scatter raises for labels that are negative, or no class.
     return f"{rows}.scatter(-1, {labels}.unsqueeze(-1), 1)"
+
+
+def _powers(said: dict[str, str], torch: str) -> str | None:
+    """The powers of each value of a vector, the highest first unless they increase."""
+    values, increasing = said.get("x"), said.get("increasing", "False")
+    if values is None or increasing not in ("True", "False"):
+        return None
+    powers = f"{torch}.arange({said.get('N', f'{values}.shape[0]')}, device={values}.device)"
+    powers += "" if increasing == "True" else ".flip(0)"
+    return f"({values}.unsqueeze(-1) ** {powers})"
 
 
 def _triangle(name: str, said: dict[str, str], torch: str, more: dict[str, str]) -> str | None:

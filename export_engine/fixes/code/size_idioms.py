@@ -26,6 +26,7 @@ from export_engine.attempt import (
 from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.number_lists import by_indices
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_factories import by_arange
 from export_engine.fixes.code.size_pieces import in_pieces
@@ -177,6 +178,8 @@ class _Idioms:
         self.numpy, self.math = source.names_of("numpy"), source.names_of("math")
         self.pieces: list[Piece] = []
         self.names: list[str] = []
+        self.inside: set[ast.AST] = set()
+        """Of calls that are replaced as a whole, all that is in them."""
 
     def outermost(self) -> list[Piece]:
         """The pieces, none of which overlap: each is a name, or a bracket, of its own."""
@@ -188,10 +191,12 @@ class _Idioms:
 
     def call(self, node: ast.Call) -> None:
         """Records what replaces a call."""
-        made = self._replaced(node)
+        made = self._replaced(node) if node not in self.inside else None
         if made is not None:
             self.names.append(self.source.of(node.func))
             self.pieces += made
+            if made == self._named(node, made[0].text):
+                self.inside |= set(ast.walk(node))
 
     def text(self, node: ast.JoinedStr) -> None:
         """Records an f-string without its formats of numbers, which a symbol does not take."""
@@ -261,6 +266,10 @@ class _Idioms:
         return None
 
     def _of_torch(self, node: ast.Call, name: str) -> list[Piece] | None:
+        if name in ("tensor", "as_tensor"):
+            computed = by_indices(node, self.torch, self.math, self.source.of)
+            if computed is not None:
+                return self._named(node, computed)
         if name == "as_tensor" and node.args and self._is_shape(node.args[:1]):
             argument = node.args[0]
             at, end = self.source.start(argument), self.source.end(argument)
