@@ -118,3 +118,22 @@ def test_a_message_is_skipped_while_exporting(strict: bool) -> None:
     assert "makes text of its number" in told[-1].diagnosis.sentence
     with pytest.raises(RuntimeError):
         report.attempt.program.module()(torch.full((2, 3), torch.nan))
+
+
+class Rescales(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.norm() > 1e6:
+            self.scale.data.mul_(0.5)
+        return x * self.scale
+
+
+@pytest.mark.slow
+def test_why_a_branch_is_not_rewritten_is_said() -> None:
+    report = fixed(Rescales(), torch.rand(4, 3))
+    assert isinstance(report.attempt, Failed)
+    (reason,) = (each for each in report.attempt.refusals if "torch.cond" in each)
+    assert "`self.scale.data.mul_(0.5)`" in reason

@@ -16,6 +16,7 @@ from export_engine.attempt import (
     Failed,
     Fix,
     Kind,
+    NoFix,
     text_in_effect,
     unedited,
 )
@@ -222,8 +223,10 @@ def _ways(text: str, line: int) -> list[Way]:
     return [_WHERE, _COND] if chooses_numbers(text, line) else [_COND, _WHERE]
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
-    """Rewrites for a diagnosed attempt."""
+def offered(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix | NoFix]:
+    """Rewrites for a diagnosed attempt, or why a branch has none."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or not diagnosis.stack:
         return
@@ -233,14 +236,15 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     read = _read_line(attempt, place.file)
     if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
         ways = [*numbers_kept(_ways(text, line), read[1]), *ways]
-    known = {text}
+    known, refused = {text}, ""
     for way in ways:
         title = way.title.format(
             line=place.line, function=place.function, read=read[0] if read else 0
         )
         try:
             made = way.rewrite(text, line)
-        except Unclear:
+        except Unclear as reason:
+            refused = str(reason) if way is _COND else refused
             continue
         if made.text in known:
             continue
@@ -265,3 +269,5 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             leads_to=found if isinstance(found, Exported) else None,
         )
         return
+    if refused and diagnosis.kind is Kind.BRANCH_ON_DATA:
+        yield NoFix(f"The branch in line {place.line} is not rewritten with torch.cond: {refused}.")
