@@ -82,8 +82,8 @@ function More({ view, store }: { view: GraphView; store: Store }) {
           }}
         />
       )}
-      <Button name="SVG: save the visible graph" text="SVG" press={() => void save("svg")} />
-      <Button name="PNG: save the visible graph" text="PNG" press={() => void save("png")} />
+      <Button name="Save SVG of the visible graph" text="Save SVG" press={() => void save("svg")} />
+      <Button name="Save PNG of the visible graph" text="Save PNG" press={() => void save("png")} />
     </>
   );
 }

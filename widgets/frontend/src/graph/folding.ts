@@ -234,8 +234,8 @@ export class Folding {
 }
 
 /**
- * What the initial view has in its middle: between the first input and the box that most ops are in
- * where both are in view, else that box.
+ * What the initial view has in its middle: the first input and the box that most ops are in, where
+ * both fit into it; else that box, or the input where the box is open and has a top of its own.
  */
 function middleOf(scene: Scene, width: number): number {
   const [first] = scene.root.children;
@@ -243,6 +243,9 @@ function middleOf(scene: Scene, width: number): number {
   const main = scene.root.children.reduce((most, each) =>
     each.item.ops > most.item.ops ? each : most,
   );
-  const [left, right] = [first, main].map(({ x, width }) => x + width / 2) as [number, number];
-  return Math.abs(right - left) < width / 2 ? (left + right) / 2 : right;
+  const left = Math.min(first.x, main.x);
+  const right = Math.max(first.x + first.width, main.x + main.width);
+  if (right - left < width) return (left + right) / 2;
+  const shown = main.open ? first : main;
+  return shown.x + shown.width / 2;
 }
