@@ -1,15 +1,17 @@
 """Which outputs of a program are which inputs of another, or of its own next call.
 
 What was seen in example calls is certain. Where nothing was seen, paths tell: `past_key_values.0`
-is given and taken under one name, `new_cache.0` and `cache.0` mean the same.
+is given and taken under one name, `new_cache.0` and `cache.0` mean the same. Keys and values that
+have no name are known by the ops that put more into them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from export_engine.programs.component import Component, Given, Link
+from export_engine.programs.continued_inputs import continued_inputs, is_continued
 from export_engine.record import Flow, InputEntry, Seam, ValueType, split_path
 
 _CACHE = re.compile(r"cache|past|(^|_)kv(_|$)|key_values?|(?<!hidden_)states?(_|$)", re.IGNORECASE)
@@ -28,11 +30,13 @@ def seams_of(components: Sequence[Component], links: Collection[Link]) -> list[S
         links: what was seen in example calls.
     """
     found = []
+    continued = [continued_inputs(each) for each in components]
     for source, giving in enumerate(components):
         for target, taking in enumerate(components):
             if target < source and not _linked(giving, taking, links):
                 continue
-            flows = [*_tensors(giving, taking, links), *_states(giving, taking)]
+            tensors = _tensors(giving, taking, links, continued[target])
+            flows = [*tensors, *_states(giving, taking)]
             if flows:
                 found.append(Seam(source, target, flows, _summary(flows)))
     return found
@@ -52,7 +56,12 @@ def _linked(giving: Component, taking: Component, links: Collection[Link]) -> bo
     return any((each.source, each.target) == (giving.name, taking.name) for each in links)
 
 
-def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> list[Flow]:
+def _tensors(
+    giving: Component,
+    taking: Component,
+    links: Collection[Link],
+    continued: Mapping[str, str],
+) -> list[Flow]:
     seen = {
         (each.output, each.input)
         for each in links
@@ -65,13 +74,14 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
     pairs.sort(key=lambda pair: not _seen(pair[0], pair[1][1].path, seen))  # what was seen first
     for given, (number, taken) in pairs:
         known = _seen(given, taken.path, seen)
-        if number in done or not (known or _same(given.path, taken.path, own)):
+        more = is_continued(given, taken.path, taking.type_of(taken), continued)
+        if number in done or not (known or more or _same(given.path, taken.path, own)):
             continue
         if not known and not own and (taking.name, taken.path) in sources:
             continue  # it was seen to come from elsewhere
         if not known and (given.node in passed or _other_place(given, taking.type_of(taken), own)):
             continue
-        if not known and _only_alike(given, taken.path, taking.type_of(taken)):
+        if not (known or more) and _only_alike(given, taken.path, taking.type_of(taken)):
             continue
         done.add(number)
         passed.add(given.node)
@@ -85,8 +95,8 @@ def _tensors(giving: Component, taking: Component, links: Collection[Link]) -> l
                 target_path=taken.path,
                 given=given.type.text,
                 taken=taking.type_of(taken).text,
-                kind="cache" if own or is_cache(taken.path) else "value",
-                known_by="values" if known else "name",
+                kind="cache" if own or more or is_cache(taken.path) else "value",
+                known_by="values" if known else "ops" if more else "name",
             )
         )
     return sorted(flows, key=lambda each: each.input)

@@ -44,8 +44,9 @@ class Flow(msgspec.Struct, frozen=True):
     """Its type where it is taken."""
     kind: Literal["cache", "value", "state"]
     """`cache`: it grows or is kept from call to call. `state`: a buffer that the source writes."""
-    known_by: Literal["values", "name"]
-    """`values`: what example calls gave was what others took. `name`: the paths say so."""
+    known_by: Literal["values", "name", "ops"]
+    """`values`: what example calls gave was what others took. `name`: the paths say so. `ops`: the
+    target gives it back in the same place, with more in it."""
 
 
 class Seam(msgspec.Struct, frozen=True):

@@ -111,6 +111,44 @@ def test_what_was_seen_to_come_from_one_program_is_not_taken_from_another_by_its
     assert seams == {(0, 1): "values", (1, 2): "values"}
 
 
+class Bare(torch.nn.Module):
+    """Attention whose keys and values are tensors in a tuple; a decode puts more into them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all = torch.nn.Linear(8, 24)
+
+    def forward(
+        self, x: torch.Tensor, k: torch.Tensor | None = None, v: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        query, key, value = self.all(x).chunk(3, dim=-1)
+        key = key if k is None else torch.cat([k, key], dim=1)
+        value = value if v is None else torch.cat([v, value], dim=1)
+        weights = (query @ key.transpose(1, 2)).softmax(-1)
+        return weights @ value, key, value
+
+
+def test_keys_and_values_without_a_name_flow_from_call_to_call() -> None:
+    model = Bare().eval()
+    held = torch.randn(2, 5, 8), torch.randn(2, 5, 8)
+    kit = explorer.explore_many(
+        {
+            "prefill": (model, (torch.randn(2, 5, 8),), {}, "x: _, prompt, _"),
+            "decode": (model, (torch.randn(2, 1, 8), *held), {}, "k: _, past, _; v: _, past, _"),
+        }
+    )
+
+    flows = {
+        (each.source, each.target): [
+            (flow.source_path, flow.target_path, flow.kind, flow.known_by) for flow in each.flows
+        ]
+        for each in kit.seams
+    }
+    expected = [("1", "k", "cache", "ops"), ("2", "v", "cache", "ops")]
+    assert flows == {(0, 1): expected, (1, 1): expected}
+    assert [each.sentence for each in kit.findings if each.severity != "note"] == []
+
+
 class Pooled(torch.nn.Module):
     """Takes the pooled output of what follows a tower."""
 

@@ -531,7 +531,7 @@ export interface Flow {
   given: string;
   taken: string;
   kind: "cache" | "state" | "value";
-  known_by: "name" | "values";
+  known_by: "name" | "ops" | "values";
 }
 
 export interface Seam {
