@@ -15,9 +15,10 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import OpPlace
-from export_engine.run import backend_registry
+from export_engine.run import backend_registry, backends
 from export_engine.run.backend import Job, Ready
 from export_engine.run.made_of_ops import ops_of
+from export_engine.shapes import Shapes
 from export_engine.values import RunOf, backend_run, compare_values
 from export_engine.values.given import program_inputs
 
@@ -166,3 +167,27 @@ def test_backends_tell_values_and_the_op_that_parts_from_them(name: str) -> None
         assert not found.agrees, planted.right
     assert Path.cwd() == folder
     assert not list(folder.glob("tmp/aoti*"))
+
+
+class Viewed(nn.Module):
+    """Attention with a mask, whose result is viewed without a copy, and an input given back."""
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        split = x.view(x.shape[0], -1, 2, 4).transpose(1, 2)
+        found = nn.functional.scaled_dot_product_attention(split, split, split, attn_mask=mask)
+        return found.transpose(1, 2).view(x.shape[0], -1, 8), x
+
+
+@pytest.mark.slow
+def test_onnx_takes_a_view_of_attention_as_eager_does(tmp_path: Path) -> None:
+    pytest.importorskip("onnxscript", reason="it is not installed: pip install '.[onnx]'")
+    pytest.importorskip("onnxruntime", reason="it is not installed: pip install '.[onnx]'")
+    model, args = Viewed(), (torch.randn(3, 5, 8), torch.randn(3, 2, 5, 5))
+    shapes = Shapes.parse("x: b, s, _; mask: b, _, s, s")
+    attempt = capture(Request(target=model, args=args, shapes=shapes))
+    assert isinstance(attempt, Exported)
+    job = Job(
+        program=attempt.program, model=model, args=args, kwargs={}, device="cpu", folder=tmp_path
+    )
+
+    torch.testing.assert_close(backends()["onnx"].load(job)(*args), model(*args))

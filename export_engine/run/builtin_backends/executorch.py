@@ -12,9 +12,10 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
+from export_engine.run.builtin_backends.eager_layouts import reshaped
 from export_engine.run.builtin_backends.executorch_trace import traced_values
 from export_engine.run.builtin_backends.needs import on_cpu, packages
-from export_engine.torch_internals import as_result, copied_program, flat_leaves, int_bound
+from export_engine.torch_internals import as_result, flat_leaves, int_bound
 
 
 class ExecuTorch:
@@ -102,35 +103,16 @@ def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.exir import to_edge_transform_and_lower
 
-    program, note = _prepared(job.program), ""
+    program, note = reshaped(job.program), ""
     given = _options(program)
     try:
         parts = [XnnpackPartitioner(**options)]
         edge = to_edge_transform_and_lower(program, partitioner=parts, **given)
     except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
         passed_over(error, "lowering for XNNPACK")
-        edge = to_edge_transform_and_lower(_prepared(job.program), **given)
+        edge = to_edge_transform_and_lower(reshaped(job.program), **given)
         note = "Portable kernels only: XNNPACK cannot take parts of this program."
     return edge.to_executorch(), note
-
-
-def _prepared(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """A copy with reshapes in place of views and contiguous attention results.
-
-    ExecuTorch decomposes attention, and the result's layout differs from eager's, so a view that
-    works in eager fails. The values are the same.
-    """
-    copied = copied_program(program)
-    for module in copied.graph_module.modules():
-        if not isinstance(module, torch.fx.GraphModule):
-            continue
-        for node in list(module.graph.nodes):
-            if node.target is torch.ops.aten.view.default:
-                node.target = torch.ops.aten.reshape.default
-            elif node.target is torch.ops.aten.scaled_dot_product_attention.default:
-                _put_in_order(node)
-        module.recompile()
-    return copied
 
 
 def _options(program: torch.export.ExportedProgram) -> dict[str, Any]:
@@ -148,13 +130,3 @@ def _options(program: torch.export.ExportedProgram) -> dict[str, Any]:
         for node in module.graph.nodes
     )
     return {"compile_config": EdgeCompileConfig(_check_ir_validity=False)} if takes_sizes else {}
-
-
-def _put_in_order(node: torch.fx.Node) -> None:
-    """Makes a result contiguous for all its users."""
-    with node.graph.inserting_after(node):
-        ordered = node.graph.call_function(
-            torch.ops.aten.clone.default, (node,), {"memory_format": torch.contiguous_format}
-        )
-    ordered.meta = dict(node.meta)
-    node.replace_all_uses_with(ordered, delete_user_cb=lambda user: user is not ordered)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.arrays import as_array
+from export_engine.run.builtin_backends.eager_layouts import reshaped
 from export_engine.run.builtin_backends.needs import packages
 from export_engine.run.made_of_ops import ops_of
 from export_engine.torch_internals import as_result, flat_inputs
@@ -54,7 +56,7 @@ class Onnx:
 
         def called(*args: Any, **kwargs: Any) -> Any:
             values = flat_inputs(job.program, args, kwargs)
-            raw = session.run(None, {name: as_array(values[name]) for name in known})
+            raw = session.run(None, {name: as_array(_input(values, name)) for name in known})
             return as_result(job.program, [torch.from_numpy(each) for each in raw])
 
         return called
@@ -81,7 +83,12 @@ class Onnx:
 
 def _fed(session: Any, job: Job) -> dict[str, Any]:
     values = flat_inputs(job.program, job.args, dict(job.kwargs))
-    return {each.name: as_array(values[each.name]) for each in session.get_inputs()}
+    return {each.name: as_array(_input(values, each.name)) for each in session.get_inputs()}
+
+
+def _input(values: Mapping[str, Any], name: str) -> Any:
+    """An input by its name in the file: one that is an output, too, is renamed there."""
+    return values[name if name in values else name.removesuffix("_orig")]
 
 
 def _session(job: Job) -> tuple[Any, Path]:
@@ -90,7 +97,11 @@ def _session(job: Job) -> tuple[Any, Path]:
 
 
 def _converted(job: Job) -> Any:
-    converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
+    try:
+        converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
+    except Exception as error:  # noqa: BLE001 - of attention, it decomposes some to other layouts
+        passed_over(error, "converting to ONNX")
+        converted = torch.onnx.export(reshaped(job.program), (), dynamo=True, verbose=False)
     assert converted is not None  # it is None only where torch writes the file itself
     return converted
 
