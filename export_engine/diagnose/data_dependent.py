@@ -119,7 +119,8 @@ def _about_sizes(attempt: Failed, condition: Any, text: str, place: Place) -> Di
         who = _DECIDES.get(question.construct if question else "", said)
         sentence = f"{who} must know whether `{text}`, and {unbacked}ShapesSpec allows."
     elif question is not None and question.construct == "for":
-        sentence = f"The loop over {said} runs `{text}` times, and {unbacked}ShapesSpec allows."
+        sentence = f"The length of the loop over {said} depends on `{text}`, and {unbacked}"
+        sentence += "ShapesSpec allows."
     else:
         sentence = f"{said} must know the number `{text}`, and {unbacked}ShapesSpec allows."
     return Diagnosis(

@@ -207,7 +207,7 @@ def test_a_way_that_differs_is_never_called_lossless() -> None:
 def test_a_loop_over_an_unbacked_size_can_only_keep_it() -> None:
     attempt = failed(Case(Unrolled, (t(5, 3),), "x: n, m; unbacked", "", ""))
     assert attempt.diagnosis is not None
-    assert "over `range(x.shape[0])` runs `n` times" in attempt.diagnosis.sentence
+    assert "the loop over `range(x.shape[0])` depends on `n`" in attempt.diagnosis.sentence
     assert _line(attempt).endswith("# asked")
     (fix,) = attempt.fixes
     assert (fix.title, fix.lossy, fix.after) == (
