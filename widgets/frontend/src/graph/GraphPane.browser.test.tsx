@@ -113,7 +113,7 @@ describe("the graph pane", () => {
   test("selects what is clicked, and nothing beside every box", async () => {
     await show(smallProgram());
     await clickBox("relu");
-    expect(selectedNames()).toEqual(["relu"]);
+    await soon(() => expect(selectedNames()).toEqual(["relu"]));
     await userEvent.click(canvas(), { position: { x: 5, y: 300 } });
     expect(store.selection.value.kind).toBe("none");
   });

@@ -5,7 +5,7 @@
 
 import type { ComponentChildren } from "preact";
 import { reasonOf } from "../format";
-import { Popover } from "../shell/Popover";
+import { Popover } from "../Popover";
 import type { Store } from "../store";
 import { download } from "./saving";
 import type { GraphView } from "./view";

@@ -1,6 +1,7 @@
 /** The first line: the call, how its export went, and what else there is to know. */
 
 import { capped, counted } from "../format";
+import { Popover } from "../Popover";
 import { CopyButton } from "../panes/parts/CopyButton";
 import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
@@ -8,7 +9,6 @@ import type { Store } from "../store";
 import { tabStatus, worstOf } from "../tab_status";
 import { lineOfPython } from "../view_in_python";
 import { History } from "./History";
-import { Popover } from "./Popover";
 
 const KEYS: [keys: string, does: string][] = [
   ["/", "search"],

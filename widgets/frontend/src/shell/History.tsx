@@ -5,8 +5,8 @@
 
 import { capped } from "../format";
 import type { AttemptHead } from "../host";
+import { Popover } from "../Popover";
 import type { Store } from "../store";
-import { Popover } from "./Popover";
 
 export function History({ store }: { store: Store }) {
   const attempts = store.attempts.value;

@@ -5,10 +5,10 @@
 
 import { useState } from "preact/hooks";
 import { bytesText, capped, counted } from "../format";
+import { Popover } from "../Popover";
 import type { ProgramSet, Seam } from "../record.gen";
 import type { Store } from "../store";
 import { Generated } from "./Generated";
-import { Popover } from "./Popover";
 import { SeamTable } from "./SeamTable";
 import { FindingsBetween, SharedWeights, SizesInCommon } from "./SetFacts";
 

@@ -1,8 +1,8 @@
 /** The outline's search: what is looked for, how much was found, and the way through it. */
 
 import { counted } from "../../format";
+import { Popover } from "../../Popover";
 import type { Program } from "../../program";
-import { Popover } from "../../shell/Popover";
 import { QueryHelp } from "./QueryHelp";
 import { SearchInput } from "./SearchInput";
 
