@@ -76,7 +76,7 @@ class Fold:
             if any(is_narrow(ops.type(each)) for each in ops.leaves(node)):
                 self.weights.append(node)
             return
-        while ops.label(node) in VIEWS and ops.inputs(node):
+        while ops.is_moved(node) and ops.inputs(node):
             node = ops.inputs(node)[0]
         label = ops.label(node)
         if dequantizes(label) or quantizes(label):
@@ -104,10 +104,17 @@ class Fold:
             self.result = own[-1]
 
     def _finishes(self, user: int, other: int) -> bool:
-        """Whether what reads a product, in the same module, scales it or adds its bias."""
+        """Whether what reads a product, in the same module, scales it, adds its bias or shifts it.
+
+        A shifted input adds the sums of the weight's columns, which are subtracted here.
+        """
         if self._ops.scope(user) != self._ops.scope(self.node):
             return False  # a module around it may scale what the layer gives, as ConvNeXt's do
         label = self._ops.label(user).rstrip("_")
+        if label == "sub":
+            return (
+                other in self._ops.constant and self._ops.is_whole(user) and self._is_scale(other)
+            )
         return (label == "mul" and self._is_scale(other)) or (
             label == "add" and self._is_bias(other, user)
         )
@@ -151,13 +158,13 @@ class Fold:
             return True
         if label == "getitem":
             return chooses(ops.label(ops.inputs(node)[0]))
-        return label in VIEWS and self._is_between(node)
+        return ops.is_moved(node) and self._is_between(node)
 
     def _is_between(self, node: int) -> bool:
         """Whether a view stands between what quantizes and the op, or in the op's own module."""
         ops = self._ops
         at = node
-        while ops.label(at) in VIEWS and ops.inputs(at):
+        while ops.is_moved(at) and ops.inputs(at):
             at = ops.inputs(at)[0]
         label = ops.label(at)
         if dequantizes(label) or quantizes(label) or chooses(label):

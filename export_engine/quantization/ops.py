@@ -32,6 +32,7 @@ VIEWS = frozenset(
     | {"unsqueeze", "to", "_to_copy", "contiguous", "clone", "alias", "detach", "_unsafe_view"}
 )
 """Ops that move or cast what they are given."""
+SHIFTS = frozenset({"add", "sub"})
 ACTIVATIONS = frozenset({"relu", "relu_", "hardtanh", "hardtanh_", "clamp", "relu6", "leaky_relu"})
 
 _NAMES = {
@@ -117,6 +118,21 @@ class Ops:
     def name(self, node: int) -> str:
         """The name of a node."""
         return self.record.strings[self._graph.name[node]]
+
+    def is_moved(self, node: int) -> bool:
+        """Whether a node gives what it is given, moved, cast, or shifted by a whole number.
+
+        torchao shifts: for CPUs that multiply uint8 by int8, int8 becomes uint8 by adding 128.
+        """
+        label = self.label(node)
+        if label in VIEWS:
+            return True
+        return label.rstrip("_") in SHIFTS and len(self.inputs(node)) == 1 and self.is_whole(node)
+
+    def is_whole(self, node: int) -> bool:
+        """Whether a node gives whole numbers."""
+        kind = self.type(node)
+        return kind is not None and kind.dtype.startswith(("int", "uint"))
 
     def type(self, node: int) -> ValueType | None:
         """What a node gives."""

@@ -141,6 +141,19 @@ def test_what_is_folded_is_read_by_its_layer_alone(
                 assert not read & (own - {layer.result})
 
 
+@pytest.mark.parametrize("shifted", [False, True])
+def test_a_product_of_int8_is_one_layer_on_every_cpu(
+    monkeypatch: pytest.MonkeyPatch, shifted: bool
+) -> None:
+    """torchao adds 128 to the input where a CPU multiplies uint8 by int8 alone."""
+    monkeypatch.setattr("torchao.kernel.intmm._cpu_is_amx_tile_supported", lambda: False)
+    monkeypatch.setattr("torchao.kernel.intmm._cpu_is_vnni_supported", lambda: shifted)
+    ex = explorer.explore(MODELS["dynamic"](), (X,))
+    names = [each.target.__name__ for each in ex.program.graph.nodes if each.op == "call_function"]
+    assert ("sub_.Tensor" in names) is shifted
+    assert {each.op for each in ex.quantization.layers} == {"_int_mm"}
+
+
 def test_scales_and_zero_points_of_pt2e_are_those_of_the_data(
     results: dict[str, Exploration],
 ) -> None:
