@@ -1,10 +1,13 @@
 /** Search over the ops and modules of a program: by words, or by a query. Pure. */
 
 import { ensure } from "./maps";
-import { list, type NodeId, type Program } from "./program";
+import { graphOf, indexOf, list, type NodeId, type Program } from "./program";
 import { evaluate } from "./query/evaluate";
 import { parse, QueryError } from "./query/parse";
 import { contains } from "./query/texts";
+import { OPS } from "./record.gen";
+
+const PLACEHOLDER = OPS.indexOf("placeholder");
 
 export interface Found {
   nodes: NodeId[];
@@ -101,17 +104,21 @@ class Seeker {
 
   inNode(id: NodeId): Where {
     const { program } = this;
-    const input = program.input(id);
-    const own =
-      this.has(program.name(id)) ||
-      this.targets(program.targetIndex(id)) ||
-      this.types(program.typeIndex(id)) ||
-      this.stacks(program.stackIndex(id)) ||
-      this.has(input?.path);
+    const graph = program.graph(graphOf(id));
+    const at = indexOf(id);
+    const own = // what ops share first: it is known soon
+      this.targets(graph.target[at] ?? -1) ||
+      this.types(graph.type[at] ?? -1) ||
+      this.stacks(graph.stack[at] ?? -1) ||
+      this.has(program.name(id));
     if (own) return "own";
+    const scope = graph.scope[at] ?? -1;
+    if (graph.op[at] !== PLACEHOLDER) return this.around(scope) ? "around" : "nowhere";
+    const input = program.input(id);
+    if (this.has(input?.path)) return "own";
     const path = input?.target ?? "";
     const above = path.slice(0, Math.max(path.lastIndexOf("."), 0));
-    return this.within(path, above, program.scope(id));
+    return this.within(path, above, scope);
   }
 
   inScope(scope: number): Where {

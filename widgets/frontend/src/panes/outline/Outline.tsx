@@ -86,10 +86,11 @@ export function Outline({ store, program }: OutlineProps) {
     if (!next.delete(item.key)) next.add(item.key);
     setOpen(next);
   };
-  const results = useMemo(
-    () => (searching ? rows.flatMap((row, at) => (row.depth === 0 ? [at] : [])) : []),
-    [rows, searching],
-  );
+  const results = useMemo(() => {
+    const found: number[] = [];
+    if (searching) for (const [at, row] of rows.entries()) if (row.depth === 0) found.push(at);
+    return found;
+  }, [rows, searching]);
   const onKeyDown = useRef(treeKeys());
   return (
     <section class="tx-panel" aria-label="Outline" data-pane>
