@@ -20,3 +20,12 @@ def test_the_workflow_calls_what_there_is_on_every_supported_torch() -> None:
     (listed,) = re.findall(r"torch: \[(.*)\]", workflow)
     pinned = re.findall(r"^torch==(\S+)$", read("constraints.txt"), re.MULTILINE)
     assert {each.strip('" ') for each in listed.split(",")} | set(pinned) == set(SUPPORTED)
+
+
+def test_a_torch_that_nobody_here_knows_is_tried_each_week() -> None:
+    workflow = read(".github/workflows/tests.yml")
+    (job,) = re.findall(r"^  unseen:\n((?:    .*\n)+)", workflow, re.MULTILINE)
+
+    assert "schedule:" in workflow
+    assert "if: github.event_name == 'schedule'" in job
+    assert "make test-torch TORCH=torch TESTS=fast" in job
