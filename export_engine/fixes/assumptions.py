@@ -109,7 +109,7 @@ def assumed(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fi
     assert before is not None
     new = added(before, after)
     texts = [str(plainly(each)) for each in new]
-    rejected = taken(request, before, new)
+    narrows, gives_up = given_up(request, before, new)
     exported = found if isinstance(found, Exported) else None
     agreement = exported.agreement if exported else None
     alone = agreement is not None and not any(trial.sizes for trial in agreement.trials)
@@ -119,16 +119,30 @@ def assumed(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fi
         why="The code depends on this. With the assumption tracing can decide it, and "
         "the program asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
-        narrows=rejected is not None,
-        gives_up="The program rejects sizes for which it does not hold: "
-        + "; ".join(texts)
-        + (f". The model takes {rejected.name} = {rejected.size}." if rejected else "."),
+        narrows=narrows,
+        gives_up=gives_up,
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),
         stack=stack,
         leads_to=exported,
     )
+
+
+def given_up(request: Request, before: Shapes, new: list[Relation]) -> tuple[bool, str]:
+    """Whether the model takes a size that assumptions exclude, and what to say of them.
+
+    Args:
+        request: with the example.
+        before: the shapes without the assumptions.
+        new: the assumptions.
+    """
+    rejected = taken(request, before, new)
+    texts = "; ".join(str(plainly(each)) for each in new)
+    said = f"The program rejects sizes for which it does not hold: {texts}."
+    if rejected is None:
+        return False, said
+    return True, f"{said} The model takes {rejected.name} = {rejected.size}."
 
 
 def listed(texts: list[str]) -> str:

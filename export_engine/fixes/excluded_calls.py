@@ -1,4 +1,4 @@
-"""Calls that an assumption excludes, to test on the model what the program gives up.
+"""Calls that a condition of the trace excludes, to test on the model what the program gives up.
 
 A trace follows the path of the example. Where the model runs at sizes that an assumption excludes,
 the program gives up these sizes.
@@ -10,7 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from export_engine.attempt import Request
-from export_engine.shapes import Named, Relation, Shapes, example_sizes, leaf_values, with_size
+from export_engine.shapes import (
+    Named,
+    Problem,
+    Relation,
+    Shapes,
+    example_sizes,
+    leaf_values,
+    shapes_of,
+    with_size,
+)
 from export_engine.verify import runs_in_eager
 
 _FAR = 4096
@@ -57,6 +66,18 @@ def taken(request: Request, shapes: Shapes, relations: Sequence[Relation]) -> Ca
     return None
 
 
+def calls_without(request: Request, problem: Problem) -> Iterator[Request]:
+    """Calls at the sizes that a problem's condition excludes."""
+    places = [dim.place for dim in problem.changed or problem.dims]
+    return (with_size(request, places, size) for size in problem.excluded)
+
+
+def allows_any(request: Request, others: Iterable[Request]) -> bool:
+    """Whether a request's shapes allow the sizes of one of some calls."""
+    shapes = shapes_of(request)
+    return shapes is not None and any(allows(shapes, other) for other in others)
+
+
 def _near(example: int | None) -> Iterator[int]:
     """Sizes from the nearest to the example's, smaller ones first."""
     if example is None:
@@ -68,7 +89,6 @@ def _near(example: int | None) -> Iterator[int]:
 
 
 def allows(shapes: Shapes, request: Request) -> bool:
-    """Whether shapes allow the sizes of a request's inputs."""
     values = leaf_values(request)
     sizes = example_sizes(shapes, values)
     for path, specs in shapes.leaves.items():

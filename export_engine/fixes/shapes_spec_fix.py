@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from export_engine.attempt import Exported, Failed, Fix, Request
-from export_engine.fixes.assumptions import added, listed, with_answers
-from export_engine.fixes.excluded_calls import taken
+from export_engine.fixes.assumptions import added, given_up, listed, with_answers
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Named, Shapes, ShapesError, Spec, plainly, shapes_of
@@ -59,17 +58,14 @@ def shapes_spec_fix(
     texts = [str(plainly(each)) for each in new]
     if not texts and not otherwise_lossy:
         return
-    rejected = taken(request.with_changes(shapes=asked), asked, new)
-    takes = f" The model takes {rejected.name} = {rejected.size}." if rejected else ""
+    narrows, gives_up = given_up(request.with_changes(shapes=asked), asked, new)
     yield Fix(
         kind="shapes",
         title=f"Assume {listed(texts)} with a ShapesSpec" if texts else "Use a ShapesSpec",
         why="A ShapesSpec states the relation between sizes, and the program asserts it. Its sizes "
         "are unbacked: not specialized on 0 and 1.",
-        narrows=rejected is not None,
-        gives_up=f"The program rejects sizes for which it does not hold: {'; '.join(texts)}.{takes}"
-        if texts
-        else "",
+        narrows=narrows,
+        gives_up=gives_up if texts else "",
         change=change,
         before=str(before),
         after=str(after),

@@ -7,10 +7,12 @@ the model runs at a size that the condition excludes, the model does not require
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from export_engine.attempt import Diagnosis, Failed, Request
 from export_engine.diagnose import SizesViolated
-from export_engine.shapes import Problem, name_of, with_size
+from export_engine.fixes.excluded_calls import calls_without
+from export_engine.shapes import Problem, name_of
 from export_engine.verify import runs_in_eager
 
 _MOST = 3
@@ -55,8 +57,8 @@ def _begun(sentence: str) -> str:
 
 def taken_all_the_same(problem: Problem, request: Request) -> int | None:
     """A size that a problem's condition excludes and the eager model takes; None if none is."""
-    places = [dim.place for dim in problem.changed or problem.dims]
-    for size in problem.excluded[:_MOST]:
-        if runs_in_eager(with_size(request, places, size)):
+    calls = zip(problem.excluded, calls_without(request, problem), strict=True)
+    for size, call in islice(calls, _MOST):
+        if runs_in_eager(call):
             return size
     return None

@@ -15,8 +15,9 @@ from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes import apply_fixes, autofix, explain
 from export_engine.fixes.code.size_guards import guarded
-from export_engine.shapes import Relation, Shapes, ShapesError, assuming
+from export_engine.shapes import Shapes, ShapesError, assuming
 from export_engine.torch_internals import missing_shapes_spec
+from tests.engine.test_plain_relations import relation
 
 needs_spec = pytest.mark.skipif(
     bool(missing_shapes_spec()), reason="torch exports a ShapesSpec from 2.14 on"
@@ -265,10 +266,6 @@ ASSUMED = {
     "min(a, 4) != 4": "x: a[..3], b; unbacked",
     "a % 3 * a >= 7": "x: a, b; a % 3*a >= 7",
 }
-
-
-def relation(text: str) -> Relation:
-    return Shapes.parse(f"x: a, b; {text}").assumptions[0]
 
 
 @pytest.mark.parametrize("text", ASSUMED)

@@ -83,11 +83,13 @@ _METHODS = {
     "all": "all",
     "any": "any",
 }
-_WINDOWS = {
-    "hanning": "hann_window",
-    "hamming": "hamming_window",
-    "blackman": "blackman_window",
+_MADE = {
+    "hanning": ("hann_window", "{0}, False"),
+    "hamming": ("hamming_window", "{0}, False"),
+    "blackman": ("blackman_window", "{0}, False"),
+    "linspace": ("linspace", "{0}, {1}, {2}"),
 }
+"""Of functions that make an array of a size, torch's and what it is given."""
 _BACK = ("from_numpy", "as_tensor", "tensor")
 _ATTRIBUTES = ("shape", "ndim")
 
@@ -226,19 +228,15 @@ class _Arrays:
         """What makes the same numbers as a call that makes an array of a size, or None."""
         if any(self._touched(each) for each in [*node.args, *node.keywords]):
             return None
-        of, torch = self.source.of, self.source.torch
-        window = _WINDOWS.get(name)
-        if window is not None and len(node.args) == 1 and not node.keywords:
-            call = ast.parse(f"f({of(node.args[0])}, False, dtype={torch}.float64)", mode="eval")
-            assert isinstance(call.body, ast.Call)
-            return by_arange(call.body, window, torch, ast.unparse)
-        if name == "linspace" and len(node.args) == 3 and not node.keywords:
-            given = ", ".join(map(of, node.args))
-            call = ast.parse(f"f({given}, dtype={torch}.float64)", mode="eval")
-            assert isinstance(call.body, ast.Call)
-            return by_arange(call.body, name, torch, ast.unparse)
+        given, torch = [self.source.of(each) for each in node.args], self.source.torch
+        function, form = _MADE.get(name, ("", ""))
+        if form and len(given) == form.count("{") and not node.keywords:
+            text = f"f({form.format(*given)}, dtype={torch}.float64)"
+            call = ast.parse(text, mode="eval").body
+            assert isinstance(call, ast.Call)
+            return by_arange(call, function, torch, ast.unparse)
         if name in ("zeros", "ones") and len(node.args) == 1 and not node.keywords:
-            return f"{torch}.{name}({of(node.args[0])}, dtype={torch}.float64)"
+            return f"{torch}.{name}({given[0]}, dtype={torch}.float64)"
         return None
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 from export_engine.attempt import (
@@ -31,9 +32,9 @@ from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.text_edits import Piece, Source, branch_at, with_way
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
-from export_engine.fixes.excluded_calls import allows, excluded_calls
+from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
 from export_engine.progress import Progress, Report
-from export_engine.shapes import Problem, assumable, shapes_of, with_size
+from export_engine.shapes import Problem, assumable, shapes_of
 from export_engine.source import Location
 
 _MOST_SIZES = 3
@@ -97,9 +98,9 @@ def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
         _Branch(
             problems[0].stack[-1],
             [
-                with_size(request, [dim.place for dim in problem.changed or problem.dims], size)
+                other
                 for problem in problems
-                for size in problem.excluded[:_MOST_SIZES]
+                for other in islice(calls_without(request, problem), _MOST_SIZES)
             ],
             frozenset(each.text for each in problems),
         )
@@ -129,7 +130,7 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
     found = tried(request, edit)
     bounds = bounded(found, progress)
     if bounds is not None:
-        if not _allows_more(bounds.apply(request), asked):
+        if not allows_any(bounds.apply(request), asked.others):
             return None  # no more than bounds alone
     else:
         if found is None or not leads_on(found, diagnosis, edit) or _still_asked(found, asked):
@@ -145,12 +146,6 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
         leads_to=found if isinstance(found, Exported) else None,
     )
     return fix if bounds is None else with_bounds(fix, bounds)
-
-
-def _allows_more(bounded_request: Request, asked: _Branch) -> bool:
-    """Whether a request allows a size that a condition of the branch excluded."""
-    shapes = shapes_of(bounded_request)
-    return shapes is not None and any(allows(shapes, other) for other in asked.others)
 
 
 def _still_asked(found: Attempt, asked: _Branch) -> bool:

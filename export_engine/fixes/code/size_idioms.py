@@ -32,9 +32,8 @@ from export_engine.fixes.code.size_factories import by_arange
 from export_engine.fixes.code.size_pieces import in_pieces
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
-from export_engine.fixes.excluded_calls import allows
+from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Progress, Report
-from export_engine.shapes import shapes_of, with_size
 from export_engine.source import Location
 
 _KINDS = (
@@ -85,19 +84,12 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         if bounds is None:
             yield fix
         else:
-            beyond = _beyond(bounds.apply(request), diagnosis.facts)
+            facts = diagnosis.facts
+            problems = facts.problems if isinstance(facts, SizesViolated) else ()
+            others = (other for each in problems for other in calls_without(request, each))
+            beyond = allows_any(bounds.apply(request), others)
             yield replace(with_bounds(fix, bounds), beyond_bounds=beyond)
         return
-
-
-def _beyond(bounded_request: Request, facts: object) -> bool:
-    """Whether a request allows a size that the example's number alone excludes."""
-    shapes = shapes_of(bounded_request)
-    return shapes is not None and any(
-        allows(shapes, with_size(bounded_request, [dim.place for dim in problem.dims], size))
-        for problem in (facts.problems if isinstance(facts, SizesViolated) else ())
-        for size in problem.excluded
-    )
 
 
 def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:

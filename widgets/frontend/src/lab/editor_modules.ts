@@ -178,37 +178,19 @@ export interface EditorModules {
   settingregistry: { ISettingRegistry: object };
 }
 
+const NAMES: { [module in keyof EditorModules]: string } = {
+  notebook: "@jupyterlab/notebook",
+  fileeditor: "@jupyterlab/fileeditor",
+  codemirror: "@jupyterlab/codemirror",
+  view: "@codemirror/view",
+  state: "@codemirror/state",
+  codeeditor: "@jupyterlab/codeeditor",
+  apputils: "@jupyterlab/apputils",
+  lumino: "@lumino/widgets",
+  settingregistry: "@jupyterlab/settingregistry",
+};
+
 export async function editorModules(): Promise<EditorModules> {
-  const [
-    notebook,
-    fileeditor,
-    codemirror,
-    view,
-    state,
-    codeeditor,
-    apputils,
-    lumino,
-    settingregistry,
-  ] = await Promise.all([
-    shared<EditorModules["notebook"]>("@jupyterlab/notebook"),
-    shared<EditorModules["fileeditor"]>("@jupyterlab/fileeditor"),
-    shared<CodeMirror>("@jupyterlab/codemirror"),
-    shared<CodeMirrorView>("@codemirror/view"),
-    shared<CodeMirrorState>("@codemirror/state"),
-    shared<CodeEditors>("@jupyterlab/codeeditor"),
-    shared<Apputils>("@jupyterlab/apputils"),
-    shared<EditorModules["lumino"]>("@lumino/widgets"),
-    shared<EditorModules["settingregistry"]>("@jupyterlab/settingregistry"),
-  ]);
-  return {
-    notebook,
-    fileeditor,
-    codemirror,
-    view,
-    state,
-    codeeditor,
-    apputils,
-    lumino,
-    settingregistry,
-  };
+  const found = Object.entries(NAMES).map(async ([module, name]) => [module, await shared(name)]);
+  return Object.fromEntries(await Promise.all(found));
 }
