@@ -90,12 +90,13 @@ def test_no_hostile_archive_does_anything(
     secret = tmp_path / "secret.py"
     secret.write_text("secret = 1\n")
     titles: dict[str, str] = {}
-    for number, (title, data) in enumerate(
+    for number, (title, made) in enumerate(
         corpus(plain.read_bytes(), explored.read_bytes(), str(secret))
     ):
         if number % step:
             continue
         titles[f"{number:04}.pt2"] = title
+        data = made if isinstance(made, bytes) else made()
         (tmp_path / f"{number:04}.pt2").write_bytes(data)
     assert len(titles) >= LEAST
     names = list(titles)

@@ -11,6 +11,7 @@ import random
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from . import programs, texts
@@ -19,7 +20,8 @@ from .lies import huge_programs, lying_programs
 from .programs import changed, dumped, mutated, put
 from .zips import DEFLATED, Entry, packed, parts_of, written
 
-Made = Iterator[tuple[str, bytes]]
+Made = Iterator[tuple[str, bytes | Callable[[], bytes]]]
+"""What is wrong with an archive, and the archive, or what makes it: most runs take a part."""
 
 MODEL = "models/model.json"
 WEIGHTS = "data/weights/model_weights_config.json"
@@ -39,19 +41,19 @@ def corpus(plain: bytes, explored: bytes, here: str) -> Made:
     base = Base(plain)
     program = json.loads(base.parts[MODEL])
     for what, document in programs.hostile_programs(program):
-        yield f"program: {what}", base.with_part(MODEL, dumped(document).replace(HERE, _json(here)))
+        yield f"program: {what}", base.late(MODEL, document, here)
     for what, document in mutated(program, 1, 1):
-        yield f"program: {what}", base.with_part(MODEL, dumped(document))
+        yield f"program: {what}", base.late(MODEL, document)
     for what, data in lying_programs(program):
-        yield f"lie: {what}", base.with_part(MODEL, data)
+        yield f"lie: {what}", base.late(MODEL, data)
     for what, document in huge_programs(program):
-        yield what, base.with_part(MODEL, dumped(document))
+        yield what, base.late(MODEL, document)
     weights = json.loads(base.parts[WEIGHTS])
     for what, document in programs.hostile_weights(weights):
-        yield f"weights: {what}", base.with_part(WEIGHTS, dumped(document))
+        yield f"weights: {what}", base.late(WEIGHTS, document)
     for name in (MODEL, WEIGHTS, CONSTANTS):
         for what, data in broken_json(base.parts[name]):
-            yield f"{name}: {what}", base.with_part(name, data)
+            yield f"{name}: {what}", partial(base.with_part, name, data)
     yield from pickles(base)
     yield from libraries(base)
     yield from zip_tricks(base)
@@ -60,11 +62,11 @@ def corpus(plain: bytes, explored: bytes, here: str) -> Made:
     own = Base(explored)
     record = json.loads(own.parts[RECORD])
     for what, document in hostile_records(record, here):
-        yield f"Record: {what}", own.with_part(RECORD, dumped(document))
+        yield f"Record: {what}", own.late(RECORD, document)
     for what, document in mutated(record, 2, 1):
-        yield f"Record: {what}", own.with_part(RECORD, dumped(document))
+        yield f"Record: {what}", own.late(RECORD, document)
     for what, data in broken_json(own.parts[RECORD]):
-        yield f"Record: {what}", own.with_part(RECORD, data)
+        yield f"Record: {what}", partial(own.with_part, RECORD, data)
 
 
 HERE = b"{here}"
@@ -85,6 +87,22 @@ class Base:
     def with_part(self, name: str, content: bytes) -> bytes:
         """The archive with one member changed, or another more."""
         return packed({f"{self.root}/{each}": data for each, data in self.all(name, content)})
+
+    def late(self, name: str, document: Any, here: str = "") -> Callable[[], bytes]:
+        """What makes the archive with a document as one member.
+
+        Args:
+            name: of the member.
+            document: what JSON holds, or what makes that or its bytes.
+            here: what stands for `HERE`.
+        """
+
+        def make() -> bytes:
+            made = document() if callable(document) else document
+            data = made if isinstance(made, bytes) else dumped(made)
+            return self.with_part(name, data.replace(HERE, _json(here)) if here else data)
+
+        return make
 
     def all(self, name: str, content: bytes) -> list[tuple[str, bytes]]:
         """Its members, one of them changed."""
@@ -259,7 +277,7 @@ def zip_tricks(base: Base) -> Made:
     yield "two zips", everything + everything
     yield "nothing but an end", written([])
     yield "a member", written([Entry("x", b"x")])
-    yield "many members", written(Entry(f"m/{n}", b"") for n in range(60_000))
+    yield "many members", lambda: written(Entry(f"m/{n}", b"") for n in range(60_000))
     yield "more members than there are", written(base.entries(), count=65_000)
     yield "fewer members than there are", written(base.entries(), count=1)
     yield "end of 64 bits", _zip64(everything)

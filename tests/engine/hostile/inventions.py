@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from .programs import changed, dumped, nodes, put, sizes
@@ -44,21 +45,25 @@ SHIFTS = (
 """Sizes whose value, or whose error, is more than their text."""
 
 
-def inventions(parts: Parts) -> Iterator[tuple[str, bytes]]:
-    """Archives, each with what is wrong with it.
+def inventions(parts: Parts) -> Iterator[tuple[str, bytes | Callable[[], bytes]]]:
+    """Archives, or what makes them, each with what is wrong with it.
 
     Args:
         parts: the members of a harmless one, below their root.
     """
     program = json.loads(parts["models/model.json"])
     for what, document in _programs(program):
-        yield f"invented: {what}", _archive({**parts, "models/model.json": dumped(document)})
+        yield f"invented: {what}", partial(_with_program, parts, document)
     for what, data in _archives(parts, program):
         yield f"invented: {what}", data
 
 
 def _archive(parts: Parts) -> bytes:
     return packed({f"m/{name}": data for name, data in parts.items()})
+
+
+def _with_program(parts: Parts, document: Any) -> bytes:
+    return _archive({**parts, "models/model.json": dumped(document)})
 
 
 def _programs(program: Any) -> Iterator[tuple[str, Any]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-from .programs import changed, copied, nodes, put, renamed
+from .programs import changed, copied, dumped, nodes, put, renamed, replaced
 
 KEYS = ("__proto__", "constructor", "hasOwnProperty", "toString", "__class__", "then", "valueOf")
 """Names that mean something to JavaScript's objects, or to Python's."""
@@ -34,24 +35,28 @@ DECIMALS = ("1e999", "-1e999", "1E400", "-0", "0.1e-400", "1" + "0" * 400, "-" +
 """Numbers that JSON has, and that Python may not."""
 
 
-def lying_programs(program: Any) -> Iterator[tuple[str, bytes]]:
-    """Changed copies of a program, as JSON, each with what is wrong with it."""
+def lying_programs(program: Any) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """What makes changed copies of a program, as JSON, each with what is wrong with it."""
     for what, document in _lies(program):
-        yield what, json.dumps(document).encode()
+        yield what, partial(dumped, document)
+    for what, text in _lying_texts(program):
+        yield what, text.encode
+
+
+def _lying_texts(program: Any) -> Iterator[tuple[str, str]]:
     plain = json.dumps(program)
     for number in DECIMALS:
         for field in ("dtype", "as_int", "min_val", "kind"):
             at = plain.index(f'"{field}": ') + len(field) + 4
             end = min(plain.index(sign, at) for sign in ",}" if sign in plain[at:])
-            yield f"{field} {number[:8]}", (plain[:at] + number + plain[end:]).encode()
+            yield f"{field} {number[:8]}", plain[:at] + number + plain[end:]
     for key in ('"nodes": ', '"tensor_values": ', '"arg": ', '"graph": ', '"target": '):
         for twice in ("[]", "{}", "null", '"x"'):
-            yield f"{key} twice, {twice}", plain.replace(key, f"{key}{twice}, {key}", 1).encode()
-            yield f"{key} twice {twice}", plain.replace(key, f"{key}{twice}, {key}").encode()
+            yield f"{key} twice, {twice}", plain.replace(key, f"{key}{twice}, {key}", 1)
+            yield f"{key} twice {twice}", plain.replace(key, f"{key}{twice}, {key}")
     for half in ("\\ud800", "\\udfff\\ud800", "\\udcff"):
         for name in ("mul", "x", "lin.weight"):
-            told = plain.replace(f'"{name}"', f'"{half}"')
-            yield f"half a character {half} {name}", told.encode()
+            yield f"half a character {half} {name}", plain.replace(f'"{name}"', f'"{half}"')
 
 
 def _lies(program: Any) -> Iterator[tuple[str, Any]]:
@@ -67,7 +72,7 @@ def _lies(program: Any) -> Iterator[tuple[str, Any]]:
         for text in (*KEYS, *SIGNS):
             yield f"{what} {text[:12]!r}", renamed(program, old, text)
     for text in KEYS:
-        yield f"symbol {text}", json.loads(json.dumps(program).replace("s77", text))
+        yield f"symbol {text}", replaced(program, "s77", text)
         yield f"module {text}", changed(program, lambda it, t=text: _modules(it, t))
     meta = ("graph_module", "graph", "tensor_values", "x")
     for value in (-1, -(2**63), 2**63 - 1, 0):

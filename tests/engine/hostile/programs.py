@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from . import texts
 
 Change = Callable[[Any], object]
 """Changes a document in place."""
+Late = Callable[[], Any]
+"""Makes a document: most of what could be made is left out of a run."""
 Path = tuple[str | int, ...]
 
 VALUES: tuple[Any, ...] = (
@@ -78,40 +81,53 @@ def put(document: Any, path: Path, value: Any) -> None:
     document[path[-1]] = value
 
 
-def mutated(document: Any, seed: int, each: int) -> Iterator[tuple[str, Any]]:
+def mutated(document: Any, seed: int, each: int) -> Iterator[tuple[str, Late]]:
     """The document with one field changed: every field, several times, by a seed."""
     numbers = random.Random(seed)
     for kind, path in fields(document).items():
         for value in numbers.sample(VALUES, each):
-            changed = copied(document)
-            put(changed, path, value)
-            yield f"{'.'.join(kind)[-70:]} = {str(value)[:20]!r}", changed
+            what = f"{'.'.join(kind)[-70:]} = {str(value)[:20]!r}"
+            yield what, changed(document, _set(path, value))
         if numbers.random() < 0.3:
-            changed = copied(document)
-            inside = changed
-            for key in path[:-1]:
-                inside = inside[key]
-            del inside[path[-1]]
-            yield f"without {'.'.join(kind)[-70:]}", changed
+            yield f"without {'.'.join(kind)[-70:]}", changed(document, _without(path))
 
 
-def renamed(document: Any, old: str, new: str) -> Any:
+def _without(path: Path) -> Change:
+    def change(document: Any) -> None:
+        for key in path[:-1]:
+            document = document[key]
+        del document[path[-1]]
+
+    return change
+
+
+def renamed(document: Any, old: str, new: str) -> Late:
     """The document with a name changed wherever it stands alone, keys included."""
+    return partial(_renamed, document, old, new)
+
+
+def _renamed(document: Any, old: str, new: str) -> Any:
     if isinstance(document, dict):
         return {
-            new if key == old else key: renamed(value, old, new) for key, value in document.items()
+            new if key == old else key: _renamed(value, old, new) for key, value in document.items()
         }
     if isinstance(document, list):
-        return [renamed(value, old, new) for value in document]
+        return [_renamed(value, old, new) for value in document]
     return new if document == old else document
 
 
-def replaced(document: Any, old: str, new: str) -> Any:
+def replaced(document: Any, old: str, new: str) -> Late:
     """The document with a piece of text changed in all its texts, keys included."""
+    return partial(_replaced, document, old, new)
+
+
+def _replaced(document: Any, old: str, new: str) -> Any:
     if isinstance(document, dict):
-        return {key.replace(old, new): replaced(value, old, new) for key, value in document.items()}
+        return {
+            key.replace(old, new): _replaced(value, old, new) for key, value in document.items()
+        }
     if isinstance(document, list):
-        return [replaced(value, old, new) for value in document]
+        return [_replaced(value, old, new) for value in document]
     return document.replace(old, new) if isinstance(document, str) else document
 
 
@@ -133,7 +149,7 @@ def sizes(document: Any) -> Iterator[Any]:
 
 
 def hostile_programs(program: Any) -> Iterator[tuple[str, Any]]:
-    """Changed copies of a program, each with what is wrong with it."""
+    """Changed copies of a program, some of them `Late`, each with what is wrong with it."""
     graph = program["graph_module"]["graph"]
     kinds = {
         "input": graph["inputs"][-1]["as_tensor"]["name"],
@@ -171,11 +187,15 @@ def copied(document: Any) -> Any:
     return json.loads(json.dumps(document))
 
 
-def changed(program: Any, change: Change) -> Any:
+def changed(program: Any, change: Change) -> Late:
     """A changed copy."""
-    made = copied(program)
-    change(made)
-    return made
+
+    def make() -> Any:
+        made = copied(program)
+        change(made)
+        return made
+
+    return make
 
 
 def _all_sizes(text: str) -> Change:
@@ -326,5 +346,5 @@ def hostile_weights(config: Any) -> Iterator[tuple[str, Any]]:
 
 
 def dumped(document: Any) -> bytes:
-    """As torch writes it."""
-    return json.dumps(document).encode()
+    """A document, made now where it is `Late`, as torch writes it."""
+    return json.dumps(document() if callable(document) else document).encode()
