@@ -89,6 +89,7 @@ def _near(example: int | None) -> Iterator[int]:
 
 
 def allows(shapes: Shapes, request: Request) -> bool:
+    """Whether the sizes of a call keep to all that is declared of them."""
     values = leaf_values(request)
     sizes = example_sizes(shapes, values)
     for path, specs in shapes.leaves.items():
