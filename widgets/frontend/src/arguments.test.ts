@@ -39,6 +39,13 @@ describe("what an op is told apart from its tensors", () => {
     );
   });
 
+  test("leaves out where a slice starts and ends, if it is all of it", () => {
+    const slice =
+      "aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)";
+    expect(told(slice, "({0}, 1, 0, 9223372036854775807)")).toBe("dim=1");
+    expect(told(slice, "({0}, 0, 1, 5)")).toBe("start=1, end=5");
+  });
+
   test("is read whatever stands in it", () => {
     const custom = "my::op(Tensor x, str mode='a, (b', str[] names=[], Dict(str, int) d) -> ()";
     expect(told(custom, "({0}, 'a, (b', ['x, y', \"it's\"])")).toBe(`names=['x, y', "it's"]`);

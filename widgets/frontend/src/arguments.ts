@@ -31,7 +31,7 @@ export function argumentsOf(program: Program, id: NodeId): Argument[] {
     return {
       name: keyword?.name ?? known?.name ?? "",
       pieces: value,
-      isDefault: text !== null && known !== undefined && isStandard(text, known.standard),
+      isDefault: text !== null && known !== undefined && isStandard(text, known),
     };
   });
 }
@@ -144,9 +144,12 @@ function parametersOf(schema: string): Parameter[] {
 
 /** Of parameters without a default that is a value, what amounts to none. */
 const AS_NONE: readonly string[] = ["None", "False", "torch.strided"];
+/** The largest int64, which torch writes for the end of a slice to the end. */
+const TO_THE_END = "9223372036854775807";
 
-function isStandard(text: string, standard: string | null): boolean {
+function isStandard(text: string, { name, standard }: Parameter): boolean {
   if (standard === null) return false;
+  if (text === TO_THE_END || (name === "start" && text === "0")) return true;
   if (standard === "None" && AS_NONE.includes(text)) return true;
   return text === standard || short(text) === short(standard) || Number(text) === Number(standard);
 }

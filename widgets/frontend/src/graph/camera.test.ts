@@ -27,6 +27,7 @@ describe("the first view", () => {
   test("of a long scene starts at its top, legible", () => {
     const camera = firstView(tall, 250, VIEW);
     expect(camera.zoom).toBeGreaterThanOrEqual(LEGIBLE);
+    expect(camera.zoom).toBeLessThan(1);
     expect(camera.y).toBeLessThanOrEqual(0);
     expect(visible(camera, VIEW).height).toBeLessThan(tall.height);
   });

@@ -25,7 +25,7 @@ export const LEGIBLE = 0.72;
 /** How large a graph is to be shown at first: between which zooms all of it, or all its width, is. */
 export interface Legibility {
   least: number;
-  /** The zoom of a view that is too narrow for it. */
+  /** The zoom of a view that is too small for it. */
   comfortable: number;
   most: number;
 }
@@ -57,7 +57,8 @@ export function firstView(
   const all = showAll({ x: 0, y: 0, ...scene }, view, most);
   if (all.zoom >= least) return all;
   const wide = (view.width - 2 * MARGIN) / Math.max(scene.width, 1);
-  const zoom = wide >= least ? Math.min(wide, most) : comfortable;
+  // Too high for the view, it is shown smaller than life-size, so that more of it is seen.
+  const zoom = wide >= least ? Math.min(wide, comfortable) : comfortable;
   const margin = MARGIN / zoom;
   const left = middle - view.width / zoom / 2;
   const x = sideways(left, -margin, scene.width + margin, view.width / zoom);

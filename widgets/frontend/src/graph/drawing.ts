@@ -51,42 +51,68 @@ const inWords = (differences: number): string[] =>
 
 /** The initial view opens scopes only up to this many boxes. */
 const MOST_AT_FIRST = 24;
-/** A run of layers with this share of the ops counts as the body of the program. */
+/** Layers with this share of the ops of what they are in are its body. */
 const MOST_OF_IT = 0.6;
+/** Numbered layers are, with less: a model of one layer has its mask and its head beside it. */
+const THIRD_OF_IT = 1 / 3;
+/** A scope with this share is looked into for layers: an encoder beside its decoder. */
+const MUCH_OF_IT = 0.2;
+/** This many modules of one class are stages, whatever they are called. */
 const FEWEST = 3;
 
-/** Whether most of the ops are in modules of one class that are too unlike for a run: stages. */
-function areStages(items: readonly Item[], ops: number): boolean {
-  const byClass = new Map<string, Item[]>();
-  for (const item of items) {
-    if (item.kind === "scope") ensure(byClass, item.subtitle, (): Item[] => []).push(item);
+/** An item of a ModuleList or of a Sequential: `layers.0`, `0`. */
+const isNumbered = ({ title }: Item): boolean => /(^|\.)\d+$/.test(title);
+
+/** Whether most of an item is layers: a run of them, numbered modules, or modules of one class. */
+function holdsLayers({ children, ops }: Item): boolean {
+  let numbered = 0;
+  const byClass = new Map<string, { count: number; ops: number }>();
+  for (const each of children) {
+    if (each.kind === "repeat") numbered += each.ops;
+    if (each.kind !== "scope") continue;
+    if (isNumbered(each)) numbered += each.ops;
+    const alike = ensure(byClass, each.subtitle, () => ({ count: 0, ops: 0 }));
+    alike.count += 1;
+    alike.ops += each.ops;
   }
+  if (numbered > THIRD_OF_IT * ops) return true;
   return [...byClass.values()].some(
-    (alike) =>
-      alike.length >= FEWEST && alike.reduce((sum, each) => sum + each.ops, 0) > MOST_OF_IT * ops,
+    (alike) => alike.count >= FEWEST && alike.ops > MOST_OF_IT * ops,
   );
 }
 
+/** The scopes to open, from an item on, for the layers in it to be seen; none where it has none. */
+function wayToLayers(item: Item): Item[] {
+  if (holdsLayers(item)) return [item];
+  const inner = waysInto(item).flat();
+  return inner.length > 0 ? [item, ...inner] : [];
+}
+
+const waysInto = ({ children, ops }: Item): Item[][] =>
+  children
+    .filter((each) => each.kind === "scope" && each.ops > MUCH_OF_IT * ops)
+    .map(wayToLayers)
+    .filter((way) => way.length > 0);
+
 /**
  * Initially everything is closed except scopes without siblings, which saves a click, and the
- * scopes around layers that make up most of the program, as long as the view stays small.
+ * scopes around layers, as long as the view stays small.
  */
 export function firstOpen(forest: Forest): Set<string> {
-  const open = new Set<string>();
-  let { children, ops } = forest.root;
-  let shown = children.length;
-  /** The scope to open if it contains layers. */
-  let perhaps: string[] = [];
+  const open: Item[] = [];
+  let body = forest.root;
   for (;;) {
-    const inner = children.filter((item) => !["input", "output"].includes(item.kind));
-    const only = inner.length === 1 ? inner[0] : undefined;
-    const main = only ?? inner.find((item) => item.ops > MOST_OF_IT * ops);
-    if (main?.kind === "repeat" || areStages(inner, ops)) for (const key of perhaps) open.add(key);
-    if (main?.kind !== "scope") return open;
-    shown += main.children.length;
-    if (!only && shown > MOST_AT_FIRST) return open;
-    if (only && perhaps.length === 0) open.add(main.key);
-    else perhaps = [...perhaps, main.key];
-    ({ children, ops } = main);
+    const inner = body.children.filter(({ kind }) => kind !== "input" && kind !== "output");
+    const [only] = inner;
+    if (inner.length !== 1 || only?.kind !== "scope") break;
+    open.push(only);
+    body = only;
   }
+  if (!holdsLayers(body)) {
+    const shown = [forest.root, ...open].reduce((sum, each) => sum + each.children.length, 0);
+    const inside = waysInto(body).flat();
+    const boxes = inside.reduce((sum, each) => sum + each.children.length, shown);
+    if (boxes <= MOST_AT_FIRST) open.push(...inside);
+  }
+  return new Set(open.map(({ key }) => key));
 }

@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { Item } from "../forest/items";
 import { layeredProgram, smallProgram } from "../testing/models";
+import type { Camera } from "./camera";
 import { type Drawing, drawingOf } from "./drawing";
 import { Folding } from "./folding";
 import type { LayoutBox, Placed } from "./layout_types";
@@ -41,20 +42,31 @@ const PLAIN = { housekeeping: false, parameters: false };
 const layers = (): Drawing => drawingOf(layeredProgram(2, 1), PLAIN);
 
 /** A stage of 400 by 300 pixels that only remembers what it was shown. */
-function parts(): { folding: Folding; shown: (Scene | null)[]; glided: number[] } {
+function parts(): {
+  folding: Folding;
+  stage: Stage;
+  shown: (Scene | null)[];
+  cameras: (Camera | undefined)[];
+  glided: number[];
+} {
   const shown: (Scene | null)[] = [];
+  const cameras: (Camera | undefined)[] = [];
   const glided: number[] = [];
   const stage = {
     camera: { x: 0, y: 0, zoom: 1 },
     size: { width: 400, height: 300 },
     measure: (text: string) => 6 * text.length,
-    show: (scene: Scene | null) => void shown.push(scene),
+    show: (scene: Scene | null, camera?: Camera) => {
+      shown.push(scene);
+      cameras.push(camera);
+    },
     glideTo: () => void glided.push(1),
     moveTo: () => undefined,
     boxAt: () => shown.at(-1)?.root.children[0] ?? null,
     repaint: () => undefined,
   };
-  return { folding: new Folding(stage as unknown as Stage, layouter), shown, glided };
+  const made = stage as unknown as Stage;
+  return { folding: new Folding(made, layouter), stage: made, shown, cameras, glided };
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
@@ -89,21 +101,21 @@ test("of two toggles, the second before the first is laid out, none is lost", as
   const drawing = layers();
   folding.show(drawing, false, false);
   await answer();
-  void folding.toggle(named(drawing, "encoder"));
+  void folding.toggle(named(drawing, "layer.0"));
   void folding.toggle(named(drawing, "layer.1"));
   await answer();
   await answer(1);
-  expect(openIn(shown.at(-1))).toEqual(["encoder", "layer.1"]);
+  expect(openIn(shown.at(-1))).toEqual(["encoder", "layer.0", "layer.1"]);
 });
 
 test("a toggle before the first layout is not lost", async () => {
   const { folding, shown } = parts();
   const drawing = layers();
   folding.show(drawing, false, false);
-  void folding.toggle(named(drawing, "encoder"));
+  void folding.toggle(named(drawing, "layer.1"));
   await answer(0);
   await answer(1);
-  expect(openIn(shown.at(-1))).toEqual(["encoder"]);
+  expect(openIn(shown.at(-1))).toEqual(["encoder", "layer.1"]);
 });
 
 test("while a new program is laid out, a click does not hit the old one's nodes", async () => {
@@ -132,14 +144,14 @@ test("a layout that fails leaves what was open, and the next one counts from the
   const drawing = layers();
   folding.show(drawing, false, false);
   await answer();
-  const encoder = named(drawing, "encoder");
-  void folding.toggle(encoder);
+  const layer = named(drawing, "layer.1");
+  void folding.toggle(layer);
   asked.at(-1)?.refuse();
   await settle();
   expect(folding.problem.value).toContain("no room");
-  void folding.toggle(encoder);
+  void folding.toggle(layer);
   await answer();
-  expect(openIn(shown.at(-1))).toEqual(["encoder"]);
+  expect(openIn(shown.at(-1))).toEqual(["encoder", "layer.1"]);
   expect(folding.problem.value).toBeNull();
 });
 
@@ -151,4 +163,24 @@ test("what is to be brought into view is, once it has a place", async () => {
   expect(glided).toEqual([]);
   await answer();
   expect(glided).toEqual([1]);
+});
+
+/** As Graphviz would answer, had it put every box beside the one before. */
+function columns(source: string): string {
+  const boxes = source.match(/^\d+\[width/gm) ?? [];
+  const objects = boxes.map((_, index) => ({ name: `${index}`, pos: `${2000 * index + 1000},20` }));
+  return JSON.stringify({ bb: `0,0,${2000 * boxes.length},40`, objects, edges: [] });
+}
+
+test("what most ops are in is in the middle at first, in a graph wider than its view", async () => {
+  const { stage, cameras, shown } = parts();
+  const wide = { ...layouter, place: async (box: LayoutBox) => new Placer(columns).place(box) };
+  new Folding(stage, wide).show(layers(), false, false);
+  await settle();
+  const boxes = [...(shown.at(-1)?.boxOf.values() ?? [])];
+  const main = boxes.find(({ item }) => item.title === "layer.1");
+  const { x, zoom } = cameras.at(-1) ?? { x: Number.NaN, zoom: 1 };
+  expect((shown.at(-1)?.width ?? 0) * zoom).toBeGreaterThan(800);
+  expect(main?.x).toBeGreaterThan(x);
+  expect(main?.x).toBeLessThan(x + 400 / zoom);
 });

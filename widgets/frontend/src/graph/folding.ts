@@ -235,17 +235,16 @@ export class Folding {
 
 /**
  * What the initial view has in its middle: the first input and the box that most ops are in, where
- * both fit into it; else that box, or the input where the box is open and has a top of its own.
+ * both fit into it; else that box.
  */
 function middleOf(scene: Scene, width: number): number {
   const [first] = scene.root.children;
+  let main = scene.root;
+  while (main.open && main.children.length > 0) {
+    main = main.children.reduce((most, each) => (each.item.ops > most.item.ops ? each : most));
+  }
   if (!first) return scene.width / 2;
-  const main = scene.root.children.reduce((most, each) =>
-    each.item.ops > most.item.ops ? each : most,
-  );
   const left = Math.min(first.x, main.x);
   const right = Math.max(first.x + first.width, main.x + main.width);
-  if (right - left < width) return (left + right) / 2;
-  const shown = main.open ? first : main;
-  return shown.x + shown.width / 2;
+  return right - left < width ? (left + right) / 2 : main.x + main.width / 2;
 }

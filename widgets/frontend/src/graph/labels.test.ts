@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Program } from "../program";
 import { RecordBuilder } from "../testing/records";
 import { drawingOf } from "./drawing";
-import { edgePieces, isSum } from "./labels";
+import { boxLines, edgePieces, isSum } from "./labels";
 
 test.each([
   ["batch", false],
@@ -28,4 +28,23 @@ test("the sizes along an edge multiply as they are written", () => {
   if (!link) throw new Error("there is no edge");
   const text = edgePieces(program, link, "f32").map((piece) => piece.text);
   expect(text.join("")).toBe("batch×32×(((h - 1)//2) + 1)");
+});
+
+test("what an op holds is on one line as far as it takes it", () => {
+  const lines = (names: string[]): string[] => {
+    const build = new RecordBuilder();
+    const held = names.map((name) => build.parameter(`norm.${name}`, [64]));
+    build.output([build.call("op", [build.input("x", [4]), ...held])]);
+    const program = new Program(build.record());
+    const { forest } = drawingOf(program, { housekeeping: false, parameters: false });
+    const op = forest.items.find(({ kind }) => kind === "op");
+    if (!op) throw new Error("there is no op");
+    return boxLines(program, op, []).map((line) => line.map(({ text }) => text).join(""));
+  };
+  expect(lines(["weight", "bias"])).toEqual(["weight 64 · bias 64"]);
+  expect(lines(["weight", "bias", "running_mean", "running_var"])).toEqual([
+    "weight 64 · bias 64",
+    "running_mean 64 · running_var 64",
+  ]);
+  expect(lines(["a", "b", "c", "d", "e"]).at(-1)).toBe("… 1 more");
 });

@@ -18,9 +18,11 @@ export interface Piece {
 
 const MOST_SIZE = 24;
 const MOST_HELD = 4;
+/** Characters. */
+const MOST_HELD_LINE = 36;
 const MOST_NOTES = 3;
 const MOST_NOTE = 36;
-const MOST_SETTINGS = 36;
+const MOST_SETTINGS = 32;
 
 const plain = (text: string): Piece => ({ text, symbol: -1 });
 
@@ -78,13 +80,26 @@ export function boxLines(
     const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
     if (settings) lines.push([plain(capped(settings, MOST_SETTINGS))]);
   }
-  for (const { node, name } of item.held.slice(0, MOST_HELD)) {
-    lines.push([plain(`${name} `), ...joined(program, program.type(node)?.shape ?? [], "×")]);
-  }
+  lines.push(...heldLines(program, item));
   const rest = item.held.length - MOST_HELD;
   if (rest > 0) lines.push([plain(`… ${rest} more`)]);
   for (const note of notes.slice(0, MOST_NOTES)) lines.push([plain(capped(note, MOST_NOTE))]);
   if (taps.length > 0) lines.push([plain(`◂ ${taps.map(nameOf).join(", ")}`)]);
+  return lines;
+}
+
+/** `weight 16×8 · bias 16`: what an op holds, as many on a line as it takes. */
+function heldLines(program: Program, { held }: Item): Piece[][] {
+  const lines: Piece[][] = [];
+  let room = 0;
+  for (const { node, name } of held.slice(0, MOST_HELD)) {
+    const pieces = [plain(`${name} `), ...joined(program, program.type(node)?.shape ?? [], "×")];
+    const length = pieces.reduce((sum, { text }) => sum + text.length, " · ".length);
+    const line = length <= room ? lines.at(-1) : undefined;
+    if (line) line.push(plain(" · "), ...pieces);
+    else lines.push(pieces);
+    room = (line ? room : MOST_HELD_LINE) - length;
+  }
   return lines;
 }
 

@@ -31,7 +31,7 @@ export function minimapScale(scene: Size, view: Size): MinimapScale {
 }
 
 /** A narrower view has no room for it: it would lie over the boxes. */
-const LEAST_VIEW = 340;
+const LEAST_VIEW = 520;
 
 /** Whether there is more than a view shows, and room to say so. */
 export function needsMinimap(scene: Size, seen: Rect, view: Size): boolean {

@@ -152,7 +152,7 @@ describe("the minimap", () => {
     const seen = { x: 0, y: 0, width: 500, height: 500 };
     expect(needsMinimap({ width: 400, height: 400 }, seen, VIEW)).toBe(false);
     expect(needsMinimap({ width: 400, height: 800 }, seen, VIEW)).toBe(true);
-    expect(needsMinimap({ width: 400, height: 800 }, seen, { width: 280, height: 600 })).toBe(
+    expect(needsMinimap({ width: 400, height: 800 }, seen, { width: 480, height: 600 })).toBe(
       false,
     );
   });

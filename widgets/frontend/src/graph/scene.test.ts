@@ -175,9 +175,55 @@ test("a scope without neighbours is open at first, and no other", () => {
   const first = build.call("sin", [build.input("x", [4])], { scope });
   build.output([build.call("cos", [first], { scope })]);
   const alone = drawingOf(new Program(build.record()), PLAIN).forest;
-  const among = drawingOf(layeredProgram(2), PLAIN).forest;
+  const among = drawingOf(besides(["head", "tail"]), PLAIN).forest;
   expect([...firstOpen(alone)].map((key) => alone.byKey.get(key)?.title)).toEqual(["body"]);
   expect(firstOpen(among).size).toBe(0);
+});
+
+/** Two modules of these names in a body, which has an op beside it. */
+function besides(names: readonly string[], filler = 0): Program {
+  const build = new RecordBuilder();
+  const body = build.scope("body", "Body");
+  let value = build.call("cos", [build.input("x", [4])]);
+  for (let at = 0; at < filler; at++) value = build.call("cos", [value], { scope: body });
+  for (const name of names) {
+    const scope = build.scope(`body.${name}`, name, body);
+    for (let at = 0; at < 6; at++) value = build.call("sin", [value], { scope });
+  }
+  build.output([value]);
+  return new Program(build.record());
+}
+
+test("the scope around numbered layers is open at first, be they few, as long as it is small", () => {
+  const opened = (program: Program): (string | undefined)[] => {
+    const { forest } = drawingOf(program, PLAIN);
+    return [...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title);
+  };
+  expect(opened(besides(["layers.0"]))).toEqual(["body"]);
+  expect(opened(besides(["layers.0", "layers.1"], 5))).toEqual(["body"]);
+  expect(opened(besides(["attention", "mlp"]))).toEqual([]);
+  expect(opened(besides(["layers.0", "layers.1"], 30))).toEqual([]);
+});
+
+test("an encoder and a decoder are open at first both or none", () => {
+  const opened = (filler: number): (string | undefined)[] => {
+    const build = new RecordBuilder();
+    let value = build.input("x", [4]);
+    for (const name of ["encoder", "decoder"]) {
+      const stack = build.scope(name, "Stack");
+      const fill = name === "decoder" ? filler : 0;
+      for (let at = 0; at < fill; at++) value = build.call("cos", [value], { scope: stack });
+      for (const layer of [0, 1]) {
+        const scope = build.scope(`${name}.layers.${layer}`, "Layer", stack);
+        for (let at = 0; at < 9 + layer; at++) value = build.call("sin", [value], { scope });
+      }
+    }
+    build.output([value]);
+    const { forest } = drawingOf(new Program(build.record()), PLAIN);
+    return [...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title);
+  };
+  expect(opened(1)).toEqual(["encoder", "decoder"]);
+  expect(opened(21)).toEqual([]);
 });
 
 test("the scope around a run of layers is open at first where it is most of the program", () => {

@@ -60,7 +60,7 @@ const bar = (label: string): Element => {
 const widthOf = (selector: string): number =>
   home.querySelector(selector)?.getBoundingClientRect().width ?? 0;
 
-test.each([700, 1100])("nothing sticks out at %i pixels", async (width) => {
+test.each([700, 830, 1100])("nothing sticks out at %i pixels", async (width) => {
   const view = await open(layeredProgram(3).record, width);
   expect(view.scrollWidth).toBeLessThanOrEqual(view.clientWidth);
   expect(widthOf("[data-testid=graph]")).toBeGreaterThan(300);
@@ -104,6 +104,42 @@ test("the slash searches, Escape clears, F6 goes from pane to pane", async () =>
     visited.add(document.activeElement?.closest("[data-pane], .tx-graph") ?? null);
   }
   expect(visited.size).toBeGreaterThanOrEqual(3);
+});
+
+test("in a notebook's cell the outline is folded, the tabs are one row, and the slash unfolds it", async () => {
+  const view = await open(tracedRecord().record(), 830);
+  const button = await until(() => home.querySelector<HTMLElement>(".tx-folded"));
+  expect(home.querySelector("[role=tree]")).toBeNull();
+  expect(widthOf("[data-testid=graph]")).toBeGreaterThan(400);
+  const tops = [...home.querySelectorAll("[aria-label=Facts] > [role=tab]")].map(
+    (tab) => tab.getBoundingClientRect().top,
+  );
+  expect(new Set(tops).size).toBe(1);
+  press(view.querySelector(".tx-canvas") ?? view, "/");
+  await until(() => document.activeElement?.matches("[data-search]"));
+  expect(button.getAttribute("aria-expanded")).toBe("true");
+  expect(widthOf("[data-testid=graph]")).toBeGreaterThan(300);
+  button.click();
+  await until(() => !home.querySelector("[role=tree]"));
+});
+
+test("a low view has its panes side by side, a high one of the same width has them stacked", async () => {
+  home.style.setProperty("--tx-height", "420px");
+  await open(layeredProgram(3).record, 700);
+  await until(() => home.querySelector(".tx-folded"));
+  const graph = home.querySelector("[data-testid=graph]")?.getBoundingClientRect();
+  expect(graph?.height).toBeGreaterThan(200);
+  unmount();
+  home.style.setProperty("--tx-height", "760px");
+  await open(layeredProgram(3).record, 700);
+  await until(() => home.querySelector(".tx-body-column"));
+  home.style.removeProperty("--tx-height");
+});
+
+test("the slash leads to the search of a narrow view, too", async () => {
+  const view = await open(layeredProgram(3).record, 500);
+  press(view.querySelector(".tx-canvas") ?? view, "/");
+  await until(() => document.activeElement?.matches("[data-search]"));
 });
 
 test("keys that a pane uses do not reach the notebook", async () => {

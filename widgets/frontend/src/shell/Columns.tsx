@@ -1,4 +1,7 @@
-/** Where the panes stand: three columns where there is room for them, else one above the other. */
+/**
+ * Where the panes stand: side by side where there is room, else one above the other. The outline
+ * folds into a strip where its column would leave the graph too little.
+ */
 
 import { useState } from "preact/hooks";
 import { CompareBar } from "../compare/CompareBar";
@@ -13,8 +16,14 @@ import { DEFAULTS, type Sizes } from "./sizes";
 import { Tabs } from "./Tabs";
 import type { Box } from "./useBox";
 
-/** Narrower than this, three columns would leave the graph no room. */
+/** Narrower than this, the outline is folded at first. */
+const WIDE = 940;
+/** Narrower than this, panes stand one above the other, unless the view is too low for that. */
 const NARROW = 820;
+const NARROWEST = 600;
+const LOW = 420;
+/** Width of the strip of a folded outline, as in shell.css. */
+const STRIP = 24;
 const LEAST_COLUMN = 140;
 const LEAST_DETAILS = 260;
 const LEAST_GRAPH = 340;
@@ -31,28 +40,54 @@ interface ColumnsProps {
 export function Columns(props: ColumnsProps) {
   const { store, program } = props;
   if (store.teaching.value && !program.record.failure) return <Teaching {...props} />;
-  return props.box.width < NARROW ? <OneColumn {...props} /> : <ThreeColumns {...props} />;
+  return isStacked(props.box) ? <OneColumn {...props} /> : <SideBySide {...props} />;
 }
 
-function ThreeColumns({ store, program, box, sizes, change }: ColumnsProps) {
-  const room = box.width - LEAST_GRAPH;
-  const left = clamped(sizes.left, LEAST_COLUMN, room - LEAST_DETAILS);
-  const right = clamped(sizes.right * box.width, LEAST_DETAILS, room - left);
+const isStacked = ({ width, height }: Box): boolean =>
+  width < NARROWEST || (width < NARROW && height >= LOW);
+
+/** Outline, graph and details; `/` unfolds the outline. */
+function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
+  const [unfolded, setUnfolded] = useState(false);
+  const foldable = box.width < WIDE;
+  const outlined = unfolded || !foldable;
+  const room = box.width - (foldable ? STRIP : 0) - LEAST_GRAPH;
+  const left = outlined ? clamped(sizes.left, LEAST_COLUMN, room - LEAST_DETAILS) : 0;
+  const share = foldable ? "half" : "right";
+  const right = clamped(sizes[share] * box.width, LEAST_DETAILS, room - left);
   return (
     <div class="tx-body">
-      <div class="tx-side" style={{ width: `${left}px` }}>
-        <GuardedOutline store={store} program={program} />
-      </div>
-      <Split
-        label="Width of the outline"
-        along="row"
-        value={left}
-        least={LEAST_COLUMN}
-        most={room - right}
-        side={1}
-        change={(size) => change({ left: size })}
-        reset={() => change({ left: DEFAULTS.left })}
-      />
+      {foldable && (
+        <button
+          type="button"
+          class="tx-folded"
+          data-tab="outline"
+          aria-expanded={unfolded}
+          title={
+            unfolded ? "Fold the outline" : "Outline: modules and ops as a tree, and search (/)"
+          }
+          onClick={() => setUnfolded(!unfolded)}
+        >
+          Outline
+        </button>
+      )}
+      {outlined && (
+        <>
+          <div class="tx-side" style={{ width: `${left}px` }}>
+            <GuardedOutline store={store} program={program} />
+          </div>
+          <Split
+            label="Width of the outline"
+            along="row"
+            value={left}
+            least={LEAST_COLUMN}
+            most={room - right}
+            side={1}
+            change={(size) => change({ left: size })}
+            reset={() => change({ left: DEFAULTS.left })}
+          />
+        </>
+      )}
       <div class="tx-middle">
         <GuardedGraph store={store} program={program} />
       </div>
@@ -63,8 +98,8 @@ function ThreeColumns({ store, program, box, sizes, change }: ColumnsProps) {
         least={LEAST_DETAILS}
         most={room - left}
         side={-1}
-        change={(size) => change({ right: size / box.width })}
-        reset={() => change({ right: DEFAULTS.right })}
+        change={(size) => change({ [share]: size / box.width })}
+        reset={() => change({ [share]: DEFAULTS[share] })}
       />
       <div class="tx-side" style={{ width: `${right}px` }}>
         <StackedDetails

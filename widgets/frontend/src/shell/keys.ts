@@ -8,10 +8,12 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
   if (!app || event.defaultPrevented) return;
   if (event.key === "Escape") store.clear();
   else if (event.key === "/" && !isTyping(event)) {
-    const search = app.querySelector<HTMLInputElement>("[data-search]");
-    if (!search) return;
-    search.focus();
-    search.select();
+    if (!focusSearch(app)) {
+      const outline = app.querySelector<HTMLElement>("[data-tab='outline']");
+      if (!outline) return;
+      outline.click();
+      setTimeout(() => focusSearch(app)); // once it is drawn
+    }
   } else if (event.key.toLowerCase() === "n" && store.comparison.peek() && !isTyping(event)) {
     stepDifference(store, event.shiftKey ? -1 : 1);
   } else if (event.key === "[" && !isTyping(event)) store.back();
@@ -20,6 +22,14 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
   else return;
   event.preventDefault();
   event.stopPropagation(); // a notebook has keys of its own
+}
+
+/** Whether there was a search box to go to. */
+function focusSearch(app: HTMLElement): boolean {
+  const search = app.querySelector<HTMLInputElement>("[data-search]");
+  search?.focus();
+  search?.select();
+  return search !== null;
 }
 
 /** Whether a key goes into a field. */

@@ -7,6 +7,8 @@ export interface Sizes {
   left: number;
   /** Share of the width that the details take. */
   right: number;
+  /** The same where the outline folds. */
+  half: number;
   /** Share of the details' height that the facts take, above the texts. */
   facts: number;
   /** Share of the height that the graph takes, where there is one column. */
@@ -15,7 +17,14 @@ export interface Sizes {
   height: number;
 }
 
-export const DEFAULTS: Sizes = { left: 220, right: 0.39, facts: 0.52, upper: 0.52, height: 0 };
+export const DEFAULTS: Sizes = {
+  left: 220,
+  right: 0.39,
+  half: 0.44,
+  facts: 0.52,
+  upper: 0.52,
+  height: 0,
+};
 
 const KEY = "export-explorer.sizes";
 
