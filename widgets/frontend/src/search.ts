@@ -1,13 +1,14 @@
 /** Search over the ops and modules of a program: by words, or by a query. Pure. */
 
-import { ensure } from "./maps";
-import { graphOf, indexOf, list, type NodeId, type Program } from "./program";
+import { list, type NodeId, nodeId, type Program } from "./program";
 import { evaluate } from "./query/evaluate";
 import { parse, QueryError } from "./query/parse";
 import { contains } from "./query/texts";
 import { OPS } from "./record.gen";
+import { namesFound } from "./search_names";
 
 const PLACEHOLDER = OPS.indexOf("placeholder");
+const GET_ATTR = OPS.indexOf("get_attr");
 
 export interface Found {
   nodes: NodeId[];
@@ -17,6 +18,11 @@ export interface Found {
   asked: boolean;
   /** Why a query finds nothing, and at which column, from 1; null where it can be read. */
   problem: { reason: string; column: number } | null;
+}
+
+/** Makes beforehand what the first search would wait for. */
+export function prepareSearch(program: Program): void {
+  search(program, "a");
 }
 
 /** What a text in the search box finds. */
@@ -43,7 +49,9 @@ export function search(program: Program, text: string): Found {
 function byWords(program: Program, words: readonly string[]): Found {
   const seekers = words.map((word) => new Seeker(program, patternOf(word)));
   if (seekers.length === 0) return { nodes: [], scopes: [], asked: false, problem: null };
-  const nodes = ops(program).filter((id) => isFound(seekers, (each) => each.inNode(id)));
+  const nodes = nodesWhere(program, (graph, at) =>
+    isFound(seekers, (each) => each.inNode(graph, at)),
+  );
   const scopes = [...program.record.scopes.keys()].filter((scope) =>
     isFound(seekers, (each) => each.inScope(scope)),
   );
@@ -55,8 +63,8 @@ function isFound(seekers: readonly Seeker[], seek: (each: Seeker) => Where): boo
   let own = false;
   for (const each of seekers) {
     const where = seek(each);
-    if (where === "nowhere") return false;
-    own ||= where === "own";
+    if (where === NOWHERE) return false;
+    own ||= where === OWN;
   }
   return own;
 }
@@ -64,7 +72,9 @@ function isFound(seekers: readonly Seeker[], seek: (each: Seeker) => Where): boo
 /** The ops that match every word, by themselves or by a module that they are in. */
 function withWords(program: Program, words: readonly string[]): NodeId[] {
   const seekers = words.map((word) => new Seeker(program, patternOf(word)));
-  return ops(program).filter((id) => seekers.every((each) => each.inNode(id) !== "nowhere"));
+  return nodesWhere(program, (graph, at) =>
+    seekers.every((each) => each.inNode(graph, at) !== NOWHERE),
+  );
 }
 
 /** A word as a pattern; blanks within brackets do not matter: `f32[batch, 64]`. */
@@ -72,53 +82,58 @@ const patternOf = (word: string): RegExp =>
   contains(word.replace(/\[[^\]]*\]?/g, (sizes) => sizes.replace(/\s+/g, "")));
 
 /** Where a word was found: in a thing itself, in what it is in, or in neither. */
-type Where = "own" | "around" | "nowhere";
+const [NOWHERE, AROUND, OWN] = [0, 1, 2] as const;
+type Where = typeof NOWHERE | typeof AROUND | typeof OWN;
 
 /**
- * Looks for one word. What many ops share, such as a type or a stack, is looked at once, so that a
- * hundred thousand ops are searched while one types.
+ * Looks for one word. What many ops share, such as a type or a stack, is looked at once, and all
+ * names in one pass, so that a hundred thousand ops are searched while one types.
  */
 class Seeker {
-  private readonly targets: (at: number) => boolean;
-  private readonly types: (at: number) => boolean;
-  private readonly stacks: (at: number) => boolean;
+  /** Of each graph, and so on: 1 where the word is in it. */
+  private readonly names: readonly Uint8Array[];
+  private readonly targets: Uint8Array;
+  private readonly types: Uint8Array;
+  private readonly stacks: Uint8Array;
   /** Whether it is in the path or class of a scope, or of one that the scope is in. */
-  private readonly around: (at: number) => boolean;
+  private readonly around: Uint8Array;
 
   constructor(
     private readonly program: Program,
     private readonly pattern: RegExp,
   ) {
     const { files, frames, scopes, stacks, targets, types } = program.record;
-    const frameHas = this.memo((at) =>
+    this.names = namesFound(program, pattern);
+    this.targets = flags(targets.length, (at) => this.has(targets[at]?.name));
+    this.types = flags(types.length, (at) => this.has(types[at]?.text.replaceAll(", ", ",")));
+    const inFrame = flags(frames.line.length, (at) =>
       this.has(`${files[frames.file[at] ?? -1]?.name}:${frames.line[at]}`),
     );
-    this.targets = this.memo((at) => this.has(targets[at]?.name));
-    this.types = this.memo((at) => this.has(types[at]?.text.replaceAll(", ", ",")));
-    this.stacks = this.memo((at) => Array.prototype.some.call(list(stacks, at), frameHas));
-    this.around = this.memo((at): boolean => {
-      const { cls, parent, path } = scopes[at] ?? { cls: "", parent: -1, path: "" };
-      return this.has(path) || this.has(cls) || (parent >= 0 && this.around(parent));
+    this.stacks = flags(stacks.starts.length - 1, (at) =>
+      Array.prototype.some.call(list(stacks, at), (frame: number) => inFrame[frame] === 1),
+    );
+    const inScope = flags(
+      scopes.length,
+      (at) => this.has(scopes[at]?.path) || this.has(scopes[at]?.cls),
+    );
+    this.around = flags(scopes.length, (at) => {
+      for (let outer = at; outer >= 0; outer = scopes[outer]?.parent ?? -1) {
+        if (inScope[outer] === 1) return true;
+      }
+      return false;
     });
   }
 
-  inNode(id: NodeId): Where {
-    const { program } = this;
-    const graph = program.graph(graphOf(id));
-    const at = indexOf(id);
-    const own = // what ops share first: it is known soon
-      this.targets(graph.target[at] ?? -1) ||
-      this.types(graph.type[at] ?? -1) ||
-      this.stacks(graph.stack[at] ?? -1) ||
-      this.has(program.name(id));
-    if (own) return "own";
-    const scope = graph.scope[at] ?? -1;
-    if (graph.op[at] !== PLACEHOLDER) return this.around(scope) ? "around" : "nowhere";
-    const input = program.input(id);
-    if (this.has(input?.path)) return "own";
-    const path = input?.target ?? "";
-    const above = path.slice(0, Math.max(path.lastIndexOf("."), 0));
-    return this.within(path, above, scope);
+  inNode(graph: number, at: number): Where {
+    const { op, scope, stack, target, type } = this.program.graph(graph);
+    const own =
+      this.names[graph]?.[at] === 1 ||
+      this.targets[target[at] ?? -1] === 1 ||
+      this.types[type[at] ?? -1] === 1 ||
+      this.stacks[stack[at] ?? -1] === 1;
+    if (own) return OWN;
+    const home = scope[at] ?? -1;
+    return op[at] === PLACEHOLDER ? this.inInput(nodeId(graph, at), home) : this.isAround(home);
   }
 
   inScope(scope: number): Where {
@@ -127,35 +142,47 @@ class Seeker {
       parent: -1,
       path: "",
     };
-    if (this.has(cls)) return "own";
+    if (this.has(cls)) return OWN;
     return this.within(path, this.program.record.scopes[parent]?.path ?? "", parent);
+  }
+
+  private inInput(id: NodeId, scope: number): Where {
+    const input = this.program.input(id);
+    if (this.has(input?.path)) return OWN;
+    const path = input?.target ?? "";
+    return this.within(path, path.slice(0, Math.max(path.lastIndexOf("."), 0)), scope);
   }
 
   /** A match in a path that is in the path of what it is in, too, is not its own. */
   private within(path: string, above: string, scope: number): Where {
     const here = path !== "" && this.has(path);
-    if (here && !this.has(above)) return "own";
-    return here || this.around(scope) ? "around" : "nowhere";
+    if (here && !this.has(above)) return OWN;
+    return here ? AROUND : this.isAround(scope);
+  }
+
+  private isAround(scope: number): Where {
+    return this.around[scope] === 1 ? AROUND : NOWHERE;
   }
 
   private has(text: string | undefined): boolean {
     return text !== undefined && this.pattern.test(text);
   }
-
-  private memo(test: (at: number) => boolean): (at: number) => boolean {
-    const known: (boolean | undefined)[] = [];
-    return (at) => {
-      if (at < 0) return false;
-      known[at] ??= test(at);
-      return known[at];
-    };
-  }
 }
 
-/** The nodes that a search may find. */
-const ops = (program: Program): readonly NodeId[] =>
-  ensure(searched, program, () =>
-    [...program.allNodes()].filter((id) => program.op(id) !== "get_attr"),
-  );
+/** 1 where it is so. */
+function flags(count: number, isSo: (at: number) => boolean): Uint8Array {
+  const found = new Uint8Array(count);
+  for (let at = 0; at < count; at++) if (isSo(at)) found[at] = 1;
+  return found;
+}
 
-const searched = new WeakMap<Program, readonly NodeId[]>();
+/** The nodes that a search may find, of which something holds. */
+function nodesWhere(program: Program, holds: (graph: number, at: number) => boolean): NodeId[] {
+  const found: NodeId[] = [];
+  program.record.graphs.forEach(({ op }, graph) => {
+    for (let at = 0; at < op.length; at++) {
+      if (op[at] !== GET_ATTR && holds(graph, at)) found.push(nodeId(graph, at));
+    }
+  });
+  return found;
+}

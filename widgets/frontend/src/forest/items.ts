@@ -61,12 +61,16 @@ export class Forest {
   /** How many nodes the options hide. */
   hidden = 0;
   private keyed: Map<string, Item> | null = null;
-  private numbered: Item[] | null = null;
+  private numbered: Numbered | null = null;
 
   constructor(readonly root: Item) {}
 
   /** All items, each at the place that it knows. */
   get items(): readonly Item[] {
+    return this.inOrder.items;
+  }
+
+  private get inOrder(): Numbered {
     this.numbered ??= numbered(this.root);
     return this.numbered;
   }
@@ -80,7 +84,7 @@ export class Forest {
   /** The items of some scopes: one each, or one in every branch that calls it. */
   ofScopes(scopes: readonly number[]): Item[] {
     const wanted = new Set(scopes);
-    return this.items.filter(({ scope }) => scope >= 0 && wanted.has(scope));
+    return this.inOrder.scoped.filter(({ scope }) => wanted.has(scope));
   }
 
   /** Items were put under others. */
@@ -90,16 +94,24 @@ export class Forest {
   }
 }
 
-function numbered(root: Item): Item[] {
-  const found: Item[] = [];
+interface Numbered {
+  items: Item[];
+  /** Those of scopes, which are few beside the ops. */
+  scoped: Item[];
+}
+
+function numbered(root: Item): Numbered {
+  const items: Item[] = [];
+  const scoped: Item[] = [];
   const visit = (item: Item): void => {
-    item.at = found.length;
-    found.push(item);
+    item.at = items.length;
+    items.push(item);
+    if (item.scope >= 0) scoped.push(item);
     for (const child of item.children) visit(child);
-    item.end = found.length;
+    item.end = items.length;
   };
   visit(root);
-  return found;
+  return { items, scoped };
 }
 
 /** Whether an item only gathers neighbours to be drawn as one; a list of items goes through it. */

@@ -44,7 +44,7 @@ export function Outline({ store, program }: OutlineProps) {
   const told = useMemo(() => search(program, query), [program, query]);
   const found = useMemo(() => [...itemsFound(forest, told)], [forest, told]);
   const rows = useMemo(
-    () => (searching ? foundRows(forest, new Set(found), open) : outlineRows(forest, open)),
+    () => (searching ? foundRows(forest, found, open) : outlineRows(forest, open)),
     [forest, open, searching, found],
   );
   const { element, range, scrollTo } = useVirtual(ROW, rows.length);

@@ -2,6 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import type { Program } from "../../program";
+import { prepareSearch } from "../../search";
 import { type Suggestion, suggestions } from "./suggestions";
 
 /** A field with a list of its own: only for the platform's list is the role implied. */
@@ -71,6 +72,7 @@ export function SearchInput({ program, query, change, problem, step }: SearchInp
           setCaret(currentTarget.selectionStart ?? -1);
           setChosen(-1);
         }}
+        onFocus={() => prepareSearch(program)}
         onBlur={close}
         onKeyDown={onKeyDown}
       />

@@ -28,12 +28,16 @@ function addChildren(item: Item, depth: number, open: ReadonlySet<string>, rows:
 /** The found items, one below the other; a found module may be opened where it stands. */
 export function foundRows(
   forest: Forest,
-  found: ReadonlySet<Item>,
+  found: readonly Item[],
   open: ReadonlySet<string>,
 ): Row[] {
   const rows: Row[] = [];
   const { items } = forest;
-  const places = Int32Array.from(found, (item) => item.at).sort();
+  const places = new Int32Array(found.length);
+  found.forEach((item, at) => {
+    places[at] = item.at;
+  });
+  places.sort();
   let shown = 0; // what stands before it has its row
   for (const place of places) {
     const item = items[place];
