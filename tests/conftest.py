@@ -16,6 +16,9 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
 
+LOOK_THROUGH_ALL_OBJECTS = ("test_memory", "test_released_program", "test_fixes_", "test_writing")
+"""Files of tests that collect garbage, or that look for the functions which an edit is about."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make test-thorough` is called with it."""
@@ -24,6 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="tries every case also where a test tries one of several that are alike",
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What looks through all objects comes first: the more tests have run, the more there are."""
+    items.sort(key=lambda item: not item.path.name.startswith(LOOK_THROUGH_ALL_OBJECTS))
 
 
 @pytest.fixture(scope="session")

@@ -168,16 +168,16 @@ def test_each_step_is_told_of_as_it_begins_and_ends() -> None:
 
 @pytest.mark.slow
 def test_a_report_never_replaces_a_file_that_is_not_ours() -> None:
-    Path("undecided-export.html").write_text("mine")
+    Path("hopeless-export.html").write_text("mine")
     for _ in range(2):
-        guided = explorer.guide(Undecided(), (torch.randn(4, 4),), title="undecided(x)")
-        assert guided.report == Path("undecided-export-2.html")
-    assert Path("undecided-export.html").read_text() == "mine"
+        guided = explorer.guide(Hopeless(), (torch.randn(4, 4),), title="hopeless(x)")
+        assert guided.report == Path("hopeless-export-2.html")
+    assert Path("hopeless-export.html").read_text() == "mine"
 
 
 @pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_said_and_the_rest_stands() -> None:
-    guided = explorer.guide(Undecided(), (torch.randn(4, 4),), report="no/folder/report.html")
+    guided = explorer.guide(torch.nn.ReLU(), (torch.randn(4, 4),), report="no/folder/report.html")
 
     assert guided.ok
     assert guided.report is None
@@ -209,7 +209,7 @@ def test_a_number_is_no_size_that_may_vary() -> None:
 
 @pytest.mark.slow
 def test_the_text_of_a_model_is_escaped() -> None:
-    guided = explorer.guide(Undecided(), (torch.randn(4, 4),), title="model(x['<img src=x>'])")
+    guided = explorer.guide(Hopeless(), (torch.randn(4, 4),), title="model(x['<img src=x>'])")
 
     assert guided.report is not None
     assert "<img" not in guided.html() + guided.report.read_text().partition("<main")[0]
