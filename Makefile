@@ -47,7 +47,7 @@ lab: $(VENV)/.lab $(BUNDLE) ## JupyterLab on the tour; on a machine without a sc
 
 # Side by side, setup too: npm beside pip, and the browser's tests, which wait much, beside the others
 test: ## everything
-	@$(MAKE) -k -j 3 test-browser test-python lint-frontend lint-python lint-prose test-frontend
+	@$(MAKE) -k -j 3 test-browser test-python test-frontend lint-frontend lint-python lint-prose
 
 check: lint setup ## lint and the tests that take seconds
 	@$(NPM) --silent run test:unit
@@ -73,14 +73,14 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(NPM) --silent test
 	@$(NPM_VSCODE) --silent test
 
-test-python: setup
+test-python: setup $(VENV)/.imported
 	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --ignore tests/browser
 
 test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
 	@$(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
 	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py
 
-test-browser: setup $(VENV)/.chromium
+test-browser: setup $(VENV)/.imported $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest tests/browser $(SHOWN_AT_ITS_END)
 
 # On another torch, in an environment of its own: TORCH is a version, or any requirement that pip
@@ -181,19 +181,25 @@ $(VENV)/.lab: hatch_build.py $(VENV)/.packages | $(BUNDLE)
 	@$(PIP) -e ".[lab]"
 	@touch $@
 
+# Extras of what is installed: nothing is built once more
 $(VENV)/.dev: $(VENV)/.lab
 	@echo "setup: what the tests need"
-	@$(PIP) -e ".[dev]"
+	@$(PIP) "export-explorer[dev]"
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	@echo "setup: models to measure with"
-	@$(PIP) -e ".[bench]"
+	@$(PIP) "export-explorer[bench]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.lab
 	@echo "setup: what the docs are built with"
-	@$(PIP) -e ".[docs]"
+	@$(PIP) "export-explorer[docs]"
+	@touch $@
+
+# What several processes of the tests import at once is compiled before, beside pip
+$(VENV)/.imported: $(VENV)/.packages
+	@PYTEST_XDIST_WORKER=none $(BIN)/python -W ignore -c "import tests.frozen_heap" 2>/dev/null || :
 	@touch $@
 
 .venv-hosts/.made: $(VENV)/.dev
@@ -208,6 +214,7 @@ $(VENV)/.docs: $(VENV)/.lab
 	    tar xzf "$$(npm pack --silent "$$name")" --strip-components 1; done && mv dist/ipywidgets.js .
 	@touch $@
 
-# The path of Chromium: one that is there, or one that apt can install.
-$(VENV)/.chromium: $(VENV)/.dev
+# The path of Chromium: one that is there, or, with Playwright, one that apt can install.
+CHROMIUM_IS_THERE := $(or $(CHROMIUM),$(shell command -v chromium chromium-browser google-chrome))
+$(VENV)/.chromium: $(if $(CHROMIUM_IS_THERE),$(VENV)/.python,$(VENV)/.dev)
 	@$(BIN)/python -m tests.browser.chromium > $@

@@ -13,8 +13,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 ARGS = (
@@ -44,6 +42,8 @@ def find() -> str | None:
 
 
 def _from_playwright() -> str | None:
+    from playwright.sync_api import sync_playwright  # which is not needed for one that is there
+
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None
