@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from export_engine.attempt import Agreement, DecompositionTable, Exported, Failed, Request
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 
 if TYPE_CHECKING:
     from export_engine.attempt import Attempt
@@ -73,8 +74,8 @@ class Released:
             raise NotTheSame(f"it cannot be exported any more: {error}") from error
         if isinstance(made, Exported):
             return made
-        reason = " ".join(str(getattr(made, "error", "")).split())[:200]
-        raise NotTheSame(f"it does not export any more: {reason}")
+        assert isinstance(made, Failed)
+        raise NotTheSame(f"it does not export any more: {error_text(made.error)}")
 
 
 def released(attempt: Attempt) -> Attempt | Released:

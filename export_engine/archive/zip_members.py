@@ -17,6 +17,7 @@ from typing import IO
 
 from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
+from export_engine.error_text import error_text
 
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = 30
@@ -116,7 +117,7 @@ class Members:
             raise
         except _DAMAGED as error:
             raise ArchiveError(
-                f"{self.title} is damaged: its member {name} cannot be read ({_short(error)}). "
+                f"{self.title} is damaged: its member {name} cannot be read ({error_text(error)}). "
                 f"{_AGAIN}"
             ) from error
         return b"".join(parts)
@@ -211,7 +212,7 @@ def opened(path: Path) -> Iterator[Members]:
             except _DAMAGED as error:
                 raise ArchiveError(
                     f"{title} is not a .pt2 archive: it is not a zip file, or it is truncated "
-                    f"({_short(error)}). Write one with torch.export.save(program, path)."
+                    f"({error_text(error)}). Write one with torch.export.save(program, path)."
                 ) from error
             with archive:
                 yield Members(title, archive, path.stat().st_size)
@@ -263,7 +264,3 @@ class _BoundedReads:
 
     def close(self) -> None:
         """Does nothing: the caller closes the file."""
-
-
-def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -8,6 +8,7 @@ from dataclasses import replace
 from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
 from export_engine.capture import capture
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.findings import momentary_values
 from export_engine.progress import Progress
 from export_engine.verify import check
@@ -35,8 +36,8 @@ def _checked(attempt: Exported) -> Agreement:
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
         passed_over(error, doing)
-        text = " ".join(str(error).split())[:200] or type(error).__name__
-        return Agreement((), reason=f"the comparison itself failed, {type(error).__name__}: {text}")
+        said = f"{type(error).__name__}: {error_text(error)}"
+        return Agreement((), reason=f"the comparison itself failed, {said}")
     baked = momentary_values(attempt)
     if not baked or found.verdict != "agrees":
         return found

@@ -15,6 +15,7 @@ from torch.export import ExportedProgram
 from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced, installed
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.process import sandbox
 from export_engine.progress import Progress
 from export_engine.torch_internals import counted_nodes, operators_listed_once, origins
@@ -100,7 +101,7 @@ def kept_whole(
 
 
 def _refusal(exported: Exported, table: DecompositionTable, error: Exception) -> str:
-    reason = " ".join(str(error).split())[:200]
+    reason = error_text(error)
     way_out = kept_whole(exported.program, table)
     if way_out is not None:
         kept = way_out[0]

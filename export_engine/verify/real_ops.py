@@ -14,6 +14,7 @@ import torch
 
 from export_engine.attempt import Request
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.process import raise_if_interrupted
 from export_engine.source import parse_stack_trace
 from export_engine.torch_internals import (
@@ -66,7 +67,7 @@ def real_ops(subject: Subject) -> Guarantee:
             watching = _run(subject, request, seed)
         except Exception as error:  # noqa: BLE001 - the program may refuse sizes; `sound` says so
             passed_over(error, "running a program op by op")
-            failed.append(" ".join(str(error).split())[:200] or type(error).__name__)
+            failed.append(error_text(error))
             continue
         seen |= watching.seen
         for problem in watching.problems:

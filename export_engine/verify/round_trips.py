@@ -9,6 +9,7 @@ import torch
 from export_engine.attempt import Exported, Failed
 from export_engine.capture import capture
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
 from export_engine.verify.guarantee import Guarantee, verdict_of
@@ -30,7 +31,7 @@ def saved(subject: Subject) -> Guarantee:
         torch.export.save(subject.program, file)
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         passed_over(error, "taking the program there and back")
-        return _guarantee("saved", SAVED, "", [f"torch cannot save it: {_reason(error)}"])
+        return _guarantee("saved", SAVED, "", [f"torch cannot save it: {error_text(error)}"])
     size = file.getbuffer().nbytes
     file.seek(0)
     loaded = torch.export.load(file)
@@ -56,7 +57,7 @@ def unflattened(subject: Subject) -> Guarantee:
         module = torch.export.unflatten(copied_program(subject.program))
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         passed_over(error, "taking the program there and back")
-        problem = f"torch cannot unflatten it: {_reason(error)}"
+        problem = f"torch cannot unflatten it: {error_text(error)}"
         return _guarantee("unflattened", UNFLATTENED, "", [problem])
     problems = _runs_alike(subject, module)
     count = sum(1 for _ in module.modules())
@@ -81,7 +82,7 @@ def re_exported(subject: Subject) -> Guarantee:
     if isinstance(again, Failed) and known:
         again = capture(request.with_changes(shapes=_automatic(subject)))
     if isinstance(again, Failed):
-        problem = f"It does not export: {_reason(again.error)}"
+        problem = f"It does not export: {error_text(again.error)}"
         return _guarantee("re-exported", RE_EXPORTED, "", [problem])
     assert isinstance(again, Exported)
     found = difference(subject.program, again.program)
@@ -100,7 +101,7 @@ def decomposed(subject: Subject) -> Guarantee:
     """Runs the program that torch's default decompositions give."""
     program, ops, error = subject.decomposed
     if program is None:
-        problem = f"torch cannot decompose it: {_reason(error)}"
+        problem = f"torch cannot decompose it: {error_text(error)}"
         return _guarantee("decomposed", DECOMPOSED, "", [problem])
     kept = f" Not decomposed, because torch cannot do so here: {', '.join(ops)}." if ops else ""
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
@@ -131,10 +132,6 @@ def _guarantee(
         evidence=tuple(problems),
         node=node,
     )
-
-
-def _reason(error: Exception | None) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def _ranges(program: torch.export.ExportedProgram) -> dict[str, tuple[int | None, int | None]]:

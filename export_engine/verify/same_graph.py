@@ -102,7 +102,7 @@ def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphD
             left, word = (one or other), "lacks" if other is None else "has besides"
             return GraphDifference(f"the other {word} {left.name}", one.name if one else "")
         shown = [side.shown(node) for side, node in zip(sides, (one, other), strict=True)]
-        if shown[0] != shown[1]:
+        if shown[0] != shown[1] and not _same_when_expanded(sides, (one, other)):
             text = f"{one.name}: {_part(shown[1], shown[0])} instead of {_part(shown[0], shown[1])}"
             return GraphDifference(text[:400], one.name)
         for inner in zip(_nested(first, one), _nested(second, other), strict=False):
@@ -110,6 +110,14 @@ def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphD
             if found is not None:
                 return GraphDifference(f"in {one.name}, {found.text}", one.name)
     return None
+
+
+def _same_when_expanded(
+    sides: tuple[_Side, _Side], nodes: tuple[torch.fx.Node, torch.fx.Node]
+) -> bool:
+    """Whether two nodes differ only in how sizes are written: `a*(b + c)` and `a*b + a*c`."""
+    one, other = (side.shown(node, expanded=True) for side, node in zip(sides, nodes, strict=True))
+    return one == other
 
 
 def _part(shown: tuple[str, ...], other: tuple[str, ...]) -> str:
@@ -153,11 +161,18 @@ class _Side:
     """A graph whose nodes and symbols are numbered in order of first use."""
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
+        self._expanded = False
         self._nodes = {node: number for number, node in enumerate(_calls(module))}
         self._symbols: dict[str, str] = {}
 
-    def shown(self, node: torch.fx.Node) -> tuple[str, ...]:
-        """What a node is, without names. A loaded program keeps a value on its output node."""
+    def shown(self, node: torch.fx.Node, *, expanded: bool = False) -> tuple[str, ...]:
+        """What a node is, without names. A loaded program keeps a value on its output node.
+
+        Args:
+            node: of this graph.
+            expanded: whether products in sizes are multiplied out, which takes long.
+        """
+        self._expanded = expanded
         target = "" if node.op in ("placeholder", "output") else str(node.target)
         value = "" if node.op == "output" else self._value(node.meta.get("val"))
         return (node.op, target, self._text(_arguments(node)), value)
@@ -195,7 +210,8 @@ class _Side:
             expression.free_symbols, key=lambda each: str(expression).find(str(each))
         ):
             names[symbol] = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
-        return str(expression.subs(names)) if names else str(expression)
+        named = expression.subs(names) if names else expression
+        return str(named.expand() if self._expanded else named)
 
 
 def _written(node: torch.fx.Node) -> torch.fx.Node:

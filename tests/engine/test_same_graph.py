@@ -6,6 +6,7 @@ import copy
 import operator
 
 import pytest
+import sympy
 import torch
 from torch import nn
 
@@ -33,6 +34,24 @@ def test_a_size_that_nobody_reads_is_no_difference(program: torch.export.Exporte
     assert difference(program, changed) is None
     assert difference(changed, program) is None
     assert fingerprint(program) == fingerprint(changed)
+
+
+def test_a_size_that_is_written_otherwise_is_no_difference() -> None:
+    class Filled(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            n = x.shape[0]
+            return x * (n * (n + 1))
+
+    dims = {"x": {0: torch.export.Dim("batch")}}
+    program = torch.export.export(Filled(), (torch.randn(4, 2),), dynamic_shapes=dims)
+    for form, same in ((sympy.expand, True), (lambda size: size + 1, False)):
+        changed = copy.deepcopy(program)
+        (node,) = (n for n in changed.graph.nodes if "+ 1)" in str(n.meta.get("val")))
+        size = node.meta["val"].node
+        other = form(size.expr)
+        assert str(other) != str(size.expr)
+        node.meta["val"] = size.shape_env.create_symintnode(other, hint=size.hint)
+        assert (difference(program, changed) is None) is same
 
 
 def test_another_size_that_is_read_and_an_op_that_nobody_reads_are_one(
