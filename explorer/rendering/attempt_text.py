@@ -212,7 +212,8 @@ def python_lines(record: Record) -> list[str]:
 def _fixed(record: Record) -> list[str]:
     """How fixes made a program, and whether it is correct."""
     check = [record.check.sentence] if record.check else []
-    return _section("Fixed by", [*record.fixed_by, *check] if record.fixed_by else check)
+    lost = [f"Gives up: {each}" for each in record.given_up]
+    return _section("Fixed by", [*record.fixed_by, *lost, *check] if record.fixed_by else check)
 
 
 def _contents(record: Record) -> list[str]:

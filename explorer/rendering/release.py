@@ -89,6 +89,9 @@ def good_so_far(items: list[ReleaseItem]) -> Release:
 def _export(record: Record) -> ReleaseItem:
     check = record.check
     if check is None or check.verdict == "agrees":
+        if record.given_up:
+            lost = " ".join(f"{each.rstrip('.')}." for each in record.given_up)
+            return ReleaseItem("export", "open", f"By fixes that give something up. {lost}")
         return ReleaseItem("export", "good", f"{record.verdict[:1].upper()}{record.verdict[1:]}.")
     state: State = "open" if check.verdict == "not checked" else "bad"
     return ReleaseItem("export", state, check.sentence)

@@ -34,7 +34,7 @@ class Attempt:
         return self.request.mode if self.request else "loaded"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Exported(Attempt):
     """An attempt that gave a program."""
 
@@ -45,3 +45,6 @@ class Exported(Attempt):
     """For a decomposed program, how it came from the original."""
     kept: Record | None = None
     """For a program from a file, the Record saved with it."""
+
+    def __repr__(self) -> str:
+        return f"Exported({self.title}, {self.mode}, {len(self.program.graph.nodes)} nodes)"

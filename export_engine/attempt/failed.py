@@ -9,7 +9,7 @@ from export_engine.attempt.diagnosis import Diagnosis
 from export_engine.attempt.fix import Fix
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Failed(Attempt):
     """A failed attempt."""
 
@@ -24,3 +24,7 @@ class Failed(Attempt):
     """The fixes, lossless first: `explain`."""
     refusals: tuple[str, ...] = ()
     """Why expected fixes are missing, each one sentence."""
+
+    def __repr__(self) -> str:
+        why = self.diagnosis.sentence if self.diagnosis else type(self.error).__name__
+        return f"Failed({self.title}, {self.mode}: {why})"

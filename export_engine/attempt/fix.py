@@ -51,7 +51,10 @@ class Fix:
     def apply(self, request: Request) -> Request:
         """The changed Request. Fixes compose: apply one to another's result."""
         changed = self.change(request)
-        return changed.with_changes(fixed_by=(*request.fixed_by, self.title))
+        lost = (self.gives_up,) if self.gives_up and (self.lossy or self.narrows) else ()
+        return changed.with_changes(
+            fixed_by=(*request.fixed_by, self.title), given_up=(*request.given_up, *lost)
+        )
 
 
 @dataclass(frozen=True)

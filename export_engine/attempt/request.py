@@ -42,6 +42,8 @@ class Request:
     """Contexts of a library's own that the export runs in, such as the patches of its exporter."""
     fixed_by: tuple[str, ...] = ()
     """Titles of the fixes that it was made with, in order."""
+    given_up: tuple[str, ...] = ()
+    """What these fixes give up of what was asked for, a sentence each."""
     title: str = ""
     """The call as the user wrote it, `model(x)`."""
     cells: Mapping[str, str] = field(default_factory=dict)

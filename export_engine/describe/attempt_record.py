@@ -98,6 +98,7 @@ def describe(attempt: Attempt) -> Record:
         probe=contract.probe,
         failure=failure,
         fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
+        given_up=list(attempt.request.given_up) if attempt.request else [],
         fixed_code=_fixed_code(attempt, stacks),
         check=_check(attempt),
         level=_level(attempt, graphs, strings, stacks),

@@ -37,7 +37,7 @@ class Step:
         return f"{self.fix.title}: {outcome(self.attempt)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AutofixReport:
     """The outcome of a search for fixes, and its steps."""
 
@@ -75,6 +75,9 @@ class AutofixReport:
         if lossy:
             return f"No lossless fix is left. {reason} Your decision: {lossy[0].title}."
         return f"No fix is left. {reason}"
+
+    def __repr__(self) -> str:
+        return self.sentence
 
 
 def autofix(

@@ -93,6 +93,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     fixed_by: list[str] = []
     """Titles of the fixes that led from the first attempt to this one, in order."""
+    given_up: list[str] = []
+    """What these fixes give up of what was asked for, a sentence each."""
     fixed_code: list[str] = []
     """The source edits in effect, a unified diff per file."""
     check: Check | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.copied_slices import copied_slices
 from export_engine.fixes.code.size_branches import missing_to_multiple, offered
 from export_engine.shapes import Shapes
 
@@ -24,6 +26,25 @@ class Pads(nn.Module):
         if rest:
             x = functional.pad(x, (0, 4 - rest))
         return x.reshape(-1, 4)
+
+
+class Crops(nn.Module):
+    """Padded rows take part in the softmax, so that padding must be by what is missing."""
+
+    def __init__(self, branch: bool) -> None:
+        super().__init__()
+        self.branch = branch
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[1]
+        if self.branch:
+            padded = x
+            if n % 4:
+                padded = functional.pad(x, (0, 0, 0, 4 - n % 4))
+        else:
+            padded = functional.pad(x, (0, 0, 0, -n % 4))
+        padded = padded.softmax(1)
+        return padded[:, :n]
 
 
 class TwoWays(nn.Module):
@@ -39,6 +60,44 @@ class Clamps(nn.Module):
         if n > 6:
             n = 6
         return x / n
+
+
+@pytest.mark.parametrize("branch", [True, False])
+def test_what_was_padded_is_cropped_by_index(branch: bool) -> None:
+    model, shapes = Crops(branch), Shapes.parse("x: b, n, _")
+    report = autofix(Request(target=model, args=(torch.randn(2, 6, 3),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "by index" in report.sentence
+    assert not any(step.fix.narrows or step.fix.lossy for step in report.kept)
+    assert repr(report) == report.sentence
+    assert repr(report.attempt).startswith("Exported(")
+    for n in (2, 4, 7, 8):
+        x = torch.randn(3, n, 3)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [":, :n", ":, n:", "..., :n", "1:n", ":, -n:, 1:", "..., :n, :", ":, :99", "n:, ..., :2"],
+)
+def test_a_slice_by_index_takes_what_the_slice_does(index: str) -> None:
+    text = f"import torch\ndef f(x, n):\n    return x[{index}]\n"
+    made = copied_slices(text, 3).text
+    assert "index_select" in made
+    for size in (0, 1, 2, 3, 5):
+        x = torch.arange(4 * 3 * 5).reshape(4, 3, 5)
+        results = []
+        for each in (text, made):
+            scope: dict[str, Any] = {}
+            exec(each, scope)
+            results.append(scope["f"](x, size))
+        assert torch.equal(*results)
+
+
+@pytest.mark.parametrize("index", [":", "0", "::2", "None, :n", "mask, :n", ":, 0, :n"])
+def test_other_subscripts_are_left_alone(index: str) -> None:
+    with pytest.raises(Unclear, match="sliced"):
+        copied_slices(f"def f(x, n, mask):\n    return x[{index}]\n", 2)
 
 
 def test_padding_to_a_multiple_is_by_what_is_missing() -> None:

@@ -58,6 +58,13 @@ def test_all_of_it_done_is_ready(
     assert explored.session.entry.head().release == release
 
 
+def test_what_fixes_give_up_is_for_a_person_to_decide(record: Record) -> None:
+    lost = "The program rejects seq = 32, which the model takes"
+    item = release_of(replace(record, given_up=[lost])).items[0]
+    assert (item.name, item.state) == ("export", "open")
+    assert lost in item.sentence
+
+
 def test_one_that_is_wrong_decides(record: Record) -> None:
     wrong = FindingRow("baked-value", "A value baked in", "wrong", "It is.", "")
     assert states(replace(record, findings=[wrong]))["findings"] == "bad"

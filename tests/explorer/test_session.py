@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from typing import Any
 
@@ -64,6 +65,15 @@ def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
     assert [type(attempt) for attempt in ex.attempts] == [Failed, Exported]
     assert ex.diagnosis is None
     assert ex.fixes == ()
+
+
+def test_what_a_fix_gives_up_goes_with_the_program() -> None:
+    ex = failing()
+    request = ex.attempts[0].request
+    assert request is not None
+    note = dataclasses.replace(ex.fixes[0], narrows=False, gives_up="It rejects a = 17.")
+    assert note.apply(request).given_up == ()
+    assert dataclasses.replace(note, narrows=True).apply(request).given_up == (note.gives_up,)
 
 
 def test_a_fix_is_given_by_itself_too_and_undone() -> None:

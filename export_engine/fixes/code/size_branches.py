@@ -27,6 +27,7 @@ from export_engine.attempt import (
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.copied_slices import copied_slices
 from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
@@ -127,19 +128,19 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
     assert diagnosis is not None
     if not agrees_at(request, edit, asked.others):
         return None
-    found = tried(request, edit)
+    plain, (edit, found) = edit, _with_slices(request, edit, asked)
     bounds = bounded(found, progress)
     if bounds is not None:
         if not allows_any(bounds.apply(request), asked.others):
             return None  # no more than bounds alone
     else:
-        if found is None or not leads_on(found, diagnosis, edit) or _still_asked(found, asked):
+        if found is None or not leads_on(found, diagnosis, edit) or _asked_again(found, asked):
             return None
         if isinstance(found, Exported) and _verdict(found) != "agrees":
             return None
     fix = Fix(
         kind="code",
-        title="",
+        title="" if edit is plain else ", and copy a slice by index",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
@@ -148,12 +149,29 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
     return fix if bounds is None else with_bounds(fix, bounds)
 
 
-def _still_asked(found: Attempt, asked: _Branch) -> bool:
-    """Whether the same is required of a size still: a branch that both ways of a program need."""
-    if not isinstance(found, Failed):
-        return False
-    facts = diagnose(found).facts
-    return isinstance(facts, SizesViolated) and any(p.text in asked.texts for p in facts.problems)
+def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, Attempt | None]:
+    """The attempt with an edit, and with the slices copied of which the same is required then."""
+    found = tried(request, edit)
+    again = _asked_again(found, asked)
+    if again is None or not again.stack:
+        return edit, found
+    place, file = again.stack[-1], with_edit(request, edit).edits[-1].edited_file
+    if place.file != file:
+        return edit, found
+    try:
+        made = copied_slices(edit.after, place.line)
+    except Unclear:
+        return edit, found
+    functions = tuple(dict.fromkeys([*edit.functions, made.function]))
+    both = replace(edit, after=made.text, functions=functions)
+    return both, tried(request, both)
+
+
+def _asked_again(found: Attempt | None, asked: _Branch) -> Problem | None:
+    """The same that is required of a size still: a branch that both ways of a program need."""
+    facts = diagnose(found).facts if isinstance(found, Failed) else None
+    problems = facts.problems if isinstance(facts, SizesViolated) else ()
+    return next((each for each in problems if each.text in asked.texts), None)
 
 
 def _verdict(found: Exported) -> str:
@@ -284,6 +302,12 @@ _WAYS = (
         "Always take the branch in line {line}, with what is missing to a multiple",
         f"Nothing is missing where the size is a multiple already {_COMPARED}",
         missing_to_multiple,
+    ),
+    _Way(
+        "Copy what line {line} slices, by index",
+        "torch asks of a slice whether it is all of the tensor; of a copy by index it does not. "
+        "The copy takes the memory of the slice.",
+        copied_slices,
     ),
     _Way(
         "Select the number with torch in line {line}",

@@ -498,6 +498,7 @@ export interface Record {
   probe: Probe;
   failure: Failure | null;
   fixed_by: string[];
+  given_up: string[];
   fixed_code: string[];
   check: Check | null;
   level: LevelRow | null;

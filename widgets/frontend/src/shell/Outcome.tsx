@@ -12,7 +12,7 @@ import type { Check } from "../record.gen";
 import type { Store } from "../store";
 
 export function Outcome({ store, program }: { store: Store; program: Program }) {
-  const { fixed_by: fixedBy, fixed_code: code, check, outcome } = program.record;
+  const { fixed_by: fixedBy, given_up: givenUp, fixed_code: code, check, outcome } = program.record;
   const ended = store.ended.value;
   const applied = fixedBy.length > 0;
   const fixed = applied && outcome === "exported";
@@ -49,6 +49,13 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
           <Undo store={store} />
         </Line>
       )}
+      {givenUp.map((text, index) => (
+        <Line key={index} mark="warn">
+          <span>
+            <strong>Gives up:</strong> <Prose text={text} most={600} />
+          </span>
+        </Line>
+      ))}
       {fixed && check && <Checked check={check} />}
       {applied && code.length > 0 && (
         <details>

@@ -304,6 +304,7 @@ export class RecordBuilder {
       guards: this.guards,
       failure: null,
       fixed_by: [],
+      given_up: [],
       fixed_code: [],
       check: null,
       runs: [],

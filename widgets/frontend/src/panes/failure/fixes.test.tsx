@@ -230,7 +230,13 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
     sentence: "Refuses b = 7.",
     trials: [{ sizes: "b = 7", outcome: "refused" as const, error: 0, detail: "b == 4" }],
   };
-  const record: Record = { ...plain(), fixed_by: ["Say so"], fixed_code: ["+x"], check };
+  const record: Record = {
+    ...plain(),
+    fixed_by: ["Say so"],
+    given_up: ["It rejects b = 8."],
+    fixed_code: ["+x"],
+    check,
+  };
   const heads: AttemptHead[] = [
     {
       label: "",
@@ -257,7 +263,9 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
   store.current.value = 1;
   await act(() => render(<Outcome store={store} program={program} />, page));
   expect(page.textContent).toContain("Fixed by Say so");
-  expect(page.querySelector(".tx-outcome-warn")?.textContent).toContain("Refuses b = 7.");
+  const warned = [...page.querySelectorAll(".tx-outcome-warn")].map((each) => each.textContent);
+  expect(warned[0]).toContain("Gives up: It rejects b = 8.");
+  expect(warned[1]).toContain("Refuses b = 7.");
   await act(() => buttons("show the runs")[0]?.click());
   expect(page.querySelector("table")?.textContent).toContain("refused: b == 4");
   await act(() => buttons("Undo")[0]?.click());
