@@ -159,7 +159,7 @@ def test_what_vmap_runs_is_said_to_be_left_out_and_no_level_of_it_stays() -> Non
 
     program = copied_program(attempt.program)
     node = next(each for each in program.graph.nodes if each.target is aten.sin.default)
-    node.target = aten.cholesky.default  # raises an error, in the middle of the level
+    node.target = aten.linalg_cholesky.default  # raises an error, in the middle of the level
     program.graph_module.recompile()
     broken = replace(attempt, program=program)
     with pytest.raises(RuntimeError, match="`sin`"):
