@@ -22,6 +22,7 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expression_parser import parsed
 from export_engine.archive.expression_values import has_tower
 from export_engine.archive.expressions import UnreadableError
+from export_engine.archive.missing_operators import missing_operators
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.attempt import Exported
 from export_engine.capture import quiet
@@ -62,9 +63,11 @@ def load(
         raise ArchiveError(f"{name} is not opened: {error}") from error
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
+        advice = missing_operators(found.record.targets) or (
+            f"{reason} If another version of torch saved it, open it with that version."
+        )
         raise ArchiveError(
-            f"{name} is a zip file but torch {torch.__version__} cannot read a program from "
-            f"it: {reason} If another version of torch saved it, open it with that version."
+            f"torch {torch.__version__} cannot read a program from {name}: {advice}"
         ) from error
     return Exported(
         request=None,

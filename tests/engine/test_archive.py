@@ -87,7 +87,30 @@ def test_a_program_of_a_later_schema_is_refused_in_a_sentence(saved: Path, tmp_p
                 program["schema_version"]["major"] += 90
                 data = json.dumps(program).encode()
             target.writestr(entry.filename, data)
-    with pytest.raises(ArchiveError, match=r"later\.pt2 .*another version of torch"):
+    with pytest.raises(ArchiveError, match=r"later\.pt2: .*another version of torch"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("operator", "said"),
+    [
+        ("aten.withdrawn", r"has no `aten\.withdrawn`\. Open the file with the version of torch"),
+        ("somebody.own", r"Nothing has registered `somebody\.own`\. Import the library"),
+    ],
+)
+def test_an_operator_that_is_not_here_is_named(
+    saved: Path, tmp_path: Path, operator: str, said: str
+) -> None:
+    path = tmp_path / "elsewhere.pt2"
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(path, "w") as target:
+        for entry in source.infolist():
+            data = source.read(entry)
+            if entry.filename.endswith("models/model.json"):
+                assert b"torch.ops.aten.linear.default" in data
+                data = data.replace(b"aten.linear.default", f"{operator}.default".encode())
+            target.writestr(entry.filename, data)
+
+    with pytest.raises(ArchiveError, match=said):
         load(path)
 
 
