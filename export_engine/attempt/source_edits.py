@@ -14,6 +14,7 @@ import linecache
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 from zlib import crc32
 
@@ -132,20 +133,19 @@ def _swaps(
     file = edit.edited_file
     linecache.cache[file] = (len(edit.after), None, edit.after.splitlines(True), file)
     try:
-        compile(edit.after, file, "exec", dont_inherit=True)
+        module = compile(edit.after, file, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise EditError(
             f"The edited source is not valid Python: {error.msg}, line {error.lineno}"
         ) from error
-    swaps = []
+    whole, swaps = _by_name(module), []
     for wanted in edit.functions:
-        new, old = (_by_name(_compiled(text, file)) for text in (edit.after, edit.before))
+        new, places = whole, _places(edit.before)
         inner = [name for name in new if name.startswith(f"{wanted}.<locals>.")]
         found = [name for name in (wanted, *inner) if name in new and name in living]
         if wanted in new and not found:
-            new, old = (
-                _by_name(_compiled(text, file, wanted)) for text in (edit.after, edit.before)
-            )
+            new = _by_name(_compiled(edit.after, file, wanted))
+            places = _places(edit.before, wanted)
             found = [name for name in new if name in living]
         if not found:
             raise EditError(
@@ -153,13 +153,20 @@ def _swaps(
             )
         for name in found:
             for function in living[name]:
-                code = _counterpart(function.__code__, old.get(name, []), new[name])
+                code = _counterpart(function.__code__, places.get(name, []), new[name])
                 if code is None:
                     continue
                 if code.co_freevars != function.__code__.co_freevars:
                     raise EditError(f"{name} now uses different variables of its enclosing scope.")
                 swaps.append((function, code))
     return swaps
+
+
+@lru_cache(maxsize=16)
+def _places(text: str, within: str = "") -> dict[str, list[int]]:
+    """The first lines of a text's functions, by their qualified names; many edits have one text."""
+    found = _by_name(_compiled(text, "<before>", within))
+    return {name: [each.co_firstlineno for each in codes] for name, codes in found.items()}
 
 
 def _compiled(text: str, file: str, within: str = "") -> CodeType | None:
@@ -204,15 +211,14 @@ def _by_name(module: CodeType | None) -> dict[str, list[CodeType]]:
     return {name: sorted(codes, key=lambda c: c.co_firstlineno) for name, codes in found.items()}
 
 
-def _counterpart(code: CodeType, old: list[CodeType], new: list[CodeType]) -> CodeType | None:
+def _counterpart(code: CodeType, places: list[int], new: list[CodeType]) -> CodeType | None:
     """What a function's code becomes; of several with its name, the one at its place in the text.
 
     None where the edit made another number of them, so that their places say nothing.
     """
-    if len(new) == 1 and len(old) < 2:
+    if len(new) == 1 and len(places) < 2:
         return new[0]
-    places = [each.co_firstlineno for each in old]
-    if len(old) != len(new) or code.co_firstlineno not in places:
+    if len(places) != len(new) or code.co_firstlineno not in places:
         return None
     return new[places.index(code.co_firstlineno)]
 
