@@ -14,7 +14,8 @@ from export_engine.fixes import AutofixReport, autofix
 from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
-from export_engine.fixes.code.raise_to_check import checked, way_taken, without_note
+from export_engine.fixes.code.notes import without_note
+from export_engine.fixes.code.raise_to_check import checked, way_taken
 from export_engine.fixes.code.select_to_where import selected
 
 from .test_fixes_code import defined

@@ -11,7 +11,7 @@ from export_engine.fixes import AutofixReport, autofix
 from export_engine.fixes.code.branch_appends import append_apart
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_to_scan import as_scan
-from export_engine.fixes.code.raise_to_check import note_apart
+from export_engine.fixes.code.notes import note_apart
 from export_engine.fixes.code.shortcuts import without_shortcut
 
 from .test_fixes_code import defined

@@ -13,12 +13,12 @@ import libcst as cst
 
 from export_engine.fixes.code.conditions import Unclear, predicate
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source, spans
+from export_engine.fixes.code.statements import is_elif, statement_at
+from export_engine.fixes.code.text_edits import Piece, Source
 
 _EXACT: dict[type[ast.cmpop], str] = {ast.Eq: "!=", ast.NotEq: "=="}
 _ORDERS: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _SIZES = ("size", "numel", "dim", "int", "len")
-_NOTED = ("warn", "warning", "warn_once", "warning_once", "info", "debug", "error", "print", "log")
 
 
 class _Plain(Source):
@@ -47,8 +47,8 @@ def checked(text: str, line: int, *, tensor: bool, plain: bool = False) -> Rewri
         Unclear: there is none at that line, or the branch does more than raise.
     """
     source = _Plain(text, line) if plain else Source(text, line)
-    statement = _statement(source, line)
-    indent = source.indent(statement) if not _is_elif(source, statement) else ""
+    statement = statement_at(source, line)
+    indent = source.indent(statement) if not is_elif(source, statement) else ""
     if isinstance(statement, ast.Assert):
         asserted = _of_assert(source, statement)
         made = _checks(source, statement.test, asserted, indent, holds=True, tensor=tensor)
@@ -58,11 +58,11 @@ def checked(text: str, line: int, *, tensor: bool, plain: bool = False) -> Rewri
     said = _raised(source, statement.body)
     if said is None:
         said = _raised(source, statement.orelse)
-        if said is None or _is_elif(source, statement):
+        if said is None or is_elif(source, statement):
             raise Unclear("the branch does more than raise an error")
         made = _checks(source, statement.test, said, indent, holds=True, tensor=tensor)
         return _followed(source, statement, made, statement.body, indent)
-    if _is_elif(source, statement):
+    if is_elif(source, statement):
         if statement.orelse:
             raise Unclear("an `elif` that raises has a branch after it")
         beside = source.is_beside(statement.body[0])
@@ -84,10 +84,10 @@ def way_taken(text: str, line: int, holds: bool, *, tensor: bool) -> tuple[Rewri
         Unclear: there is no branch at that line.
     """
     source = Source(text, line)
-    statement = _statement(source, line)
+    statement = statement_at(source, line)
     said = _Message("", constant=True)
     if isinstance(statement, ast.If):
-        if _is_elif(source, statement):
+        if is_elif(source, statement):
             raise Unclear("an `elif` is reached only where the tests before it fail")
         indent = source.indent(statement)
         made = _checks(source, statement.test, said, indent, holds=holds, tensor=tensor)
@@ -112,120 +112,10 @@ def only_raises(text: str, line: int) -> bool:
     """Whether the branch at a line does nothing but raise: assuming the other way loses nothing."""
     try:
         source = Source(text, line)
-        statement = _statement(source, line)
+        statement = statement_at(source, line)
     except Unclear:
         return False
     return isinstance(statement, ast.If) and _raised(source, statement.body) is not None
-
-
-def without_note(text: str, line: int) -> Rewritten:
-    """The text with an `if` that only warns, logs or prints skipped while exporting.
-
-    Raises:
-        Unclear: there is no such branch at that line.
-    """
-    source = Source(text, line)
-    statement = _statement(source, line)
-    if not isinstance(statement, ast.If) or statement.orelse:
-        raise Unclear("there is no `if` without an `else` at that line")
-    if not all(map(_says, statement.body)):
-        raise Unclear("the branch does more than warn")
-    test = source.of(statement.test)
-    first = f"not {source.torch}.compiler.is_exporting() and ({test})"
-    return source.changed([Piece(source.start(statement.test), source.end(statement.test), first)])
-
-
-def unsaid(text: str, line: int) -> Rewritten:
-    """The text with a statement that only warns, logs or prints skipped while exporting.
-
-    Raises:
-        Unclear: there is no such statement at that line.
-    """
-    source = Source(text, line)
-    notes = [
-        node
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.stmt) and _says(node) and spans(node, line)
-    ]
-    if not notes or source.is_beside(notes[0]):
-        raise Unclear("no statement at that line only warns")
-    start, indent = source.start(notes[0]), source.indent(notes[0])
-    test = f"if not {source.torch}.compiler.is_exporting():\n{indent}    "
-    return source.changed([Piece(start, start, test)])
-
-
-def note_apart(text: str, line: int) -> tuple[Rewritten, int]:
-    """The text where a branch that warns and does more warns in an `if` of its own before it.
-
-    The one that warns is skipped while exporting; the other may then be rewritten.
-
-    Returns:
-        The text, and the line of the branch in it.
-
-    Raises:
-        Unclear: there is no such branch at that line.
-    """
-    source = Source(text, line)
-    statement = _statement(source, line)
-    if not isinstance(statement, ast.If) or _is_elif(source, statement):
-        raise Unclear("there is no `if` at that line")
-    notes = [each for each in statement.body if _says(each)]
-    if not notes or len(notes) == len(statement.body) or source.is_beside(statement.body[0]):
-        raise Unclear("the branch does not warn, or does nothing else")
-    indent = source.indent(statement)
-    inner = source.indent(statement.body[0])
-    test = f"not {source.torch}.compiler.is_exporting() and ({source.of(statement.test)})"
-    said = [f"{inner}{source.of(each)}\n" for each in notes]
-    first = f"{indent}if {test}:\n{''.join(said)}"
-    start = source.line_start(statement)
-    gone = [Piece(source.line_start(each), source.line_after(each), "") for each in notes]
-    return source.changed([Piece(start, start, first), *gone]), line + first.count("\n")
-
-
-def _says(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and _is_note(statement.value)
-
-
-def _is_note(value: ast.expr) -> bool:
-    if not isinstance(value, ast.Call):
-        return False
-    called = value.func
-    owned = isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name | ast.Attribute)
-    name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
-    owner = ast.unparse(called.value).lower() if owned and isinstance(called, ast.Attribute) else ""
-    known = not owner or owner.endswith(("warnings", "logging", "logger", "log"))
-    inner = [node for each in value.args for node in ast.walk(each)]
-    return name in _NOTED and known and not any(isinstance(n, ast.NamedExpr) for n in inner)
-
-
-def _statement(source: Source, line: int) -> ast.stmt:
-    """The innermost statement whose own line, or whose test, is at a line.
-
-    Of `if test: return x` it is the branch, unless what follows chooses, too.
-    """
-    found: list[ast.stmt] = []
-    for node in ast.walk(source.function):
-        if not isinstance(node, ast.stmt) or node is source.function:
-            continue
-        if isinstance(node, ast.If):
-            last = node.test.end_lineno or node.test.lineno
-        elif hasattr(node, "body"):
-            last = node.lineno
-        else:
-            last = node.end_lineno or node.lineno
-        if node.lineno <= line <= last:
-            found.append(node)
-    if not found:
-        raise Unclear("there is no statement at that line")
-    innermost = max(found, key=lambda node: (node.lineno, node.col_offset))
-    if any(isinstance(part, ast.IfExp) for part in ast.walk(innermost)):
-        return innermost
-    around = [each for each in found if isinstance(each, ast.If) and innermost in each.body]
-    return around[0] if around else innermost
-
-
-def _is_elif(source: Source, statement: ast.stmt) -> bool:
-    return source.text[source.start(statement) :].startswith("elif")
 
 
 def _followed(
@@ -235,7 +125,7 @@ def _followed(
     start, end = source.start(statement), source.end(statement)
     if not kept:
         return source.changed([Piece(start, end, made)])
-    if len(kept) == 1 and _is_elif(source, kept[0]):
+    if len(kept) == 1 and is_elif(source, kept[0]):
         at = source.start(kept[0])
         return source.changed([Piece(start, at + len("el"), f"{made}\n{indent}")])
     last = source.line_end(kept[-1])

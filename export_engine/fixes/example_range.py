@@ -1,0 +1,83 @@
+"""Fixes of an example that lies outside of the range that is declared for a dim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from export_engine.attempt import Failed, Fix
+from export_engine.diagnose import ExampleOutside
+from export_engine.shapes import (
+    Auto,
+    Bounds,
+    Dynamic,
+    InputDim,
+    Named,
+    Shapes,
+    name_of,
+    shapes_of,
+    with_size,
+)
+
+
+def widened(attempt: Failed) -> Iterator[Fix]:
+    """The range made wide enough for the example, or an example from within the range."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    shapes = shapes_of(request) if request else None
+    facts = diagnosis.facts if diagnosis else None
+    if request is None or shapes is None or not isinstance(facts, ExampleOutside):
+        return
+    dim = facts.dim
+    name = name_of(dim)
+    wider = _including(shapes, dim)
+    if wider is not None:
+        yield Fix(
+            kind="shapes",
+            title=f"Let {name} be {dim.example} too",
+            why=f"The example must lie within the range, and {name} is {dim.example} in it.",
+            change=lambda request: request.with_changes(shapes=wider),
+            before=str(shapes),
+            after=str(wider),
+        )
+    size = _nearest(dim, facts.bounds)
+    if size is not None:
+        yield Fix(
+            kind="inputs",
+            title=f"Use an example where {name} is {size}",
+            why="The range stays as requested, and the model is traced with an input within it.",
+            change=lambda request: with_size(request, [dim.place], size),
+            before=f"{name} = {dim.example}",
+            after=f"{name} = {size}",
+        )
+
+
+def _including(shapes: Shapes, dim: InputDim) -> Shapes | None:
+    """The shapes with the example inside; None for a derived dim that misses it altogether."""
+    wanted = dim.wanted
+    if isinstance(wanted, Named):
+        size, rest = divmod(dim.example - wanted.offset, wanted.scale)
+        if rest:
+            return None
+        bounds = dict(shapes.bounds)
+        bounds[wanted.name] = _stretched(shapes.bounds.get(wanted.name, Bounds()), size)
+        return Shapes(shapes.leaves, bounds)
+    if not isinstance(wanted, Auto | Dynamic):
+        return None
+    stretched = type(wanted)(*_stretched(Bounds(wanted.low, wanted.high), dim.example))
+    specs = list(shapes.leaves[dim.place.path])
+    specs[max(dim.place.position, 0)] = stretched
+    return Shapes({**shapes.leaves, dim.place.path: tuple(specs)}, shapes.bounds)
+
+
+def _stretched(bounds: Bounds, size: int) -> Bounds:
+    low, high = bounds
+    return Bounds(low if low is None else min(low, size), high if high is None else max(high, size))
+
+
+def _nearest(dim: InputDim, bounds: Bounds) -> int | None:
+    """The size in the range that is nearest to the example's."""
+    wanted = dim.wanted
+    scale, offset = (wanted.scale, wanted.offset) if isinstance(wanted, Named) else (1, 0)
+    size = max(round((dim.example - offset) / scale), bounds.low or 0)
+    size = size if bounds.high is None else min(size, bounds.high)
+    found = scale * size + offset
+    return found if found > 1 else None
