@@ -129,6 +129,10 @@ test("a low view has its panes side by side, a high one of the same width has th
   await until(() => home.querySelector(".tx-folded"));
   const graph = home.querySelector("[data-testid=graph]")?.getBoundingClientRect();
   expect(graph?.height).toBeGreaterThan(200);
+  home.querySelector<HTMLElement>(".tx-folded")?.click();
+  await until(() => widthOf("[aria-label=Outline]") > 300);
+  home.querySelector<HTMLElement>(".tx-folded")?.click();
+  await until(() => home.querySelector("[data-testid=graph]"));
   unmount();
   home.style.setProperty("--tx-height", "760px");
   await open(layeredProgram(3).record, 700);

@@ -20,8 +20,8 @@ import type { Box } from "./useBox";
 const WIDE = 940;
 /** Narrower than this, panes stand one above the other, unless the view is too low for that. */
 const NARROW = 820;
-const NARROWEST = 600;
-const LOW = 420;
+const NARROWEST = 540;
+const LOW = 520;
 /** Width of the strip of a folded outline, as in shell.css. */
 const STRIP = 24;
 const LEAST_COLUMN = 140;
@@ -46,11 +46,12 @@ export function Columns(props: ColumnsProps) {
 const isStacked = ({ width, height }: Box): boolean =>
   width < NARROWEST || (width < NARROW && height >= LOW);
 
-/** Outline, graph and details; `/` unfolds the outline. */
+/** Outline, graph and details; `/` unfolds the outline, in a narrow view in the graph's place. */
 function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
   const [unfolded, setUnfolded] = useState(false);
   const foldable = box.width < WIDE;
-  const outlined = unfolded || !foldable;
+  const instead = unfolded && box.width < NARROW;
+  const outlined = !instead && (unfolded || !foldable);
   const room = box.width - (foldable ? STRIP : 0) - LEAST_GRAPH;
   const left = outlined ? clamped(sizes.left, LEAST_COLUMN, room - LEAST_DETAILS) : 0;
   const share = foldable ? "half" : "right";
@@ -89,7 +90,11 @@ function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
         </>
       )}
       <div class="tx-middle">
-        <GuardedGraph store={store} program={program} />
+        {instead ? (
+          <GuardedOutline store={store} program={program} />
+        ) : (
+          <GuardedGraph store={store} program={program} />
+        )}
       </div>
       <Split
         label="Width of the details"

@@ -22,7 +22,7 @@ export const DEFAULTS: Sizes = {
   right: 0.39,
   half: 0.44,
   facts: 0.52,
-  upper: 0.52,
+  upper: 0.58,
   height: 0,
 };
 
