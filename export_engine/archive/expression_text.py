@@ -93,7 +93,7 @@ def printed(expression: Expression, names: Mapping[str, str]) -> str:
         case "Add":
             return _sum(expression, names)
         case "Mul":
-            return _joined(expression, "*", _level(expression), names)
+            return _product(expression, names)
         case "Pow":
             return _power(expression, names)
         case "Identity":
@@ -116,13 +116,23 @@ def _number(value: float) -> str:
 
 
 def _sum(expression: Expression, names: Mapping[str, str]) -> str:
-    """`seq - 1`: numbers last, and a minus sign where a term has one."""
-    first, *others = sorted(expression.args, key=lambda term: term.kind in ("number", "Rational"))
-    text = _bracketed(first, _ADD, names)
-    for term in others:
+    """`seq - 1`, `16 - seq`: numbers last, but first what is not taken away."""
+    terms = sorted(expression.args, key=lambda term: term.kind in ("number", "Rational"))
+    first = next((each for each in terms if not _is_negative(each)), terms[0])
+    terms.remove(first)
+    minus = "-" if _is_negative(first) else ""
+    text = minus + _bracketed(_positive(first) if minus else first, _ADD, names)
+    for term in terms:
         sign = " - " if _is_negative(term) else " + "
         text += sign + _bracketed(_positive(term) if sign == " - " else term, _ADD, names)
     return text
+
+
+def _product(expression: Expression, names: Mapping[str, str]) -> str:
+    """`2*seq`, and `-seq`."""
+    if expression.args[0].is_number and expression.args[0].value == -1:
+        return f"-{_bracketed(_positive(expression), _ADD, names)}"
+    return _joined(expression, "*", _level(expression), names)
 
 
 def _power(expression: Expression, names: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 import torch
-from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
 from export_engine.torch_internals import capabilities as torch_has
@@ -26,6 +26,7 @@ class _UserTerms:
 
     _print: Any
     parenthesize: Any
+    stringify: Any
 
     def __init__(self, names: dict[str, str]) -> None:
         super().__init__()
@@ -36,16 +37,22 @@ class _UserTerms:
         return self._names.get(name, name)
 
     def _print_Add(self, expr: Any, order: Any = None) -> str:  # noqa: N802
-        """`seq - 1`, where sympy's order of terms gives `(-1) + seq`."""
+        """`seq - 1` and `16 - seq`, where sympy's order of terms gives `(-1) + seq`."""
         terms = sorted(expr.args, key=lambda term: bool(term.is_number))
-        first, *others = terms
-        rest = (
-            f" - {self._term(-each)}"
-            if each.could_extract_minus_sign()
-            else f" + {self._term(each)}"
-            for each in others
-        )
-        return self._term(first) + "".join(rest)
+        first = next((each for each in terms if not _is_negative(each)), terms[0])
+        terms.remove(first)
+        text = f"-{self._term(-first)}" if _is_negative(first) else self._term(first)
+        for each in terms:
+            minus = _is_negative(each)
+            text += f" - {self._term(-each)}" if minus else f" + {self._term(each)}"
+        return text
+
+    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
+        """`-seq`, where torch writes `(-1)*seq`."""
+        first, *others = expr.args
+        if first == -1:
+            return f"-{self._term(expr.func(*others))}"
+        return str(self.stringify(expr.args, "*", precedence(expr)))
 
     def _print_ToFloat(self, expr: Any) -> str:  # noqa: N802
         """`float(seq)`, where torch writes a function of its own."""
@@ -60,6 +67,11 @@ class _UserTerms:
 
     def _term(self, term: Any) -> str:
         return str(self.parenthesize(term, PRECEDENCE["Add"]))
+
+
+def _is_negative(term: Any) -> bool:
+    """Whether a term of a sum is taken away."""
+    return bool(term.as_coeff_Mul()[0].is_negative)
 
 
 def symbol_printer(names: dict[str, str]) -> Callable[[Any], str]:

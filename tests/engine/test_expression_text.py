@@ -1,0 +1,37 @@
+"""Sizes are printed the same of torch's own expression and of what an archive says of it."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from torch.utils._sympy.functions import FloorDiv, Mod
+
+from export_engine.archive.expression_parser import parsed
+from export_engine.archive.expression_text import printed
+from export_engine.torch_internals import symbol_printer
+
+A, B = sympy.symbols("s0 s1", integer=True, positive=True)
+TEXTS = {
+    16 - Mod(A, 16): "16 - (a % 16)",
+    Mod(16 - Mod(A, 16), 16): "(16 - (a % 16)) % 16",
+    -A: "-a",
+    -A * B: "-a*b",
+    -A - 1: "-a - 1",
+    B - A: "b - a",
+    3 - 2 * A: "3 - 2*a",
+    2 * A - 3 * B: "2*a - 3*b",
+    -FloorDiv(A, 2): "-(a // 2)",
+    FloorDiv(-A, 2): "(-a) // 2",
+    A * B - A: "a*b - a",
+    1 - A**2: "1 - a*a",
+    (A - B) * (A + 1): "(a + 1)*(a - b)",
+}
+
+
+@pytest.mark.parametrize("expression", TEXTS, ids=TEXTS.values())
+def test_a_size_reads_as_mathematics_wherever_it_comes_from(expression: sympy.Expr) -> None:
+    names = {"s0": "a", "s1": "b"}
+    text = symbol_printer(names)(expression)
+    assert text == TEXTS[expression]
+    assert printed(parsed(sympy.srepr(expression)), names) == text
+    assert eval(text, {"a": 7, "b": 5}) == expression.subs({A: 7, B: 5})
