@@ -34,7 +34,7 @@ class Fix:
     before: str = ""
     """The part that changes, before: a line of the short language, an argument, a mode."""
     after: str = ""
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[Edit, ...] = field(default=(), repr=False)
     """Of a code fix: the edits, whose diffs are the preview."""
     stack: Stack = ()
     """The line that it is about."""

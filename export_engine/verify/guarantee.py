@@ -33,7 +33,7 @@ class Guarantee:
     """If the check itself failed, a defect of Export Explorer: the report."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verified:
     """The guarantees of one program."""
 
@@ -81,6 +81,8 @@ class Verified:
             if each.verdict == "broken":
                 lines += [f"      {line}" for line in each.evidence[:5]]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 _MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked": "?"}

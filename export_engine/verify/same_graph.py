@@ -7,6 +7,7 @@ import operator
 from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 import torch
@@ -173,7 +174,7 @@ class _Side:
             expanded: whether products in sizes are multiplied out, which takes long.
         """
         self._expanded = expanded
-        target = "" if node.op in ("placeholder", "output") else str(node.target)
+        target = "" if node.op in ("placeholder", "output") else _named(node.target)
         value = "" if node.op == "output" else self._value(node.meta.get("val"))
         return (node.op, target, self._text(_arguments(node)), value)
 
@@ -212,6 +213,12 @@ class _Side:
             names[symbol] = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
         named = expression.subs(names) if names else expression
         return str(named.expand() if self._expanded else named)
+
+
+def _named(target: Any) -> str:
+    """An op's name; of a function of Python's or torch's without its address."""
+    function = isinstance(target, FunctionType | BuiltinFunctionType)
+    return f"{target.__module__}.{target.__qualname__}" if function else str(target)
 
 
 def _written(node: torch.fx.Node) -> torch.fx.Node:
