@@ -16,8 +16,11 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
 
-LOOK_THROUGH_ALL_OBJECTS = ("test_memory", "test_released_program", "test_fixes_", "test_writing")
-"""Files of tests that collect garbage, or that look for the functions which an edit is about."""
+LOOK_THROUGH_ALL_OBJECTS = (
+    *("test_memory", "test_released_program"),
+    *("test_fixes_", "test_writing", "test_guide", "test_lessons"),
+)
+"""Files of tests that collect garbage, and those that look for the functions to edit, in order."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,7 +34,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What looks through all objects comes first: the more tests have run, the more there are."""
-    items.sort(key=lambda item: not item.path.name.startswith(LOOK_THROUGH_ALL_OBJECTS))
+    last = len(LOOK_THROUGH_ALL_OBJECTS)
+
+    def place(item: pytest.Item) -> int:
+        if "browser" in item.path.parts:  # the objects are in kernels of their own
+            return last
+        names = enumerate(LOOK_THROUGH_ALL_OBJECTS)
+        return next((at for at, name in names if item.path.name.startswith(name)), last)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")
