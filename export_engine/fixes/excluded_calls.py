@@ -6,6 +6,7 @@ the program gives up these sizes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ _FAR = 4096
 """How far from the example's size others are searched."""
 _MOST = 3
 _MOST_RUNS = 6
+_MOST_ELEMENTS = 2**22
+_MOST_TIMES = 8
+"""Limits on the elements of all inputs, absolute and as a multiple of the example's: a model that
+is run on more may take all memory."""
 
 
 class Call(NamedTuple):
@@ -67,9 +72,29 @@ def taken(request: Request, shapes: Shapes, relations: Sequence[Relation]) -> Ca
 
 
 def calls_without(request: Request, problem: Problem) -> Iterator[Request]:
-    """Calls at the sizes that a problem's condition excludes."""
+    """Calls at the `sizes_without` of a problem."""
     places = [dim.place for dim in problem.changed or problem.dims]
-    return (with_size(request, places, size) for size in problem.excluded)
+    return (with_size(request, places, size) for size in sizes_without(request, problem))
+
+
+def sizes_without(request: Request, problem: Problem) -> list[int]:
+    """The sizes that a problem's condition excludes, but those of inputs too large to run on."""
+    places = [dim.place for dim in problem.changed or problem.dims]
+    shapes = {
+        path: list(value.shape)
+        for path, value in leaf_values(request).items()
+        if hasattr(value, "shape")
+    }
+    most = max(_MOST_ELEMENTS, _MOST_TIMES * sum(map(math.prod, shapes.values())))
+    found = []
+    for size in problem.excluded:
+        changed = {path: list(shape) for path, shape in shapes.items()}
+        for path, position in places:
+            if path in changed:
+                changed[path][position] = size
+        if sum(map(math.prod, changed.values())) <= most:
+            found.append(size)
+    return found
 
 
 def allows_any(request: Request, others: Iterable[Request]) -> bool:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from export_engine.attempt import Diagnosis, Failed, Request
 from export_engine.diagnose import SizesViolated
-from export_engine.fixes.excluded_calls import calls_without
+from export_engine.fixes.excluded_calls import calls_without, sizes_without
 from export_engine.shapes import Problem, name_of
 from export_engine.verify import runs_in_eager
 
@@ -57,7 +57,8 @@ def _begun(sentence: str) -> str:
 
 def taken_all_the_same(problem: Problem, request: Request) -> int | None:
     """A size that a problem's condition excludes and the eager model takes; None if none is."""
-    calls = zip(problem.excluded, calls_without(request, problem), strict=True)
+    sizes = sizes_without(request, problem)
+    calls = zip(sizes, calls_without(request, problem), strict=True)
     for size, call in islice(calls, _MOST):
         if runs_in_eager(call):
             return size

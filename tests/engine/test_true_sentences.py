@@ -531,3 +531,25 @@ def test_a_condition_on_two_sizes_of_one_name_tells_them_apart() -> None:
     recorded = [facts.text(each.recorded) for each in facts.conditions]
     assert "seq == seq" not in recorded
     assert "x.shape[0] == y.shape[0]" in [text.replace("Eq", "") for text in recorded], recorded
+
+
+class Chunked(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sin() if x.shape[0] <= 4_000_000 else x.cos()
+
+
+def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run: list[int] = []
+    monkeypatch.setattr(
+        "export_engine.fixes.tested_conditions.runs_in_eager",
+        lambda request: run.append(request.args[0].shape[0]),
+    )
+    shapes = Shapes.parse("x: batch, _")
+    failed = capture(Request(target=Chunked(), args=(torch.ones(4, 3),), shapes=shapes))
+    assert isinstance(failed, Failed)
+    diagnosis = explain(failed).diagnosis
+    assert diagnosis is not None
+    assert "4000000" in diagnosis.sentence, diagnosis.sentence
+    assert max(run, default=0) < 2**20
