@@ -34,6 +34,11 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def schema(self, node: int) -> str:
+        """The schema of a node's op; empty where it has none."""
+        target = self.graph.target[node]
+        return self.side.record.targets[target].schema if target >= 0 else ""
+
 
 class Matching:
     """Pairs of nodes under construction: a node is in one pair at most."""

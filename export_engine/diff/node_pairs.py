@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from export_engine.diff.argument_changes import changed_arguments
 from export_engine.diff.matching import Matching, Nodes
 from export_engine.diff.provenance import Group, provenance
 from export_engine.diff.side import Side
@@ -77,7 +78,10 @@ class _Changes:
             yield Change("op", mine.target or mine.op, theirs.target or theirs.op)
         if mine.arguments != theirs.arguments and mine.op not in ("output", "placeholder"):
             follows = self._is_consequence(one)
-            yield Change("arguments", mine.arguments, theirs.arguments, follows)
+            texts = mine.arguments, theirs.arguments
+            if mine.target == theirs.target:
+                texts = changed_arguments(*texts, self._before.schema(one))
+            yield Change("arguments", *texts, follows)
         yield from self._inputs(one, other)
         if mine.type != theirs.type:
             own = not self._is_consequence(one) and mine.target == theirs.target

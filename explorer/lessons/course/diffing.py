@@ -63,7 +63,7 @@ def same_program(answer: Answer) -> None:
     "2",
     hints=(
         "`%export_diff first second` shows the one op that differs, and where in the model it is.",
-        "`arguments: ({}, 0.5) → ({}, 0.7)` means that 0.5 became 0.7.",
+        "`arguments: alpha=0.5 → alpha=0.7` means that alpha was 0.5 and is 0.7.",
         "The layer's path has the form `layers.0`; the numbers are floats.",
     ),
     solution='changed = ("layers.5", 0.1, 0.2)',

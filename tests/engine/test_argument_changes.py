@@ -1,0 +1,58 @@
+"""A changed argument is said by its name."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from export_engine.diff.argument_changes import changed_arguments
+
+OPS = torch.ops.aten
+
+
+@pytest.mark.parametrize(
+    ("op", "before", "after", "said"),
+    [
+        (
+            OPS.leaky_relu.default,
+            "({}, 0.5)",
+            "({}, 0.7)",
+            ("negative_slope=0.5", "negative_slope=0.7"),
+        ),
+        (
+            OPS.gelu.default,
+            "({})",
+            "({}, approximate='tanh')",
+            ("approximate='none'", "approximate='tanh'"),
+        ),
+        (
+            OPS.masked_fill.Scalar,
+            "({}, {}, -1000.0)",
+            "({}, {}, -1.0)",
+            ("value=-1000.0", "value=-1.0"),
+        ),
+        (
+            OPS.conv2d.default,
+            "({}, {}, None, [2, 2])",
+            "({}, {}, {}, [2, 2], [1, 0])",
+            ("bias=None, padding=[0, 0]", "bias={}, padding=[1, 0]"),
+        ),
+        (
+            OPS.view.default,
+            "({}, [n, n // 2])",
+            "({}, [n, 4])",
+            ("size=[n, n // 2]", "size=[n, 4]"),
+        ),
+        (OPS.add.Tensor, "({}, {}, alpha=2)", "({}, {})", ("alpha=2", "alpha=1")),
+    ],
+)
+def test_only_what_differs_is_said(
+    op: torch._ops.OpOverload, before: str, after: str, said: tuple[str, str]
+) -> None:
+    assert changed_arguments(before, after, str(op._schema)) == said
+
+
+def test_without_a_schema_or_valid_python_it_is_by_position_or_whole() -> None:
+    assert changed_arguments("({}, 3)", "({}, 4)", "") == ("3", "4")
+    assert changed_arguments("({}, <x>)", "({}, 4)", "") == ("({}, <x>)", "({}, 4)")
+    assert changed_arguments("({}, 'f(')", "({}, k=[1])", "") == ("'f('", "k=[1]")
