@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 
 def changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
@@ -16,13 +16,10 @@ def changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
         schema: of the op, as torch prints it; empty where it has none.
 
     Returns:
-        The arguments that differ, of each call; a default where one is not given. All arguments
-        where they cannot be told apart.
+        The arguments that differ, of each call; a default where one is not given.
     """
     parameters = _parameters(schema)
     mine, theirs = (_by_name(each, list(parameters)) for each in (before, after))
-    if mine is None or theirs is None:
-        return before, after
     told: tuple[list[str], list[str]] = ([], [])
     for name in dict.fromkeys([*parameters, *mine, *theirs]):
         values = [each.get(name, parameters.get(name, "")) for each in (mine, theirs)]
@@ -33,30 +30,38 @@ def changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
     return (", ".join(told[0]), ", ".join(told[1])) if any(told) else (before, after)
 
 
-def _by_name(text: str, names: list[str]) -> dict[str, str] | None:
-    """Arguments by name, or by position where no name is known; None if it is not valid Python."""
-    try:
-        call = ast.parse(f"f{text}", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    if not isinstance(call, ast.Call):
-        return None
-    named = [*names, *(str(number) for number in range(len(names), len(call.args)))]
-    found = {name: ast.unparse(each) for name, each in zip(named, call.args, strict=False)}
-    return found | {each.arg or "**": ast.unparse(each.value) for each in call.keywords}
+def _by_name(text: str, names: list[str]) -> dict[str, str]:
+    """Arguments by name, or by position where no name is known."""
+    found: dict[str, str] = {}
+    for part in _parts(text.removeprefix("(").removesuffix(")")):
+        keyword = re.match(r"(\w+)=(?!=)(.*)", part, re.DOTALL)
+        position = len(found)
+        name = names[position] if position < len(names) else str(position)
+        found |= {keyword[1]: keyword[2]} if keyword else {name: part}
+    return found
 
 
 @lru_cache(maxsize=1024)
 def _parameters(schema: str) -> dict[str, str]:
     """The parameters of a schema, and their defaults as Python; empty where there is none."""
     inner = schema.partition("(")[2].rpartition(") -> ")[0]
-    parts = re.split(r",(?![^\[(]*[\])])", inner)
-    found = [re.search(r"(\w+)(?:=(.*))?$", each.strip()) for each in parts]
-    return {each[1]: _as_python(each[2] or "") for each in found if each}
+    found = [each.partition("=") for each in _parts(inner) if each != "*"]
+    return {left.split()[-1]: right.replace('"', "'") for left, _, right in found if left.strip()}
 
 
-def _as_python(default: str) -> str:
-    try:
-        return repr(ast.literal_eval(default))
-    except (SyntaxError, ValueError):
-        return default
+def _parts(text: str) -> list[str]:
+    """A text apart at its commas, but those within brackets and quotes.
+
+    By hand: texts of a file that someone else wrote are not for Python's parser.
+    """
+    cuts, depth = [-1], 0
+    for piece in _PIECE.finditer(text):
+        depth += (piece[0] in _OPENS) - (piece[0] in _CLOSES)
+        if piece[0] == "," and depth == 0:
+            cuts.append(piece.start())
+    found = [text[one + 1 : other].strip() for one, other in pairwise([*cuts, len(text)])]
+    return [each for each in found if each]
+
+
+_PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^'"()\[\]{},]+|.""", re.DOTALL)
+_OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")

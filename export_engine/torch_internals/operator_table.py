@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -12,6 +14,8 @@ from torch._ops import _higher_order_ops
 from export_engine.torch_internals.operators import op_schema
 
 _NAMESPACES = ("aten", "prims", "prim")
+_REGISTERING = ("torch._inductor.fx_passes.control_dependencies", "executorch.exir.delegate")
+"""Modules that add operators once they are imported, whoever does so."""
 
 
 def operator_lines() -> Iterator[str]:
@@ -20,6 +24,9 @@ def operator_lines() -> Iterator[str]:
     Operators with an `out` argument are left out: torch.export has none. Then one for each
     higher-order operator, as it calls its arguments: `cond(pred, true_fn, false_fn, operands)`.
     """
+    for module in _REGISTERING:
+        with suppress(ImportError):
+            import_module(module)
     for name in sorted(torch._C._dispatch_get_all_op_names()):
         overload = _overload(name)
         if overload is None or torch.Tag.out in overload.tags:

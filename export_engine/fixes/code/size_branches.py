@@ -72,7 +72,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
             fix = _tried(attempt, edit, branch, progress)
-            if fix is not None:
+            if fix is not None and (way.bounded or not fix.after):
                 beyond = fix.narrows and way.one
                 title = f"{title}{fix.title}"
                 yield replace(fix, title=title, why=way.why, beyond_bounds=beyond)
@@ -284,6 +284,8 @@ class _Way(NamedTuple):
     """Whether one way of the branch is left, so that nothing more is run than in eager."""
     cond: bool = False
     """Whether it is torch.cond."""
+    bounded: bool = True
+    """Whether it helps where sizes must be bounded, too."""
 
 
 _COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
@@ -308,6 +310,7 @@ _WAYS = (
         "torch asks of a slice whether it is all of the tensor; of a copy by index it does not. "
         "The copy takes the memory of the slice.",
         copied_slices,
+        bounded=False,
     ),
     _Way(
         "Select the number with torch in line {line}",
