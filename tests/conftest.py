@@ -18,7 +18,6 @@ settings.load_profile("house")
 
 LOOK_THROUGH_ALL_OBJECTS = (
     *("test_memory", "test_released_program"),
-    "test_diagnose",  # before the fixes, which take the traceback from failures that tests share
     *("test_fixes_", "test_writing", "test_guide", "test_lessons"),
 )
 """Files of tests that collect garbage, and those that look for the functions to edit, in order."""

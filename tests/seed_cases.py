@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,8 +18,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from export_engine.attempt import Attempt, Kind, Request
+from export_engine.attempt import Attempt, Failed, Kind, Request
 from export_engine.capture import capture
+from export_engine.diagnose import diagnose
 from export_engine.shapes import Shapes
 
 
@@ -63,13 +65,17 @@ def seed_cases() -> list[SeedCase]:
 
 @cache
 def attempted(name: str, strict: bool) -> Attempt:
-    """A case as it is exported, once for all tests of a process."""
+    """A case as it is exported, once for all tests of a process.
+
+    A failure is diagnosed at once: fixing takes the tracebacks, from which diagnoses are made.
+    """
     case = next(each for each in seed_cases() if each.name == name)
     shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
     request = Request(
         target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
     )
-    return capture(request)
+    found = capture(request)
+    return replace(found, diagnosis=diagnose(found)) if isinstance(found, Failed) else found
 
 
 # A3 to A7: what strict mode cannot follow, and what non-strict mode cannot see

@@ -50,6 +50,13 @@ def marked(mark: str) -> int:
     return next(number for number, text in lines if text.rstrip().endswith(f"# <- {mark}"))
 
 
+def of_case(name: str, strict: bool) -> Diagnosis:
+    attempt = attempted(name, strict)
+    assert isinstance(attempt, Failed)
+    assert attempt.diagnosis is not None
+    return attempt.diagnosis
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_founding_case_ends_as_it_must(case: SeedCase, mode: str) -> None:
@@ -60,7 +67,8 @@ def test_a_founding_case_ends_as_it_must(case: SeedCase, mode: str) -> None:
         assert not isinstance(attempt, Failed)
         return
     assert isinstance(attempt, Failed)
-    found = diagnose(attempt)
+    found = attempt.diagnosis
+    assert found is not None
     assert found.kind is wanted
     lines = case.lines(strict)
     if lines:
@@ -87,7 +95,7 @@ def _row(case: SeedCase) -> tuple[str, ...]:
     cells: list[str] = []
     for strict in MODES.values():
         attempt = attempted(case.name, strict)
-        found = diagnose(attempt) if isinstance(attempt, Failed) else None
+        found = attempt.diagnosis if isinstance(attempt, Failed) else None
         cells.append(found.kind.value if found else "exported")
         line = str(found.stack[-1].line) if found and found.stack else ""
         cells.append(line)
@@ -107,16 +115,12 @@ def test_spans_are_the_expression_that_decides() -> None:
         "unfaked-custom-op": "tripled(x.sin())",
     }
     for (name, text), strict in itertools.product(wanted.items(), MODES.values()):
-        attempt = attempted(name, strict)
-        assert isinstance(attempt, Failed)
-        assert shown(diagnose(attempt)) == text
+        assert shown(of_case(name, strict)) == text
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_flag_is_followed_to_where_it_was_computed(strict: bool) -> None:
-    attempt = attempted("flag", strict)
-    assert isinstance(attempt, Failed)
-    related = diagnose(attempt).related
+    related = of_case("flag", strict).related
     assert [each.stack[-1].function for each in related] == ["is_loud"]
 
 
@@ -145,9 +149,7 @@ def test_a_flag_on_an_object_is_followed_too(strict: bool) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
-    attempt = attempted("number", strict)
-    assert isinstance(attempt, Failed)
-    found = diagnose(attempt)
+    found = of_case("number", strict)
     assert "`count > 5`" in found.sentence
     assert [each.text for each in found.related] == ["computes `count` from data"]
     assert isinstance(found.facts, DataDependent)
@@ -161,7 +163,8 @@ def test_links_lead_to_what_this_torch_has(strict: bool) -> None:
     known = all_examples()
     for case in CASES:
         attempt = attempted(case.name, strict)
-        links = diagnose(attempt).links if isinstance(attempt, Failed) else ()
+        found = attempt.diagnosis if isinstance(attempt, Failed) else None
+        links = found.links if found else ()
         for link in links:
             assert link.kind != "exportdb" or link.name in known
             assert link.kind != "graph-break" or re.fullmatch(r"GB\d{4}", link.name)
