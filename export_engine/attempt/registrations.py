@@ -1,9 +1,8 @@
 """Setups: registrations that a call needs to export: a container's class, a fake kernel.
 
-torch keeps them for the whole process. A failed capture undoes its own; a successful one keeps
-a container's, since its program cannot be called without. A fake kernel of an op that was made with
-`torch.library.Library` ends with the library that registered it: what traces a program again, as
-decomposing does, installs the setups again.
+torch keeps them for the whole process. A capture undoes its own; a successful one keeps a
+container's, since its program cannot be called without. What traces a program again, as decomposing
+does, installs the setups again.
 """
 
 from __future__ import annotations
@@ -22,6 +21,11 @@ class Setup(Protocol):
         """What it does, as an order: `Register Cache as a container`."""
         ...
 
+    @property
+    def stays(self) -> bool:
+        """Whether the program cannot be called without it."""
+        ...
+
     def install(self) -> Callable[[], None]:
         """Registers it unless already registered; returns the undo function."""
         ...
@@ -29,8 +33,8 @@ class Setup(Protocol):
 
 @undone
 def installed(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
-    """Installs all; yields a function that keeps them. Without that call they are undone."""
-    undo: list[Callable[[], None]] = []
+    """Installs all; yields a function that keeps those that stay. The others are undone."""
+    undo: list[tuple[Setup, Callable[[], None]]] = []
     kept = False
 
     def keep() -> None:
@@ -38,9 +42,9 @@ def installed(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
         kept = True
 
     try:
-        undo.extend(setup.install() for setup in setups)
+        undo.extend((setup, setup.install()) for setup in setups)
         yield keep
     finally:
-        if not kept:
-            for each in reversed(undo):
-                each()
+        for setup, take_back in reversed(undo):
+            if not (kept and setup.stays):
+                take_back()

@@ -39,6 +39,11 @@ class FakeKernel:
         """What it does, as an order."""
         return f"Give {self.op} a fake kernel"
 
+    @property
+    def stays(self) -> bool:
+        """False: a program calls the op itself."""
+        return False
+
     def install(self) -> Callable[[], None]:
         """Registers the kernel; returns the undo function."""
         return register_fake(self.op, self.kernel)

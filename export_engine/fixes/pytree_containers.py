@@ -65,6 +65,11 @@ class Registered:
             return f"{_TRANSFORMERS[self.cls.__qualname__][1]}()"
         return f"{self.cls.__qualname__}: flattened by its attributes"
 
+    @property
+    def stays(self) -> bool:
+        """True: torch takes the arguments of a call apart with it."""
+        return True
+
     def install(self) -> Callable[[], None]:
         """Registers the class unless registered; returns the undo function."""
         cls = self.cls

@@ -37,6 +37,11 @@ class CachesRegistered:
         """What it does, as an order."""
         return f"Register {', '.join(each.__name__ for each in self.classes)} as containers"
 
+    @property
+    def stays(self) -> bool:
+        """True: torch takes the arguments of a call apart with it."""
+        return True
+
     def install(self) -> Callable[[], None]:
         """Registers those that are not yet; returns the undo function."""
         register = import_module(_EXPORTER).register_pytree_node

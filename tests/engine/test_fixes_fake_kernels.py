@@ -255,19 +255,38 @@ def test_what_has_no_rule_is_refused(
     assert reason in refusal.reason
 
 
-def test_an_op_made_by_custom_op_gives_back_what_was_tried() -> None:
+def custom_op() -> Any:
     @torch.library.custom_op(f"inferred_too::op{next(_numbers)}", mutates_args=())
     def op(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
+    return op
+
+
+def test_an_op_made_by_custom_op_gives_back_what_was_tried() -> None:
+    op = custom_op()
     take_back = register_fake(op._qualname, torch.empty_like)
     take_back()
 
     failed(op, torch.randn(3, 4))
 
 
-def test_what_traces_the_program_again_has_the_kernel_too(define: Callable[..., Any]) -> None:
-    op = define("(Tensor x) -> Tensor", lambda x: x * 2)
+def test_a_kernel_is_taken_back_when_the_export_succeeds() -> None:
+    op = custom_op()
+    attempt = failed(op, torch.randn(3, 4))
+    found = apply_fixes(attempt, offered(attempt))
+    assert isinstance(found, Exported)
+    for strict in (False, True):
+        failed(op, torch.randn(3, 4), strict=strict)
+
+    assert torch.equal(found.program.module()(torch.ones(3, 4)), torch.full((3, 4), 2.0))
+
+
+@pytest.mark.parametrize("custom", [False, True])
+def test_what_traces_the_program_again_has_the_kernel_too(
+    define: Callable[..., Any], custom: bool
+) -> None:
+    op = custom_op() if custom else define("(Tensor x) -> Tensor", lambda x: x * 2)
     ex = explore(lambda x: op(x) + 1, (torch.randn(2, 3),), dynamic_shapes="x: batch, _")
     assert not ex.ok
     ex.apply(0)
@@ -275,3 +294,4 @@ def test_what_traces_the_program_again_has_the_kernel_too(define: Callable[..., 
     assert [each.name for each in ex.verify(sizes=2).guarantees if each.verdict == "broken"] == []
     ex.decompose()
     assert ex.ok
+    assert all(row.outcome != "failed" for row in ex.run(backend="program,inductor").rows)
