@@ -27,6 +27,7 @@ from export_engine.archive.reading import ReadArchive, read
 from export_engine.attempt import Exported
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.process import sandbox, whole
 from export_engine.record import Record, to_json
 from export_engine.source import with_sources
@@ -62,7 +63,7 @@ def load(
     except CodeInside as error:
         raise ArchiveError(f"{name} is not opened: {error}") from error
     except Exception as error:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = error_text(error, 300)
         advice = missing_operators(found.record.targets) or (
             f"{reason} If another version of torch saved it, open it with that version."
         )
@@ -141,7 +142,7 @@ def written_file(
             opened.check()
         unfinished.replace(file)
     except Exception as error:
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = error_text(error, 300)
         raise ArchiveError(f"{file} cannot be written: {reason}") from error
     finally:
         unfinished.unlink(missing_ok=True)

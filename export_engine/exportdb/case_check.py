@@ -9,6 +9,7 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture, model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
+from export_engine.error_text import error_text
 from export_engine.exportdb.case_list import cases
 from export_engine.exportdb.case_source import other_args, request_of
 from export_engine.progress import Progress
@@ -85,7 +86,7 @@ def _differs(program: Any, request: Request) -> str:
         ours = call(program, request, seed=0)
     except Exception as error:  # noqa: BLE001 - what a case raises is its outcome
         passed_over(error, "running a case of the ExportDB")
-        return " ".join(str(error).split())[:300]
+        return error_text(error, 300)
     found = compare(ours.result, theirs.result)
     if found.same:
         found = compare_named(ours.inputs, theirs.inputs)

@@ -71,14 +71,11 @@ def taken(request: Request, shapes: Shapes, relations: Sequence[Relation]) -> Ca
     return None
 
 
-def calls_without(request: Request, problem: Problem) -> Iterator[Request]:
-    """Calls at the `sizes_without` of a problem."""
-    places = [dim.place for dim in problem.changed or problem.dims]
-    return (with_size(request, places, size) for size in sizes_without(request, problem))
+def calls_without(request: Request, problem: Problem) -> Iterator[tuple[int, Request]]:
+    """The sizes that a problem's condition excludes, but those of inputs too large to run on.
 
-
-def sizes_without(request: Request, problem: Problem) -> list[int]:
-    """The sizes that a problem's condition excludes, but those of inputs too large to run on."""
+    Each with the call at that size.
+    """
     places = [dim.place for dim in problem.changed or problem.dims]
     shapes = {
         path: list(value.shape)
@@ -86,15 +83,13 @@ def sizes_without(request: Request, problem: Problem) -> list[int]:
         if hasattr(value, "shape")
     }
     most = max(_MOST_ELEMENTS, _MOST_TIMES * sum(map(math.prod, shapes.values())))
-    found = []
     for size in problem.excluded:
         changed = {path: list(shape) for path, shape in shapes.items()}
         for path, position in places:
             if path in changed:
                 changed[path][position] = size
         if sum(map(math.prod, changed.values())) <= most:
-            found.append(size)
-    return found
+            yield size, with_size(request, places, size)
 
 
 def allows_any(request: Request, others: Iterable[Request]) -> bool:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from export_engine.attempt import Diagnosis, Failed, Request
 from export_engine.diagnose import SizesViolated
-from export_engine.fixes.excluded_calls import calls_without, sizes_without
+from export_engine.fixes.excluded_calls import calls_without
 from export_engine.shapes import Problem, name_of
 from export_engine.verify import runs_in_eager
 
@@ -57,9 +57,7 @@ def _begun(sentence: str) -> str:
 
 def taken_all_the_same(problem: Problem, request: Request) -> int | None:
     """A size that a problem's condition excludes and the eager model takes; None if none is."""
-    sizes = sizes_without(request, problem)
-    calls = zip(sizes, calls_without(request, problem), strict=True)
-    for size, call in islice(calls, _MOST):
+    for size, call in islice(calls_without(request, problem), _MOST):
         if runs_in_eager(call):
             return size
     return None

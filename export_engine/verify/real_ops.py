@@ -219,7 +219,7 @@ def _overlaps_itself(value: torch.Tensor) -> bool:
 def _unlike(result: Any, claimed: Any) -> Iterator[str]:
     """How an op's outputs differ from its fake kernel's."""
     if isinstance(claimed, Exception):
-        said = " ".join(str(claimed).split())[:160] or type(claimed).__name__
+        said = error_text(claimed, 160)
         yield f"has a fake kernel that fails for these inputs: {said}"
         return
     real, fake = pytree.tree_leaves(result), pytree.tree_leaves(claimed)

@@ -162,7 +162,6 @@ class _Side:
     """A graph whose nodes and symbols are numbered in order of first use."""
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
-        self._expanded = False
         self._nodes = {node: number for number, node in enumerate(_calls(module))}
         self._symbols: dict[str, str] = {}
 
@@ -173,9 +172,8 @@ class _Side:
             node: of this graph.
             expanded: whether products in sizes are multiplied out, which takes long.
         """
-        self._expanded = expanded
         target = "" if node.op in ("placeholder", "output") else _named(node.target)
-        value = "" if node.op == "output" else self._value(node.meta.get("val"))
+        value = "" if node.op == "output" else self._value(node.meta.get("val"), expanded)
         return (node.op, target, self._text(_arguments(node)), value)
 
     def _text(self, value: Any) -> str:
@@ -190,19 +188,19 @@ class _Side:
             return "message"  # which names nodes and symbols
         return repr(value)
 
-    def _value(self, value: Any) -> str:
+    def _value(self, value: Any, expanded: bool) -> str:
         if isinstance(value, torch.Tensor):
-            sizes = ", ".join(self._size(size) for size in value.shape)
+            sizes = ", ".join(self._size(size, expanded) for size in value.shape)
             return f"{value.dtype}[{sizes}]"
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
             if not expression_of(value).free_symbols:  # saved, it is a number
                 return type(value).__name__.removeprefix("Sym").lower()
-            return self._size(value)
+            return self._size(value, expanded)
         if isinstance(value, list | tuple):
-            return f"({', '.join(self._value(each) for each in value)})"
+            return f"({', '.join(self._value(each, expanded) for each in value)})"
         return type(value).__name__ if value is not None else ""
 
-    def _size(self, size: Any) -> str:
+    def _size(self, size: Any, expanded: bool) -> str:
         if isinstance(size, int):
             return str(size)
         expression = expression_of(size)
@@ -212,7 +210,7 @@ class _Side:
         ):
             names[symbol] = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
         named = expression.subs(names) if names else expression
-        return str(named.expand() if self._expanded else named)
+        return str(named.expand() if expanded else named)
 
 
 def _named(target: Any) -> str:

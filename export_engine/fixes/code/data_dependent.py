@@ -46,7 +46,7 @@ from export_engine.fixes.code.tensor_questions import (
     copied_by_torch,
     decided,
 )
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import edited_file, leads_on, tried, with_edit
 from export_engine.fixes.code.ways import (
     NOTE,
     TENSOR,
@@ -255,8 +255,7 @@ def offered(
         found = tried(request, edit)
         if found is None or not leads_on(found, diagnosis, edit):
             continue
-        file = with_edit(request, edit).edits[-1].edited_file
-        if way.selects and not way.selects(found, file):
+        if way.selects and not way.selects(found, edited_file(request, edit)):
             continue
         yield Fix(
             kind="code",

@@ -32,7 +32,7 @@ from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.text_edits import Piece, Source, branch_at, with_way
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import edited_file, further, leads_on, tried, with_edit
 from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Problem, assumable, shapes_of
@@ -99,9 +99,9 @@ def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
         _Branch(
             problems[0].stack[-1],
             [
-                other
+                call
                 for problem in problems
-                for other in islice(calls_without(request, problem), _MOST_SIZES)
+                for _, call in islice(calls_without(request, problem), _MOST_SIZES)
             ],
             frozenset(each.text for each in problems),
         )
@@ -155,15 +155,14 @@ def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, At
     again = _asked_again(found, asked)
     if again is None or not again.stack:
         return edit, found
-    place, file = again.stack[-1], with_edit(request, edit).edits[-1].edited_file
-    if place.file != file:
+    place = again.stack[-1]
+    if place.file != edited_file(request, edit):
         return edit, found
     try:
         made = copied_slices(edit.after, place.line)
     except Unclear:
         return edit, found
-    functions = tuple(dict.fromkeys([*edit.functions, made.function]))
-    both = replace(edit, after=made.text, functions=functions)
+    both = further(edit, made)
     return both, tried(request, both)
 
 

@@ -31,7 +31,7 @@ from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_factories import by_arange
 from export_engine.fixes.code.size_pieces import in_pieces
 from export_engine.fixes.code.text_edits import Piece, Source
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import edited_file, further, leads_on, tried, with_edit
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Progress, Report
 from export_engine.source import Location
@@ -86,7 +86,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         else:
             facts = diagnosis.facts
             problems = facts.problems if isinstance(facts, SizesViolated) else ()
-            others = (other for each in problems for other in calls_without(request, each))
+            others = (call for each in problems for _, call in calls_without(request, each))
             beyond = allows_any(bounds.apply(request), others)
             yield replace(with_bounds(fix, bounds), beyond_bounds=beyond)
         return
@@ -99,18 +99,13 @@ def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:
         if not isinstance(found, Failed):
             break
         explained = replace(found, diagnosis=diagnose(found))
-        file = with_edit(request, edit).edits[-1].edited_file
+        file = edited_file(request, edit)
         lines = {each.line for each in _places(explained) if each.file == file}
         try:
             made, _ = symbolic(edit.after, lines)
         except (Unclear, ValueError):
             break
-        edit = Edit(
-            edit.file,
-            edit.before,
-            made.text,
-            tuple(dict.fromkeys([*edit.functions, made.function])),
-        )
+        edit = further(edit, made)
         found = tried(request, edit)
     return edit, found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from export_engine.attempt import (
@@ -20,6 +21,7 @@ from export_engine.attempt import (
 )
 from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
+from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.try_fixes import try_request
 from export_engine.verify import runs_in_eager
 
@@ -40,6 +42,17 @@ _MARKS = (
 def with_edit(request: Request, edit: Edit) -> Request:
     """The request with one more edit of the user's code in effect."""
     return request.with_changes(edits=combined(request.edits, edit))
+
+
+def further(edit: Edit, made: Rewritten) -> Edit:
+    """An edit with what its text has become."""
+    functions = tuple(dict.fromkeys([*edit.functions, made.function]))
+    return replace(edit, after=made.text, functions=functions)
+
+
+def edited_file(request: Request, edit: Edit) -> str:
+    """The name under which the text of one more edit runs, and stands in tracebacks."""
+    return with_edit(request, edit).edits[-1].edited_file
 
 
 def tried(request: Request, edit: Edit) -> Attempt | None:
