@@ -86,6 +86,9 @@ CLICK = f"""async () => {{
 SEARCH = """async ([text]) => {
     const input = document.querySelector("[data-search]");
     const times = [];
+    const focused = performance.now();
+    input.focus(); // as a hand does before it types: what the first search needs is made here
+    times.push(performance.now() - focused);
     for (const query of [text.slice(0, -1), text]) {
         const found = new Promise(done => {
             const watch = new MutationObserver(() => { watch.disconnect(); done(); });
@@ -100,6 +103,7 @@ SEARCH = """async ([text]) => {
     }
     input.value = "";
     input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    input.blur();
     return Math.max(...times);
 }"""
-"""Milliseconds from a key in the search box until what it finds is told."""
+"""Milliseconds of the longest: focus, or from a key in the box until what it finds is told."""

@@ -48,40 +48,47 @@ export function search(program: Program, text: string): Found {
  */
 function byWords(program: Program, words: readonly string[]): Found {
   const seekers = words.map((word) => new Seeker(program, patternOf(word)));
-  if (seekers.length === 0) return { nodes: [], scopes: [], asked: false, problem: null };
-  const nodes = nodesWhere(program, (graph, at) =>
-    isFound(seekers, (each) => each.inNode(graph, at)),
-  );
-  const scopes = [...program.record.scopes.keys()].filter((scope) =>
-    isFound(seekers, (each) => each.inScope(scope)),
-  );
+  const nodes = nodesWhere(program, seekers, OWN);
+  const inScopes = together(seekers.map((each) => each.inScopes()));
+  const scopes = [...inScopes.keys()].filter((scope) => inScopes[scope] === OWN);
   return { nodes, scopes, asked: false, problem: null };
-}
-
-/** Whether each word is found, and one of them in the thing itself. */
-function isFound(seekers: readonly Seeker[], seek: (each: Seeker) => Where): boolean {
-  let own = false;
-  for (const each of seekers) {
-    const where = seek(each);
-    if (where === NOWHERE) return false;
-    own ||= where === OWN;
-  }
-  return own;
 }
 
 /** The ops that match every word, by themselves or by a module that they are in. */
 function withWords(program: Program, words: readonly string[]): NodeId[] {
   const seekers = words.map((word) => new Seeker(program, patternOf(word)));
-  return nodesWhere(program, (graph, at) =>
-    seekers.every((each) => each.inNode(graph, at) !== NOWHERE),
-  );
+  return nodesWhere(program, seekers, AROUND);
+}
+
+/** The nodes that a search may find, in which all words are found at least as near as asked. */
+function nodesWhere(program: Program, seekers: readonly Seeker[], near: Where): NodeId[] {
+  const found: NodeId[] = [];
+  program.record.graphs.forEach(({ op }, graph) => {
+    const where = together(seekers.map((each) => each.inGraph(graph)));
+    for (let at = 0; at < where.length; at++) {
+      if ((where[at] ?? NOWHERE) >= near && op[at] !== GET_ATTR) found.push(nodeId(graph, at));
+    }
+  });
+  return found;
+}
+
+/** Where several words are found together: nowhere if one of them is not, else where the nearest is. */
+function together([first, ...others]: readonly Uint8Array[]): Uint8Array {
+  const all = first ?? new Uint8Array();
+  for (const other of others) {
+    for (let at = 0; at < all.length; at++) {
+      const [one, two] = [all[at] ?? NOWHERE, other[at] ?? NOWHERE];
+      all[at] = one === NOWHERE || two === NOWHERE ? NOWHERE : Math.max(one, two);
+    }
+  }
+  return all;
 }
 
 /** A word as a pattern; blanks within brackets do not matter: `f32[batch, 64]`. */
 const patternOf = (word: string): RegExp =>
   contains(word.replace(/\[[^\]]*\]?/g, (sizes) => sizes.replace(/\s+/g, "")));
 
-/** Where a word was found: in a thing itself, in what it is in, or in neither. */
+/** Where a word was found: in neither, in what a thing is in, or in the thing itself. */
 const [NOWHERE, AROUND, OWN] = [0, 1, 2] as const;
 type Where = typeof NOWHERE | typeof AROUND | typeof OWN;
 
@@ -95,6 +102,8 @@ class Seeker {
   private readonly targets: Uint8Array;
   private readonly types: Uint8Array;
   private readonly stacks: Uint8Array;
+  private readonly paths: Uint8Array;
+  private readonly classes: Uint8Array;
   /** Whether it is in the path or class of a scope, or of one that the scope is in. */
   private readonly around: Uint8Array;
 
@@ -112,51 +121,49 @@ class Seeker {
     this.stacks = flags(stacks.starts.length - 1, (at) =>
       Array.prototype.some.call(list(stacks, at), (frame: number) => inFrame[frame] === 1),
     );
-    const inScope = flags(
-      scopes.length,
-      (at) => this.has(scopes[at]?.path) || this.has(scopes[at]?.cls),
-    );
+    this.paths = flags(scopes.length, (at) => this.has(scopes[at]?.path || undefined));
+    this.classes = flags(scopes.length, (at) => this.has(scopes[at]?.cls));
     this.around = flags(scopes.length, (at) => {
       for (let outer = at; outer >= 0; outer = scopes[outer]?.parent ?? -1) {
-        if (inScope[outer] === 1) return true;
+        if (this.paths[outer] === 1 || this.classes[outer] === 1) return true;
       }
       return false;
     });
   }
 
-  inNode(graph: number, at: number): Where {
+  /** Where the word is found, of each node of a graph. */
+  inGraph(graph: number): Uint8Array {
     const { op, scope, stack, target, type } = this.program.graph(graph);
-    const own =
-      this.names[graph]?.[at] === 1 ||
-      this.targets[target[at] ?? -1] === 1 ||
-      this.types[type[at] ?? -1] === 1 ||
-      this.stacks[stack[at] ?? -1] === 1;
-    if (own) return OWN;
-    const home = scope[at] ?? -1;
-    return op[at] === PLACEHOLDER ? this.inInput(nodeId(graph, at), home) : this.isAround(home);
+    const names = this.names[graph] ?? new Uint8Array();
+    return places(op.length, (at) => {
+      const own =
+        names[at] === 1 ||
+        this.targets[target[at] ?? -1] === 1 ||
+        this.types[type[at] ?? -1] === 1 ||
+        this.stacks[stack[at] ?? -1] === 1;
+      if (own) return OWN;
+      const home = scope[at] ?? -1;
+      return op[at] === PLACEHOLDER ? this.inInput(nodeId(graph, at), home) : this.isAround(home);
+    });
   }
 
-  inScope(scope: number): Where {
-    const { cls, parent, path } = this.program.record.scopes[scope] ?? {
-      cls: "",
-      parent: -1,
-      path: "",
-    };
-    if (this.has(cls)) return OWN;
-    return this.within(path, this.program.record.scopes[parent]?.path ?? "", parent);
+  /** Where the word is found, of each scope. A match in the path above is not its own. */
+  inScopes(): Uint8Array {
+    const { scopes } = this.program.record;
+    return places(scopes.length, (at) => {
+      const parent = scopes[at]?.parent ?? -1;
+      const own = this.classes[at] === 1 || (this.paths[at] === 1 && this.paths[parent] !== 1);
+      if (own) return OWN;
+      return this.paths[at] === 1 ? AROUND : this.isAround(parent);
+    });
   }
 
   private inInput(id: NodeId, scope: number): Where {
     const input = this.program.input(id);
     if (this.has(input?.path)) return OWN;
     const path = input?.target ?? "";
-    return this.within(path, path.slice(0, Math.max(path.lastIndexOf("."), 0)), scope);
-  }
-
-  /** A match in a path that is in the path of what it is in, too, is not its own. */
-  private within(path: string, above: string, scope: number): Where {
     const here = path !== "" && this.has(path);
-    if (here && !this.has(above)) return OWN;
+    if (here && !this.has(path.slice(0, Math.max(path.lastIndexOf("."), 0)))) return OWN;
     return here ? AROUND : this.isAround(scope);
   }
 
@@ -176,13 +183,9 @@ function flags(count: number, isSo: (at: number) => boolean): Uint8Array {
   return found;
 }
 
-/** The nodes that a search may find, of which something holds. */
-function nodesWhere(program: Program, holds: (graph: number, at: number) => boolean): NodeId[] {
-  const found: NodeId[] = [];
-  program.record.graphs.forEach(({ op }, graph) => {
-    for (let at = 0; at < op.length; at++) {
-      if (op[at] !== GET_ATTR && holds(graph, at)) found.push(nodeId(graph, at));
-    }
-  });
+/** Where something is found, of each of a number of things. */
+function places(count: number, where: (at: number) => Where): Uint8Array {
+  const found = new Uint8Array(count);
+  for (let at = 0; at < count; at++) found[at] = where(at);
   return found;
 }

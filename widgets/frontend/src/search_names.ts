@@ -44,13 +44,16 @@ function namesOf(program: Program): Names[] {
 function linesFound({ text, starts }: Names, pattern: RegExp): Uint8Array {
   const found = new Uint8Array(starts.length);
   let line = 0;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    while ((starts[line + 1] ?? text.length + 1) <= match.index) line += 1;
+  let from = 0;
+  pattern.lastIndex = from;
+  while (pattern.test(text)) {
+    const last = Math.max(pattern.lastIndex - 1, from); // in the line of the match, as all of it is
+    while ((starts[line + 1] ?? text.length + 1) <= last) line += 1;
     found[line] = 1;
     const next = starts[line + 1];
     if (next === undefined) break;
-    pattern.lastIndex = next;
+    from = next;
+    pattern.lastIndex = from;
   }
   return found;
 }

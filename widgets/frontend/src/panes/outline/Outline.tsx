@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Forest, type Item, repeatsFrom } from "../../forest/items";
 import { forestOf } from "../../forest/program_forest";
-import type { Program } from "../../program";
+import type { NodeId, Program } from "../../program";
 import { search } from "../../search";
 import type { Store } from "../../store";
 import { Empty } from "../parts/parts";
@@ -26,6 +26,8 @@ import { SearchBar } from "./SearchBar";
 import { treeKeys } from "./tree_keys";
 
 const ROW = 22;
+/** One list, so that a search by words does not draw the graph again. */
+const NOTHING: readonly NodeId[] = [];
 /** A larger selection, made elsewhere, opens nothing here. */
 const FEW = 20;
 
@@ -42,9 +44,9 @@ export function Outline({ store, program }: OutlineProps) {
   const query = store.query.value;
   const searching = query.trim() !== "";
   const told = useMemo(() => search(program, query), [program, query]);
-  const found = useMemo(() => [...itemsFound(forest, told)], [forest, told]);
+  const found = useMemo(() => itemsFound(forest, told), [forest, told]);
   const rows = useMemo(
-    () => (searching ? foundRows(forest, found, open) : outlineRows(forest, open)),
+    () => (searching ? foundRows(found, open) : outlineRows(forest, open)),
     [forest, open, searching, found],
   );
   const { element, range, scrollTo } = useVirtual(ROW, rows.length);
@@ -67,9 +69,9 @@ export function Outline({ store, program }: OutlineProps) {
   });
 
   useEffect(() => {
-    store.found.value = told.asked ? told.nodes : [];
+    store.found.value = told.asked ? told.nodes : NOTHING;
     return () => {
-      store.found.value = [];
+      store.found.value = NOTHING;
     };
   }, [told]);
 

@@ -43,10 +43,10 @@ test("branches are rows inside the op that runs them", () => {
 test("results stand alone with their place; a found module can be opened", () => {
   const program = layeredProgram(3);
   const forest = forestOf(program);
-  const found = [...itemsFound(forest, search(program, "layer.1"))];
-  const [first] = foundRows(forest, found, new Set());
+  const found = itemsFound(forest, search(program, "layer.1"));
+  const [first] = foundRows(found, new Set());
   expect(first && placeOf(first.item)).toBe("encoder › Layer");
-  const opened = foundRows(forest, found, new Set([first?.item.key ?? ""]));
+  const opened = foundRows(found, new Set([first?.item.key ?? ""]));
   expect(titles(opened)).toEqual(["layer.1", "  attention", "  linear"]);
 });
 

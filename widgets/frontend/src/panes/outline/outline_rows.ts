@@ -26,23 +26,12 @@ function addChildren(item: Item, depth: number, open: ReadonlySet<string>, rows:
 }
 
 /** The found items, one below the other; a found module may be opened where it stands. */
-export function foundRows(
-  forest: Forest,
-  found: readonly Item[],
-  open: ReadonlySet<string>,
-): Row[] {
+export function foundRows(found: readonly Item[], open: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
-  const { items } = forest;
-  const places = new Int32Array(found.length);
-  found.forEach((item, at) => {
-    places[at] = item.at;
-  });
-  places.sort();
   let shown = 0; // what stands before it has its row
-  for (const place of places) {
-    const item = items[place];
-    if (!item || place < shown) continue;
-    const isOpen = open.has(item.key);
+  for (const item of found) {
+    if (item.at < shown) continue;
+    const isOpen = open.size > 0 && open.has(item.key);
     rows.push({ item, depth: 0, open: isOpen });
     if (!isOpen) continue;
     addChildren(item, 1, open, rows);
@@ -58,12 +47,17 @@ export function placeOf(item: Item): string {
   return path.join(" › ");
 }
 
-/** The items that stand for what a search found; several nodes may share one. */
-export function itemsFound(forest: Forest, found: Found): Set<Item> {
-  const items = itemsOf(forest, found.nodes);
-  for (const item of forest.ofScopes(found.scopes)) items.add(item);
-  items.delete(forest.root);
-  return items;
+/** The items that stand for what a search found, in their order; several nodes may share one. */
+export function itemsFound(forest: Forest, { nodes, scopes }: Found): Item[] {
+  const { items, itemOf, root } = forest;
+  const isFound = new Uint8Array(items.length);
+  for (const id of nodes) {
+    const item = itemOf.get(id);
+    if (item) isFound[item.at] = 1;
+  }
+  if (scopes.length > 0) for (const { at } of forest.ofScopes(scopes)) isFound[at] = 1;
+  isFound[root.at] = 0;
+  return items.filter(({ at }) => isFound[at] === 1);
 }
 
 /** The items that stand for some nodes. */
