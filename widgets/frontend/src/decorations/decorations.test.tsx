@@ -76,7 +76,7 @@ describe("decorations", () => {
   const forest = forestOf(program, PLAIN);
   const all = decorationsOf(program);
   const itemOf = (title: string) => {
-    const item = [...forest.byKey.values()].find((each) => each.title === title);
+    const item = forest.items.find((each) => each.title === title);
     if (!item) throw new Error(`there is no ${title}`);
     return item;
   };
@@ -132,13 +132,13 @@ describe("decorations", () => {
     const [colouring] = decorationsOf(traced, undefined, "line");
     if (!colouring) throw new Error("there is none");
     const colourOf = (title: string) => {
-      const item = [...tree.byKey.values()].find((each) => each.title === title);
+      const item = tree.items.find((each) => each.title === title);
       return item && gathered(colouring, tree).get(item)?.colour;
     };
     const ofOps = [...colouring.marks.values()].map(({ colour }) => colour);
     expect(new Set(ofOps).size).toBe(3);
     expect(colourOf("one")).toBe(ofOps[0]);
-    expect([...tree.byKey.values()].map(({ title }) => title)).toContain("two");
+    expect(tree.items.map(({ title }) => title)).toContain("two");
     expect(colourOf("two")).toBeUndefined();
   });
 

@@ -33,12 +33,12 @@ const leaves = (item: Item): number[] =>
 test("a flat group of thousands is cut until every group can be laid out, and nothing is lost", () => {
   const program = flat(3000, (at) => [[0, 1 + (at % 1500), "forward"]]);
   const before = leaves(buildForest(program, PLAIN).root);
-  const { root, byKey } = cutOf(program);
+  const { root, items } = cutOf(program);
   expect(leaves(root)).toEqual(before);
   for (const each of groups(root)) {
     expect(each.children.length).toBeLessThanOrEqual(150);
     expect(each.children.every((child) => child.parent === each)).toBe(true);
-    if (each !== root) expect(byKey.get(each.key)).toBe(each);
+    if (each !== root) expect(items[each.at]).toBe(each);
   }
   expect(new Set(groups(root).map(({ key }) => key)).size).toBe(groups(root).length);
 });

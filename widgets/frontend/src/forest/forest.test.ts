@@ -66,8 +66,8 @@ describe("the tree of items", () => {
   });
 
   test("folds a branch's parameter into the op inside that reads it", () => {
-    const { byKey } = buildForest(branchingProgram(), PLAIN);
-    const mul = [...byKey.values()].find((item) => item.title === "mul");
+    const { items } = buildForest(branchingProgram(), PLAIN);
+    const mul = items.find((item) => item.title === "mul");
     expect(mul?.held.map((held) => held.name)).toEqual(["weight"]);
   });
 
@@ -160,10 +160,10 @@ describe("the tree of items", () => {
 
   test("finds by its key what was put under others later", () => {
     const forest = buildForest(layeredProgram(4), PLAIN);
-    const before = forest.byKey.size;
+    const before = forest.items.length;
     stackRepeats(layeredProgram(4), forest, () => false);
-    expect(forest.byKey.size).toBe(before + 1);
-    for (const [key, each] of forest.byKey) expect(each.key).toBe(key);
+    expect(forest.items.length).toBe(before + 1);
+    for (const [key, each] of forest.openable) expect(each.key).toBe(key);
   });
 
   test("is empty for a program without ops", () => {
@@ -175,17 +175,17 @@ describe("the tree of items", () => {
   });
 
   test("counts the ops of each scope", () => {
-    const { byKey } = buildForest(layeredProgram(2), PLAIN);
-    const encoder = [...byKey.values()].find((item) => item.title === "encoder");
+    const { items } = buildForest(layeredProgram(2), PLAIN);
+    const encoder = items.find((item) => item.title === "encoder");
     expect([encoder?.ops, encoder && nodesBelow(encoder).length]).toEqual([6, 6]);
   });
 
   test("knows what has to be open for an item to be seen", () => {
-    const { byKey } = buildForest(layeredProgram(1), PLAIN);
-    const matmul = [...byKey.values()].find((item) => item.title === "matmul");
+    const { items } = buildForest(layeredProgram(1), PLAIN);
+    const matmul = items.find((item) => item.title === "matmul");
     const open = new Set<string>();
     if (matmul) openAbove(matmul, open);
-    expect([...open].map((key) => byKey.get(key)?.title)).toEqual([
+    expect([...open].map((key) => items.find((each) => each.key === key)?.title)).toEqual([
       "attention",
       "layer.0",
       "encoder",

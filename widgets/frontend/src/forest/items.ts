@@ -75,9 +75,11 @@ export class Forest {
     return this.numbered;
   }
 
-  /** All items by key. Made when it is first asked for: what is painted first does without. */
-  get byKey(): ReadonlyMap<string, Item> {
-    this.keyed ??= new Map(this.items.map((item) => [item.key, item]));
+  /** What can be opened, by key. Made when it is first asked for: the first paint does without. */
+  get openable(): ReadonlyMap<string, Item> {
+    this.keyed ??= new Map(
+      this.items.filter(({ children }) => children.length > 0).map((item) => [item.key, item]),
+    );
     return this.keyed;
   }
 

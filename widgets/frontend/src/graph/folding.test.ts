@@ -77,7 +77,7 @@ async function answer(index = asked.length - 1): Promise<void> {
 }
 
 const named = (drawing: Drawing, title: string): Item => {
-  const found = [...drawing.forest.byKey.values()].find((item) => item.title === title);
+  const found = drawing.forest.items.find((item) => item.title === title);
   if (!found) throw new Error(`there is no ${title}`);
   return found;
 };

@@ -72,7 +72,7 @@ export class Folding {
     if (!again) this.scene.value = null;
     const { forest } = drawing;
     const open = again && !this.owed ? this.open : firstOpen(forest);
-    void this.layOut(whole ? new Set(forest.byKey.keys()) : open, null, !again || whole);
+    void this.layOut(whole ? new Set(forest.openable.keys()) : open, null, !again || whole);
   }
 
   /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
@@ -87,9 +87,7 @@ export class Folding {
   }
 
   async expandAll(): Promise<void> {
-    const all = this.drawing?.forest.items ?? [];
-    const parents = all.filter((each) => each.children.length > 0);
-    await this.layOut(new Set(parents.map((each) => each.key)), null, true);
+    await this.layOut(new Set(this.drawing?.forest.openable.keys()), null, true);
   }
 
   /** Opens items, and what they are in. */

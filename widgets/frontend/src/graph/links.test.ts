@@ -18,7 +18,7 @@ function linked(program: Program): { forest: Forest; links: Links } {
 
 /** The edges inside a container, as `from>to`. */
 function edges({ forest, links }: ReturnType<typeof linked>, title: string): string[] {
-  const all = [forest.root, ...forest.byKey.values()];
+  const all = forest.items;
   const container = all.find((item) => item.title === title && item.children.length > 0);
   const inside = container && links.inside(container);
   return (inside ?? []).map(({ from, to }) => `${from.title}>${to.title}`);
@@ -69,7 +69,7 @@ describe("edges", () => {
 
   test("of a value that many boxes read are named at each, where another edge holds it", () => {
     const { forest, links } = linked(layeredProgram(8));
-    const taps = [...forest.byKey.values()].flatMap((to) =>
+    const taps = forest.items.flatMap((to) =>
       links.taps(to).map((from) => `${to.title}<${from.title}`),
     );
     expect(taps).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `layer.${index}<ones`));
@@ -80,13 +80,13 @@ describe("edges", () => {
     const x = build.input("x", [4]);
     build.output(Array.from({ length: 9 }, () => build.call("sin", [x])));
     const { forest, links } = linked(new Program(build.record()));
-    expect([...forest.byKey.values()].flatMap((item) => links.taps(item))).toEqual([]);
+    expect(forest.items.flatMap((item) => links.taps(item))).toEqual([]);
     expect(links.inside(forest.root)).toHaveLength(18);
   });
 
   test("mark the boxes whose values leave their container", () => {
     const { forest, links } = linked(layeredProgram(1));
-    const exits = [...forest.byKey.values()].filter((item) => links.exits(item));
+    const exits = forest.items.filter((item) => links.exits(item));
     expect(exits.map((item) => item.title).sort()).toEqual(["add", "layer.0", "linear"]);
   });
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Everything open, laid out by Graphviz. */
 function expanded(program: Program, placer = new Placer(dot)): Scene {
   const drawing = drawingOf(program, PLAIN);
-  const boxes = sketch(drawing, new Set(drawing.forest.byKey.keys()), measure);
+  const boxes = sketch(drawing, new Set(drawing.forest.openable.keys()), measure);
   return settle(boxes, placer.place(layoutBox(boxes)));
 }
 
@@ -98,7 +98,7 @@ describe("a sketch", () => {
     const value = build.call(name, [build.input(name, [name])], { scope });
     build.output([build.call("sin", [value], { scope })]);
     const drawing = drawingOf(new Program(build.record()), PLAIN);
-    const boxes = sketch(drawing, new Set(drawing.forest.byKey.keys()), measure);
+    const boxes = sketch(drawing, new Set(drawing.forest.openable.keys()), measure);
     const laidOut = JSON.stringify(layoutBox(boxes));
     const widths = [...laidOut.matchAll(/"width":(\d+)/g)].map(([, width]) => Number(width));
     expect(Math.max(...widths)).toBeLessThanOrEqual(424);
@@ -114,7 +114,7 @@ describe("a sketch", () => {
 
   test("takes room for numbers that other layers have in their names", () => {
     const layers = drawingOf(layeredProgram(12), PLAIN);
-    const boxes = sketch(layers, new Set(layers.forest.byKey.keys()), measure);
+    const boxes = sketch(layers, new Set(layers.forest.openable.keys()), measure);
     const widths = [...below(boxes)]
       .filter((box) => box.item.title === "matmul" && box.lines.length > 0)
       .map((box) => layoutBox(box).width);
@@ -176,7 +176,7 @@ test("a scope without neighbours is open at first, and no other", () => {
   build.output([build.call("cos", [first], { scope })]);
   const alone = drawingOf(new Program(build.record()), PLAIN).forest;
   const among = drawingOf(besides(["head", "tail"]), PLAIN).forest;
-  expect([...firstOpen(alone)].map((key) => alone.byKey.get(key)?.title)).toEqual(["body"]);
+  expect([...firstOpen(alone)].map((key) => alone.openable.get(key)?.title)).toEqual(["body"]);
   expect(firstOpen(among).size).toBe(0);
 });
 
@@ -197,7 +197,7 @@ function besides(names: readonly string[], filler = 0): Program {
 test("the scope around numbered layers is open at first, be they few, as long as it is small", () => {
   const opened = (program: Program): (string | undefined)[] => {
     const { forest } = drawingOf(program, PLAIN);
-    return [...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title);
+    return [...firstOpen(forest)].map((key) => forest.openable.get(key)?.title);
   };
   expect(opened(besides(["layers.0"]))).toEqual(["body"]);
   expect(opened(besides(["layers.0", "layers.1"], 5))).toEqual(["body"]);
@@ -220,7 +220,7 @@ test("an encoder and a decoder are open at first both or none", () => {
     }
     build.output([value]);
     const { forest } = drawingOf(new Program(build.record()), PLAIN);
-    return [...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title);
+    return [...firstOpen(forest)].map((key) => forest.openable.get(key)?.title);
   };
   expect(opened(1)).toEqual(["encoder", "decoder"]);
   expect(opened(21)).toEqual([]);
@@ -228,7 +228,7 @@ test("an encoder and a decoder are open at first both or none", () => {
 
 test("the scope around a run of layers is open at first where it is most of the program", () => {
   const { forest } = drawingOf(layeredProgram(5), PLAIN);
-  expect([...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title)).toEqual(["encoder"]);
+  expect([...firstOpen(forest)].map((key) => forest.openable.get(key)?.title)).toEqual(["encoder"]);
 });
 
 test("the scope around stages that are not alike is open at first", () => {
@@ -241,7 +241,7 @@ test("the scope around stages that are not alike is open at first", () => {
   }
   build.output([value]);
   const { forest } = drawingOf(new Program(build.record()), PLAIN);
-  expect([...firstOpen(forest)].map((key) => forest.byKey.get(key)?.title)).toEqual(["encoder"]);
+  expect([...firstOpen(forest)].map((key) => forest.openable.get(key)?.title)).toEqual(["encoder"]);
 });
 
 test("a point is in a box and in all that hold it", () => {
@@ -263,7 +263,7 @@ test("what was written in boxes and at edges is not measured again when others a
     measured += 1;
     return measure(text);
   };
-  const all = new Set(drawing.forest.byKey.keys());
+  const all = new Set(drawing.forest.openable.keys());
   const first = sketch(drawing, all, counting);
   const once = measured;
   const again = sketch(drawing, all, counting);

@@ -10,7 +10,7 @@ import { finished, unhurried } from "./steps";
 const measure = (text: string): number => 6 * text.length;
 const placer = new Placer(null);
 const drawing = drawingOf(layeredProgram(6), { housekeeping: false, parameters: false });
-const all = new Set(drawing.forest.byKey.keys());
+const all = new Set(drawing.forest.openable.keys());
 
 function shown(open: ReadonlySet<string>, before: Before | null): Scene {
   const root = finished(sketching(drawing, open, measure, before));
@@ -27,7 +27,7 @@ const titled = ({ boxOf }: Scene, title: string): SceneBox | undefined =>
   [...boxOf.values()].find(({ item }) => item.title === title);
 
 describe("where something is closed or opened", () => {
-  const layer = [...all].find((key) => drawing.forest.byKey.get(key)?.title === "layer.2") ?? "";
+  const layer = [...all].find((key) => drawing.forest.openable.get(key)?.title === "layer.2") ?? "";
   const without = new Set([...all].filter((key) => key !== layer));
 
   test("all stands where it would if it were made anew", () => {
@@ -64,7 +64,7 @@ test("layers that are alike are sent to the layout as one, however many there ar
       if (box.children) groups.add(box);
       box.children?.forEach(visit);
     };
-    visit(layoutBox(sketch(many, new Set(many.forest.byKey.keys()), measure)));
+    visit(layoutBox(sketch(many, new Set(many.forest.openable.keys()), measure)));
     return groups.size;
   };
   expect(groupsOf(9)).toBe(groupsOf(5));

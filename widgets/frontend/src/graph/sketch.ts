@@ -117,7 +117,7 @@ function changedBy(
   ] as const) {
     for (const key of some) {
       if (others.has(key)) continue;
-      const item = forest.byKey.get(key);
+      const item = forest.openable.get(key);
       for (let at = item ?? null; at && !found.has(at); at = at.parent) found.add(at);
     }
   }

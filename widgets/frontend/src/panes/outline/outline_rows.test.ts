@@ -35,7 +35,7 @@ test("opening the way to an op shows it, and all beside it", () => {
 
 test("branches are rows inside the op that runs them", () => {
   const forest = forestOf(branchingProgram());
-  const keys = [...forest.byKey.keys()];
+  const keys = forest.items.map(({ key }) => key);
   const rows = outlineRows(forest, new Set(keys));
   expect(titles(rows)).toEqual(expect.arrayContaining(["  true_fn", "    mul", "  false_fn"]));
 });
@@ -52,7 +52,7 @@ test("results stand alone with their place; a found module can be opened", () =>
 
 test("a run of alike modules is counted at its first", () => {
   const forest = forestOf(layeredProgram(5, 4));
-  const rows = outlineRows(forest, new Set(forest.byKey.keys()));
+  const rows = outlineRows(forest, new Set(forest.openable.keys()));
   const found = rows.map(({ item }) => [item.title, repeatsFrom(item)]);
   expect(found.filter(([, count]) => count !== 1)).toEqual([["layer.0", 4]]);
   expect(rows.map(({ item }) => item.kind)).not.toContain("repeat");
