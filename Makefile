@@ -22,6 +22,8 @@ NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
   'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
 # A worker for each core, up to four: each holds a torch of its own
 IN_PARALLEL = -n logical --maxprocesses 4 --dist worksteal
+# As many as there are cores: torch's own threads would only be in each other's way
+ON_A_CORE = OMP_NUM_THREADS=1
 # A page, a server and a kernel come first: how long they take is seen by their tests
 BEHIND = nice -n 10
 SHOWN_AT_ITS_END = >$(VENV)/$@.log 2>&1 && ended=0 || ended=$$?; cat $(VENV)/$@.log; exit $$ended
@@ -51,7 +53,7 @@ test: ## everything
 
 check: lint setup ## lint and the tests that take seconds
 	@$(NPM) --silent run test:unit
-	@$(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow" --ignore tests/browser
+	@$(ON_A_CORE) $(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow" --ignore tests/browser
 
 lint: lint-python lint-frontend lint-prose ## ruff, mypy, tsc, Biome, and what nobody would say
 
@@ -74,10 +76,10 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(NPM_VSCODE) --silent test
 
 test-python: setup $(VENV)/.imported
-	@$(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --ignore tests/browser
+	@$(ON_A_CORE) $(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --ignore tests/browser
 
 test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
-	@$(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
+	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
 	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py
 
 test-browser: setup $(VENV)/.imported $(VENV)/.chromium
