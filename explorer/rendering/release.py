@@ -13,7 +13,9 @@ from explorer.rendering.attempt_text import counted
 from explorer.rendering.escape import harmless
 
 if TYPE_CHECKING:
-    from export_engine.record import Record
+    from collections.abc import Sequence
+
+    from export_engine.record import Record, Symbol
 
 State = Literal["good", "open", "bad"]
 """`open`: not checked yet, or for a person to decide."""
@@ -125,8 +127,7 @@ def _sizes(record: Record) -> ReleaseItem:
     if not record.symbols:
         said = "All are static: the program takes only the sizes of the example."
         return ReleaseItem("sizes", "good", said)
-    dynamic = ", ".join(f"{each.name} {each.range}" for each in record.symbols[:4])
-    more = f" and {len(record.symbols) - 4} more" if len(record.symbols) > 4 else ""
+    varies = _varies(record.symbols)
     rows = record.verification.rows if record.verification else []
     sound = next((row for row in rows if row.name == "sound"), None)
     if sound is not None:
@@ -134,9 +135,20 @@ def _sizes(record: Record) -> ReleaseItem:
         state = states.get(sound.verdict, "good")
         return ReleaseItem("sizes", "good" if sound.lacking else state, sound.sentence)
     if record.check is not None and record.check.verdict == "agrees":
-        return ReleaseItem("sizes", "good", f"{dynamic}{more}. {record.check.sentence}")
-    said = f"{dynamic}{more}: not compared with eager at other sizes; Verify does."
+        return ReleaseItem("sizes", "good", f"{varies}. {record.check.sentence}")
+    said = f"{varies}: not compared with eager at other sizes; Verify does."
     return ReleaseItem("sizes", "open", said)
+
+
+def _varies(symbols: Sequence[Symbol]) -> str:
+    """The dynamic sizes, and how many numbers are computed from data, whose names say little."""
+    backed = [each for each in symbols if each.kind == "backed"]
+    said = ", ".join(f"{each.name} {each.range}" for each in backed[:4])
+    said += f" and {len(backed) - 4} more" if len(backed) > 4 else ""
+    unbacked = len(symbols) - len(backed)
+    if not unbacked:
+        return said
+    return f"{said}{' and ' if said else ''}{counted(unbacked, 'number')} computed from data"
 
 
 def _runs(record: Record) -> ReleaseItem:

@@ -19,6 +19,7 @@ from export_engine.verify import run
 _UNCHANGED = frozenset({Kind.NOT_A_MODULE, Kind.SHAPES_MISMATCH})
 _SAME_IN_EAGER = frozenset({Kind.DEVICE_MISMATCH, Kind.OPERATOR_FAILED})
 """Kinds whose sentence says what is wrong in eager, too."""
+_TOO = "The model fails in eager too. "
 _LONGEST = 300
 _WHY_TRACING = (
     "While tracing, sizes are symbols and tensors have no values, and this line does not take one "
@@ -42,8 +43,8 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
     if _of_capture(error):
         return diagnosis, True
     if diagnosis.kind in _SAME_IN_EAGER:
-        sentence = f"The model fails in eager too. {diagnosis.sentence}"
-        return replace(diagnosis, sentence=sentence), False
+        sentence = f"{_TOO}{diagnosis.sentence.removeprefix(_TOO)}"  # it may have been said before
+        return replace(diagnosis, sentence=sentence, why=_WHY_EAGER), False
     said = " ".join(message(error).split())
     said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
     place = failing_place(error)

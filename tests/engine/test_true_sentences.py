@@ -362,6 +362,15 @@ def test_that_the_model_fails_in_eager_is_said_first(strict: bool) -> None:
     assert not found.fixes
 
 
+def test_an_op_that_rejects_its_inputs_in_eager_too_is_said_to_once() -> None:
+    attempt = capture(Request(target=nn.Linear(8, 4), args=(torch.ones(2, 7),)))
+    assert isinstance(attempt, Failed)
+    twice = explain(explain(attempt)).diagnosis
+    assert twice is not None
+    assert twice.sentence.count("The model fails in eager too. ") == 1
+    assert "If the model runs in eager" not in twice.why
+
+
 def test_an_error_that_only_tracing_leads_to_is_not_called_the_models() -> None:
     request = Request(target=OnlyInts(), args=(torch.ones(9),), shapes=Shapes.parse("x: n"))
     attempt = capture(request)

@@ -44,6 +44,18 @@ def test_what_was_not_done_is_open(record: Record) -> None:
     assert states(record)["export"] == "good"
 
 
+def test_numbers_from_data_are_counted_and_not_named() -> None:
+    def counts(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.nonzero().sum() + y.nonzero().sum()
+
+    ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)))
+    said = {each.name: each.sentence for each in ex.ready().items}
+    assert said["sizes"].startswith("2 numbers computed from data: ")
+    ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)), dynamic_shapes="x: batch")
+    said = {each.name: each.sentence for each in ex.ready().items}
+    assert said["sizes"].startswith("batch [0, ∞) and 2 numbers computed from data: ")
+
+
 def test_all_of_it_done_is_ready(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
