@@ -13,7 +13,7 @@ from export_engine.attempt.fix import Fix
 class Failed(Attempt):
     """A failed attempt."""
 
-    error: Exception
+    error: Exception | SystemExit
     """What torch raised. Once it is explained, it has no traceback: frames hold the model, and all
     variables of whoever called."""
     traceback: str = ""

@@ -74,7 +74,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         request = request.with_changes(shapes=attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
     program: torch.export.ExportedProgram | None = None
-    error: Exception | None = None
+    error: Exception | SystemExit | None = None
     started = time.perf_counter()
     with (
         sandbox(),
@@ -102,7 +102,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
             keep()
             record.graph = None  # the program contains all of it
             record.raised.clear()
-        except Exception as raised:  # noqa: BLE001 - any failure is an outcome
+        except (Exception, SystemExit) as raised:  # noqa: BLE001 - any failure is an outcome
             passed_over(raised, "exporting")
             error = raised
     found: dict[str, Any] = {

@@ -58,7 +58,7 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
     ), False
 
 
-def _of_capture(error: Exception) -> bool:
+def _of_capture(error: BaseException) -> bool:
     """Whether torch's own capture raised it: in eager `torch.cond` traces its branches, too."""
     return type(error).__module__.startswith(_CAPTURES)
 
@@ -88,14 +88,14 @@ _RAISED = "The model itself raised "
 _ONLY_TRACING = "The model runs in eager, but while tracing this line raised "
 
 
-def _eager_error(request: Request) -> Exception | None:
+def _eager_error(request: Request) -> Exception | SystemExit | None:
     """What the model raises on its own example in eager; None where it runs, or cannot be run."""
     if any(each.is_meta or is_fake(each) for each in _tensors(request)):
         return None
     with in_eval_mode(request.target, request.eval_mode), model_kept(request.target):
         try:
             run(request.target, request, seed=0, grad=torch.is_grad_enabled())
-        except Exception as error:  # noqa: BLE001 - the model may raise whatever it likes
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the model raises
             passed_over(error, "running the model in eager")
             frames = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
             return None if "_copied" in frames else error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import linecache
 import random
+import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import replace
@@ -369,6 +370,22 @@ def test_an_op_that_rejects_its_inputs_in_eager_too_is_said_to_once() -> None:
     assert twice is not None
     assert twice.sentence.count("The model fails in eager too. ") == 1
     assert "If the model runs in eager" not in twice.why
+
+
+class Exits(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] < 5:
+            sys.exit("too few rows")
+        return x
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_model_that_ends_the_process_ends_only_its_export(strict: bool) -> None:
+    attempt = capture(Request(target=Exits(), args=(torch.ones(3),), strict=strict))
+    assert isinstance(attempt, Failed)
+    found = explain(attempt).diagnosis
+    assert found is not None
+    assert found.sentence == "The model fails in eager too, with SystemExit: too few rows."
 
 
 def test_an_error_that_only_tracing_leads_to_is_not_called_the_models() -> None:
