@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 import explorer
 
@@ -127,6 +127,24 @@ def test_a_report_of_a_failure_shows_the_line(
     expect(failure).to_contain_text("if x.sum() > 0:")
     expect(page.get_by_role("button", name="Apply", exact=True)).to_have_count(0)
     assert not watch.problems
+
+
+def test_a_failure_on_a_phone_is_not_cut_and_is_touched(browser: Browser, tmp_path: Path) -> None:
+    ex = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
+    path = ex.to_html(tmp_path / "report.html")
+    phone = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = phone.new_page()
+    page.goto(path.as_uri())
+    failure = page.get_by_test_id("failure")
+    expect(failure.get_by_test_id("fix").first).to_be_visible()
+    assert failure.evaluate("pane => pane.scrollWidth - pane.clientWidth") == 0
+    low = """pane => [...pane.querySelectorAll("summary, button")]
+        .filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 24)
+        .map(each => each.outerHTML)"""
+    assert failure.evaluate(low) == []
+    phone.close()
 
 
 def test_without_scripts_a_picture_is_left(
