@@ -1,4 +1,4 @@
-/** A button with a panel that it opens below it. Escape and a press outside close the panel. */
+/** A button with a panel that it opens below it. Escape, a press outside, and the focus moving on close it. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -40,9 +40,13 @@ export function Popover({ name, face, children }: PopoverProps) {
     setOpen(false);
     button.current?.focus();
   };
+  const onFocusOut = (event: FocusEvent): void => {
+    const next = event.relatedTarget;
+    if (next instanceof Node && !element.current?.contains(next)) setOpen(false);
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape, from wherever inside the focus is
-    <div ref={element} class="tx-popover-home" onKeyDown={onKeyDown}>
+    <div ref={element} class="tx-popover-home" onKeyDown={onKeyDown} onFocusOut={onFocusOut}>
       <button
         ref={button}
         type="button"

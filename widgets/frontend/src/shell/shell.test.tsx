@@ -127,6 +127,24 @@ test("Escape closes a panel also where what had the focus in it is disabled", as
   expect(page.querySelector("section")).toBeNull();
 });
 
+test("a panel closes when the focus moves on, and stays while it moves within", async () => {
+  const { store, program } = storeOf({ ...tracedRecord().record(), warnings: ["w"] });
+  await act(() =>
+    render(<Header store={store} program={program} full={false} toggleFull={() => {}} />, page),
+  );
+  const button = page.querySelector<HTMLButtonElement>('[aria-label^="While tracing"]');
+  await act(() => button?.click());
+  const goes = (to: Element | null): Promise<void> =>
+    act(() => {
+      button?.dispatchEvent(new FocusEvent("focusout", { relatedTarget: to, bubbles: true }));
+    });
+  await goes(page.querySelector("section"));
+  await goes(null); // to no element: the window was left, or a button was disabled
+  expect(page.querySelector("section")).not.toBeNull();
+  await goes(page.querySelector('[aria-label="Full screen"]'));
+  expect(page.querySelector("section")).toBeNull();
+});
+
 test("several attempts stand beside each other with their outcomes, one of them chosen", async () => {
   const record = tracedRecord().record();
   const { store, program } = storeOf(record, {
