@@ -15,7 +15,7 @@ const KEYS: [keys: string, does: string][] = [
   ["F6", "go to the next pane"],
   ["↑ ↓ ← →", "walk along the graph, the outline or a file's ops"],
   ["Enter", "open or close a scope; select a line's ops"],
-  ["Esc", "clear the selection"],
+  ["Esc", "clear the selection; then back to the notebook"],
   ["[ ]", "back and forward through what was selected"],
   ["f", "show the whole graph"],
   ["z", "go to the selection"],

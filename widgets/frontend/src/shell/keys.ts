@@ -3,11 +3,13 @@
 import { stepDifference } from "../compare/stepping";
 import type { Store } from "../store";
 
-/** `/` searches, Escape clears, F6 goes from pane to pane, N from difference to difference; brackets go back and forward. */
+/** `/` searches, Escape clears and then leaves, F6 goes from pane to pane, N from difference to difference; brackets go back and forward. */
 export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | null): void {
   if (!app || event.defaultPrevented) return;
-  if (event.key === "Escape") store.clear();
-  else if (event.key === "/" && !isTyping(event)) {
+  if (event.key === "Escape") {
+    if (store.selection.peek().kind === "none") leave(app);
+    store.clear();
+  } else if (event.key === "/" && !isTyping(event)) {
     if (!focusSearch(app)) {
       const outline = app.querySelector<HTMLElement>("[data-tab='outline']");
       if (!outline) return;
@@ -22,6 +24,14 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
   else return;
   event.preventDefault();
   event.stopPropagation(); // a notebook has keys of its own
+}
+
+/** Moves the focus to what holds the view, such as a notebook's cell, if that takes it. */
+function leave(app: HTMLElement): void {
+  const root = app.getRootNode();
+  const outside = app.parentElement?.closest<HTMLElement>("[tabindex]");
+  const host = root instanceof ShadowRoot ? root.host.closest<HTMLElement>("[tabindex]") : null;
+  (outside ?? host)?.focus();
 }
 
 /** Whether there was a search box to go to. */

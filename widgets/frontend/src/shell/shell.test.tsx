@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type FakeHost, storeOf } from "../testing/fake_host";
 import { smallProgram, tracedRecord } from "../testing/models";
 import { Header } from "./Header";
+import { onKey } from "./keys";
 import { Split } from "./Split";
 import { DEFAULTS, remembered } from "./sizes";
 import { spoken } from "./spoken";
@@ -143,6 +144,30 @@ test("a panel closes when the focus moves on, and stays while it moves within", 
   expect(page.querySelector("section")).not.toBeNull();
   await goes(page.querySelector('[aria-label="Full screen"]'));
   expect(page.querySelector("section")).toBeNull();
+});
+
+test("Escape clears the selection, and then gives the focus to the cell that holds the view", () => {
+  const { store } = storeOf(tracedRecord().record());
+  const cell = document.createElement("div");
+  const app = document.createElement("div");
+  const button = document.createElement("button");
+  cell.tabIndex = -1;
+  page.append(cell);
+  cell.append(app);
+  app.append(button);
+  app.addEventListener("keydown", (event) => onKey(event, store, app));
+  const press = (): boolean =>
+    button.dispatchEvent(
+      new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }),
+    );
+  store.select({ kind: "scope", scope: 0 }, "outline");
+  button.focus();
+  press();
+  expect(store.selection.value.kind).toBe("none");
+  expect(document.activeElement).toBe(button);
+  press();
+  expect(document.activeElement).toBe(cell);
+  cell.remove();
 });
 
 test("several attempts stand beside each other with their outcomes, one of them chosen", async () => {
