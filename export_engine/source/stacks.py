@@ -41,6 +41,8 @@ class Location(NamedTuple):
 
 Stack = tuple[Location, ...]
 
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
+
 
 def user_stack(innermost: FrameType, behind: Callable[[FrameType], Stack]) -> Stack:
     """The shown frames from `innermost` out to the one that started the export.
@@ -99,13 +101,17 @@ def outside_helpers(stack: Stack) -> Stack:
 
 
 def without_repeats(locations: Iterable[Location]) -> Stack:
-    """The stack without a repeated path.
+    """The stack without a repeated path, and without frames of comprehensions.
 
     A branch of torch.cond is traced on its own first; the recovered stack of each of its ops begins
-    again at the function that called cond.
+    again at the function that called cond. A comprehension is a function of its own only before
+    Python 3.12 (PEP 709): its line is one of the function that it stands in.
     """
     shown: list[Location] = []
-    for location in locations:
+    for each in locations:
+        location = each
+        if each.function in _COMPREHENSIONS and shown and shown[-1].file == each.file:
+            location = each._replace(function=shown.pop().function)
         if location in shown:
             del shown[shown.index(location) :]
         shown.append(location)

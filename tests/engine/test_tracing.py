@@ -270,3 +270,18 @@ def test_a_branch_of_cond_knows_its_own_lines() -> None:
                 last = record.stacks.items[record.stacks.starts[stack + 1] - 1]
                 functions.add(record.strings[record.frames.function[last]])
     assert functions == {"wide", "narrow"}
+
+
+class InAComprehension(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.stack([row * 2 for row in x.unbind()])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_comprehension_is_a_line_of_its_function(strict: bool) -> None:
+    attempt = capture(Request(target=InAComprehension(), args=(torch.ones(2, 3),), strict=strict))
+    assert isinstance(attempt, Exported), attempt
+    record = describe(attempt)
+    functions = {record.strings[each] for each in record.frames.function}
+    assert functions == {"forward"}
+    assert not record.graphs[0].groups
