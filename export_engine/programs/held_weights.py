@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from export_engine.archive import HeldWeight
 from export_engine.defects import passed_over
+from export_engine.torch_internals import plain_tensors
 
 
 def weights_of(program: torch.export.ExportedProgram) -> dict[str, HeldWeight]:
@@ -19,12 +20,27 @@ def weights_of(program: torch.export.ExportedProgram) -> dict[str, HeldWeight]:
 
 
 def _held(value: torch.Tensor) -> HeldWeight:
-    kind = f"{value.dtype} {list(value.shape)}"
-    return HeldWeight(_place(value), _content(value), value.numel() * value.element_size(), kind)
+    """What is in memory: of a wrapper subclass, as a quantized weight, the tensors in it."""
+    parts = _parts(value)
+    places = [_place(each) for each in parts]
+    return HeldWeight(
+        " + ".join(places) if all(places) else "",
+        _content(parts),
+        sum(each.numel() * each.element_size() for each in parts),
+        " + ".join(f"{each.dtype} {list(each.shape)}" for each in parts),
+    )
+
+
+def _parts(value: torch.Tensor) -> list[torch.Tensor]:
+    try:
+        return plain_tensors(value) or [value]
+    except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything
+        passed_over(error, "looking into a weight")
+        return [value]
 
 
 def _place(value: torch.Tensor) -> str:
-    """What tells its memory from other memory; empty where that cannot be known."""
+    """What tells a plain tensor's memory from other memory; empty where that cannot be known."""
     try:
         start = value.untyped_storage().data_ptr()
     except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything
@@ -36,12 +52,12 @@ def _place(value: torch.Tensor) -> str:
     return f"{value.device} {start} {value.dtype} {where}"
 
 
-def _content(value: torch.Tensor) -> Callable[[], str]:
+def _content(parts: Sequence[torch.Tensor]) -> Callable[[], str]:
     known: list[str] = []
 
     def digest() -> str:
         if not known:
-            known.append(_digest(value))
+            known.append(" + ".join(map(_digest, parts)))
         return known[0]
 
     return digest

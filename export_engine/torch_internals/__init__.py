@@ -139,6 +139,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import symbols_left as symbols_left
     from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
     from export_engine.torch_internals.tensors import is_fake as is_fake
+    from export_engine.torch_internals.tensors import plain_tensors as plain_tensors
     from export_engine.torch_internals.tensors import set_times_written as set_times_written
     from export_engine.torch_internals.tensors import times_written as times_written
     from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator

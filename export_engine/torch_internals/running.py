@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from torch.export.graph_signature import (
 from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.programs import copied_program, set_part
+from export_engine.torch_internals.tensors import plain_tensors
 
 
 def moved_program(program: ExportedProgram, device: str) -> ExportedProgram:
@@ -166,9 +167,24 @@ def loaded_package(file: Path, weights: Mapping[str, Any] | None = None) -> Call
     loaded: Any = torch_has.LOAD_PACKAGE.value(str(file))
     if weights is not None:
         wanted = set(loaded.get_constant_fqns())
-        held = {name: value for name, value in weights.items() if name in wanted}
+        held = {name: value for name, value in _as_compiled(weights) if name in wanted}
         loaded.load_constants(held, check_full_update=True, user_managed=True)
     return loaded  # type: ignore[no-any-return]
+
+
+def _as_compiled(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Weights by the names that compiled code has: of a wrapper subclass, the tensors in it.
+
+    AOTInductor unwraps those, as a quantized weight, by `torch.nn.utils.parametrize`.
+    """
+    for name, value in weights.items():
+        yield name, value
+        inside = plain_tensors(value) if isinstance(value, torch.Tensor) else []
+        if not any(each is value for each in inside):
+            module, _, own = name.rpartition(".")
+            prefix = f"{module}.parametrizations" if module else "parametrizations"
+            for number, each in enumerate(inside):
+                yield f"{prefix}.{own}.original{number}", each
 
 
 def cached_compilations() -> int:

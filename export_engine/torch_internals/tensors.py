@@ -43,6 +43,21 @@ def is_fake(value: object) -> bool:
     return hasattr(value, "fake_mode")
 
 
+def plain_tensors(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """The tensors that a wrapper subclass is made of, in its own order; a plain one itself.
+
+    A quantized weight is made of its integers, scales and zero points. Tensors in it that are of
+    such a class are looked into, too.
+    """
+    if not hasattr(type(tensor), "__tensor_flatten__"):
+        return [tensor]
+    names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
+    inside = (getattr(tensor, name) for name in names)
+    return [
+        plain for each in inside if isinstance(each, torch.Tensor) for plain in plain_tensors(each)
+    ]
+
+
 def forward_hooks(module: torch.nn.Module) -> list[Any]:
     """A module's forward hooks, in no order; none if torch hides them."""
     before = torch_has.FORWARD_PRE_HOOKS.of(module, {})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import cache
 
 import pytest
 import torch
+from torch.testing._internal.two_tensor import TwoTensor
 
 import explorer
 from tests.planted_caches import CACHES
@@ -68,6 +70,24 @@ def test_weights_of_one_model_are_shared(kit: explorer.Programs) -> None:
     assert {each.state for each in kit.weights} == {"shared"}
     held = sum(each.bytes for each in kit["decode"].record.signature.inputs)
     assert kit.record.shared_bytes == held
+
+
+def scaled_in_parts() -> torch.nn.Module:
+    """A model whose weight is made of two tensors, as a quantized one of integers and scales."""
+    net = torch.nn.Linear(4, 4, bias=False).eval()
+    parts = torch.randn(4, 4), torch.randn(4, 4)
+    net.weight = torch.nn.Parameter(TwoTensor(*parts), requires_grad=False)
+    return net
+
+
+def test_a_weight_made_of_tensors_is_shared_if_they_are() -> None:
+    net, x = scaled_in_parts(), torch.randn(2, 4)
+    shared = explorer.explore_many({"one": (net, (x,)), "other": (net, (x + 1,))})
+    apart = explorer.explore_many({"one": (net, (x,)), "other": (copy.deepcopy(net), (x + 1,))})
+
+    assert [(each.state, each.bytes) for each in shared.weights] == [("shared", 2 * 4 * 4 * 4)]
+    assert shared.findings == []
+    assert [each.state for each in apart.weights] == ["duplicated"]
 
 
 def test_two_towers_of_one_architecture_are_not_copies() -> None:

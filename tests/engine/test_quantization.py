@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from torch import nn
 import explorer
 from explorer.exploration import Exploration
 from export_engine.record import Quantization, QuantizedTensor, check_record
+from export_engine.run import Job
+from export_engine.run.builtin_backends.aot_inductor import AOTInductor
 
 pytest.importorskip("torchao", reason="torchao quantizes the models")
 pytestmark = pytest.mark.slow
@@ -366,3 +369,18 @@ def test_a_scale_outside_of_a_layer_is_no_part_of_it() -> None:
     (layer,) = explorer.explore(quantized, (x,)).quantization.accuracy(plain)
 
     assert layer.sqnr == pytest.approx(float(compute_sqnr(right, quantized.fc(x))), abs=0.1)
+
+
+def test_code_without_weights_takes_the_tensors_of_a_quantized_weight(tmp_path: Path) -> None:
+    if missing := AOTInductor().missing("cpu"):
+        pytest.skip(missing)
+    from torchao.quantization import Int8WeightOnlyConfig, quantize_
+
+    torch.manual_seed(0)
+    net, x = nn.Sequential(nn.Linear(16, 16)).eval(), torch.randn(2, 16)
+    quantize_(net, Int8WeightOnlyConfig())
+    program = torch.export.export(net, (x,))
+    job = Job(program=program, model=net, args=(x,), kwargs={}, device="cpu", folder=tmp_path)
+    call = AOTInductor().load(job)
+
+    torch.testing.assert_close(call(x), net(x))
