@@ -29,6 +29,20 @@ class _NotCompiled(RuntimeError):
         self.component = component
 
 
+class Generations(list["GenerationTrial"]):
+    """Generations by the programs, in order: a list that prints as a table."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every one that was possible here has the same tokens as `generate()`."""
+        return all(each.outcome in ("same", "unavailable") for each in self)
+
+    def __repr__(self) -> str:
+        from explorer.rendering.generation_text import generation_lines
+
+        return "\n".join(generation_lines(self)) or "Nothing was generated."
+
+
 class GenerationPrograms(Programs):
     """The programs of one `generate()`: a set that can be run end to end."""
 
@@ -68,7 +82,7 @@ class GenerationPrograms(Programs):
         backend: str | Sequence[str] = "program",
         sizes: Sequence[tuple[int, int]] | None = None,
         progress: Callable[[Progress], None] | None = None,
-    ) -> list[GenerationTrial]:
+    ) -> Generations:
         """Generates greedily with the programs, and compares with the model's own `generate()`.
 
         The results are kept: the view and `print(kit)` show them.
@@ -94,7 +108,7 @@ class GenerationPrograms(Programs):
         wanted = (
             sizes_to_try(self._inputs, self._cut.bounds, tokens) if sizes is None else list(sizes)
         )
-        found = []
+        found = Generations()
         try:
             for each in repeated_backends(backend):
                 for trial in self._by(each, tokens, wanted, progress):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from explorer.rendering.attempt_text import cut, width
+from explorer.rendering.attempt_text import counted, cut, width
+from explorer.rendering.escape import harmless
+from explorer.rendering.generation_text import generation_lines
 from explorer.rendering.run_text import amount
-from export_engine.record import GenerationTrial, ProgramSet, Record, Seam, SharedSymbol, WeightRow
+from export_engine.record import ProgramSet, Record, Seam, SharedSymbol, WeightRow
 
 _MOST = 12
 
@@ -23,7 +25,10 @@ def set_text(programs: ProgramSet, records: Mapping[str, Record]) -> str:
     lines = [cut(programs.title), cut(f"  {count} program{'' if count == 1 else 's'}")]
     for each in programs.components:
         role = f" ({each.role})" if each.role else ""
-        lines.append(cut(f"  {each.name}{role}: {each.verdict}"))
+        said = f"{each.name}{role}: {each.verdict}"
+        lines += textwrap.wrap(
+            harmless(said), width(), initial_indent="  ", subsequent_indent="    "
+        )
         failure = records[each.name].failure if each.name in records else None
         if failure is not None:
             lines += textwrap.wrap(
@@ -33,7 +38,7 @@ def set_text(programs: ProgramSet, records: Mapping[str, Record]) -> str:
     lines += _section("Sizes in common", [symbol_line(programs, each) for each in programs.symbols])
     lines += _section("Weights in common", weight_lines(programs))
     lines += _findings(programs)
-    lines += _section("Generated", [trial_line(each) for each in programs.trials])
+    lines += _generated(programs)
     lines += _section("Notes", programs.notes)
     return "\n".join(lines)
 
@@ -44,6 +49,12 @@ def _findings(programs: ProgramSet) -> list[str]:
     for each in finding_lines(programs):
         lines += textwrap.wrap(each, width(), initial_indent="  ", subsequent_indent="    ")
     return lines
+
+
+def _generated(programs: ProgramSet) -> list[str]:
+    """The generations whole, as the findings."""
+    lines = [f"  {each}" for each in generation_lines(programs.trials)]
+    return ["Generated", *lines] if lines else []
 
 
 def seam_lines(programs: ProgramSet) -> list[str]:
@@ -59,7 +70,8 @@ def seam_name(programs: ProgramSet, seam: Seam) -> str:
 
 def _types(seam: Seam) -> str:
     types = list(dict.fromkeys(each.given for each in seam.flows))
-    return f": {types[0]}" + (f" and {len(types) - 1} other types" if len(types) > 1 else "")
+    more = len(types) - 1
+    return f": {types[0]}" + (f", {counted(more, 'other type')}" if more > 0 else "")
 
 
 def symbol_line(programs: ProgramSet, shared: SharedSymbol) -> str:
@@ -98,19 +110,6 @@ def finding_lines(programs: ProgramSet) -> list[str]:
         f"{each.severity}: {each.sentence}{f' ({each.place})' if each.place else ''}"
         for each in programs.findings
     ]
-
-
-def trial_line(trial: GenerationTrial) -> str:
-    """`✓ program, batch = 2, prompt = 7: the same 16 tokens. First token 12 ms (eager 15 ms) …`."""
-    mark = {"same": "✓", "unavailable": "–"}.get(trial.outcome, "✗")
-    where = f"{trial.backend}, {trial.sizes}" if trial.sizes else trial.backend
-    times = ""
-    if trial.rate:
-        times = (
-            f" First token {trial.first_ms:.0f} ms (eager {trial.eager_first_ms:.0f} ms), "
-            f"then {trial.rate:.0f} tokens/s (eager {trial.eager_rate:.0f})."
-        )
-    return f"{mark} {where}: {trial.sentence}{times}"
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:

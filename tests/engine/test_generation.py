@@ -13,7 +13,7 @@ import torch
 
 import explorer
 from explorer.exporting import explored
-from explorer.generation import _exported
+from explorer.generation import Generations, _exported
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.generation import CutError, cut, sizes_to_try, tried
@@ -24,6 +24,7 @@ from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.generation.transformers_export import prepared_call
+from export_engine.record import GenerationTrial
 from export_engine.shapes import Shapes, ShapesError
 from export_engine.torch_internals import scans_exported
 from export_engine.verify import is_condition, refusal
@@ -85,7 +86,9 @@ def test_the_programs_generate_the_same_tokens(
     assert {each.outcome for each in trials} == {"same"}
     assert {"batch = 1, prompt = 5", "batch = 1, prompt = 10"} <= {each.sizes for each in trials}
     assert all(each.rate > 0 and each.first_ms > 0 for each in trials)
-    assert "the same 16 tokens" in repr(kit)
+    assert trials.ok
+    assert repr(trials).count("The same 16 tokens as generate().") == 1
+    assert "The same 16 tokens as generate()." in repr(kit)
     assert of_call(model, inputs) == before
 
 
@@ -200,16 +203,37 @@ def test_another_backend_generates_the_same(kit: explorer.GenerationPrograms) ->
     )
 
 
+def test_a_table_of_generations_keeps_its_numbers_and_reasons_whole() -> None:
+    reason = "token 1 differs from generate()'s. " + "The reason takes more than a line. " * 4
+    trials = Generations(
+        GenerationTrial(
+            f"batch = {rows}, prompt = 512", "executorch", "differs", 16, reason,
+            first_ms=8.5, rate=1353.6, eager_first_ms=12.0, eager_rate=99.4,
+        )
+        for rows in (1, 2)
+    )  # fmt: skip
+    lines = repr(trials).splitlines()
+
+    assert not trials.ok
+    assert lines[1].split()[-6:] == ["8.5", "ms", "12", "ms", "1,354", "99"]
+    assert lines[2].startswith("  ✗ batch = 2, prompt = 512")
+    assert " ".join(" ".join(lines[3:-1]).split()) == "T" + reason[1:].strip()
+    assert lines[-1] == "tokens/s: after the first token, over all rows of the batch"
+    assert max(map(len, lines)) <= 78
+
+
 def test_a_backend_that_is_not_there_says_so(
     kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from export_engine.run.builtin_backends.onnx import Onnx
 
     monkeypatch.setattr(Onnx, "missing", lambda *_: "onnxruntime is not installed.")
-    (found,) = kit.generate(4, backend="onnx")
+    trials = kit.generate(4, backend="onnx")
+    (found,) = trials
 
     assert (found.outcome, found.sentence) == ("unavailable", "onnxruntime is not installed.")
-    assert "– onnx: onnxruntime is not installed." in repr(kit)
+    assert repr(trials) == "onnx\n  – onnxruntime is not installed."
+    assert "  onnx\n    – onnxruntime is not installed." in repr(kit)
     with pytest.raises(explorer.FixError, match="no backend 'eager' that generates: there are pro"):
         kit.generate(4, backend="eager")
 
