@@ -373,7 +373,7 @@ def test_a_scale_outside_of_a_layer_is_no_part_of_it() -> None:
 
 def test_code_without_weights_takes_the_tensors_of_a_quantized_weight(tmp_path: Path) -> None:
     if missing := AOTInductor().missing("cpu"):
-        pytest.skip(missing)
+        pytest.skip(f"{missing}.")
     from torchao.quantization import Int8WeightOnlyConfig, quantize_
 
     torch.manual_seed(0)
