@@ -108,8 +108,8 @@ def test_what_there_is_nothing_to_show_of(
         "Source": "no op",
         "Shapes": "Every size is fixed",
         "Findings": "No findings",
-        "Verify": "Not verified yet",
-        "Runs": "Not run yet",
+        "Verify": "was not verified before",
+        "Runs": "was not run before",
     }
     for tab, text in said.items():
         page.get_by_role("tab", name=tab).click()

@@ -16,6 +16,8 @@ interface Props {
   program: Program;
 }
 
+const VERIFY = " Verify checks whether it agrees with the model.";
+
 export function Findings({ store, program }: Props) {
   const { findings, mode, not_looked_for: unknown } = program.record;
   return (
@@ -25,7 +27,7 @@ export function Findings({ store, program }: Props) {
           <Empty>
             {unknown.length === 0
               ? "No findings: no value baked in, no side effect lost, no size specialized against " +
-                "your request. Verify checks whether it agrees with the model."
+                `your request.${store.host.live ? VERIFY : ""}`
               : "No findings among the kinds that could be looked for."}
           </Empty>
         ) : (

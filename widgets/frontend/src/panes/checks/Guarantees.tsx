@@ -50,9 +50,11 @@ export function Guarantees({ store, program }: Props) {
           </>
         ) : (
           <Empty>
-            Not verified yet. Verify runs the program and the model side by side at sizes within the
-            contract, calls it outside of it, saves and loads, unflattens, exports and decomposes
-            it, and compares. The model stays as it is.
+            {store.host.live
+              ? "Not verified yet. Verify runs the program and the model side by side at sizes " +
+                "within the contract, calls it outside of it, saves and loads, unflattens, exports " +
+                "and decomposes it, and compares. The model stays as it is."
+              : "The program was not verified before this page was saved."}
           </Empty>
         )}
       </div>

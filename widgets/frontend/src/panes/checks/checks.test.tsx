@@ -150,7 +150,11 @@ test("a tick stands for what holds alone, and a check that failed has a report t
   expect(mark()).toBe("✓");
 });
 
-test("a frozen page has no button to verify", async () => {
+test("a frozen page has no button to verify, and explains none", async () => {
   await show(Guarantees, contract(), { live: false });
   expect(page.querySelector('[data-testid="verify"]')).toBeNull();
+  expect(page.textContent).toContain("was not verified before this page was saved");
+  await show(Findings, contract(), { live: false });
+  expect(page.textContent).toContain("No findings");
+  expect(page.textContent).not.toContain("Verify");
 });

@@ -32,9 +32,11 @@ export function Runs({ store, program }: Props) {
         {profile && <Costs store={store} program={program} profile={profile} />}
         {runs.length === 0 && !profile && (
           <Empty>
-            Not run yet. Run calls the program with the backends you choose and compares outputs,
-            time and memory with the eager model. Profile measures each op and colours the graph by
-            it. Your model stays where it is, unchanged.
+            {store.host.live
+              ? "Not run yet. Run calls the program with the backends you choose and compares " +
+                "outputs, time and memory with the eager model. Profile measures each op and " +
+                "colours the graph by it. Your model stays where it is, unchanged."
+              : "The program was not run before this page was saved."}
           </Empty>
         )}
       </div>

@@ -106,6 +106,8 @@ describe("the form", () => {
     await show(record({ runs: [row("eager")] }), { live: false });
     expect(page.querySelector("form")).toBeNull();
     expect(at("run-eager").textContent).toContain("2 ms");
+    await show(record(), { live: false });
+    expect(page.textContent).toBe("The program was not run before this page was saved.");
   });
 });
 

@@ -41,10 +41,12 @@ export function Values({ store, program }: Props) {
         {store.host.live && <Actions store={store} />}
         {!values && !pairs && (
           <Empty>
-            Nothing was watched yet. Watch runs the program once, op by op, and notes the range,
-            mean, zeros, NaN and more of every value. Compare runs it beside another run, or a
-            backend that tells values, and says at which op an error enters. Your model stays as it
-            is.
+            {store.host.live
+              ? "Nothing was watched yet. Watch runs the program once, op by op, and notes the " +
+                "range, mean, zeros, NaN and more of every value. Compare runs it beside another " +
+                "run, or a backend that tells values, and says at which op an error enters. Your " +
+                "model stays as it is."
+              : "Nothing was watched before this page was saved."}
           </Empty>
         )}
         {one && (ran > 0 || paired) && (

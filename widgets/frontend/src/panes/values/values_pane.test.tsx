@@ -100,3 +100,10 @@ test("a row selects its op, and what was left out of each run is said", () => {
   ]);
   expect(page.querySelector("[data-testid=pairs]")?.textContent).toContain("the most");
 });
+
+test("a page without a kernel explains no button of those that it lacks", () => {
+  const { record } = layeredProgram(1);
+  const { store, program } = storeOf(record, { live: false });
+  render(<Values store={store} program={program} />, page);
+  expect(page.textContent).toBe("Nothing was watched before this page was saved.");
+});
