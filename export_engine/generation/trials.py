@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import passed_over, passing_over
 from export_engine.generation.cutting import Cut
 from export_engine.generation.first_apart import CallApart, OpApart, first_call_apart
 from export_engine.generation.greedy import NoProgram, ProgramFailed, Trial, generate_with
@@ -74,6 +74,10 @@ def tried(
             progress(Progress(number, len(sizes), f"generating, {said}"))
         given = with_batch(inputs, rows)
         given = with_prompt(given, prompt) if prompt else given
+        if number == 0:  # what only a first call waits for is in no time
+            for called in ({}, programs):
+                with passing_over("warming up"):
+                    generate_with(made, called, given, min(tokens, 2))
         eager = generate_with(made, {}, given, tokens)
         try:
             ours = generate_with(made, programs, given, tokens)

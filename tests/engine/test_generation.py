@@ -16,7 +16,7 @@ from explorer.exporting import explored
 from explorer.generation import Generations, _exported
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.generation import CutError, cut, sizes_to_try, tried
+from export_engine.generation import CutError, cut, sizes_to_try, trials, tried
 from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.cutting import CutComponent
 from export_engine.generation.differing_arguments import differing_arguments
@@ -220,6 +220,22 @@ def test_a_table_of_generations_keeps_its_numbers_and_reasons_whole() -> None:
     assert " ".join(" ".join(lines[3:-1]).split()) == "T" + reason[1:].strip()
     assert lines[-1] == "tokens/s: after the first token, over all rows of the batch"
     assert max(map(len, lines)) <= 78
+
+
+def test_what_only_a_first_call_waits_for_is_in_no_time(
+    kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    generate = trials.generate_with
+
+    def noted(made: Any, programs: Any, inputs: Any, tokens: int) -> Any:
+        calls.append((bool(programs), tokens))
+        return generate(made, programs, inputs, tokens)
+
+    monkeypatch.setattr(trials, "generate_with", noted)
+    kit.generate(4, sizes=[(1, 5), (2, 5)])
+
+    assert calls == [(False, 2), (True, 2), *[(False, 4), (True, 4)] * 2]
 
 
 def test_a_backend_that_is_not_there_says_so(
