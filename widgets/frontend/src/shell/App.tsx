@@ -18,6 +18,7 @@ import { Release } from "./Release";
 import { Split } from "./Split";
 import { useSizes } from "./sizes";
 import { spoken } from "./spoken";
+import { Told } from "./Told";
 import { Untrusted } from "./Untrusted";
 import { useBox } from "./useBox";
 import { useTheme } from "./useTheme";
@@ -94,6 +95,10 @@ export function App({ store }: { store: Store }) {
           reset={() => change({ height: 0 })}
         />
       )}
+      {/* Always there: what is put into the page together with its text is often not read. */}
+      <div class="tx-hidden" role="status" aria-live="polite" data-testid="told">
+        <Told store={store} />
+      </div>
       <div class="tx-hidden" role="status" aria-live="polite">
         {program && (
           <Guarded name="What is selected" program={program}>

@@ -18,7 +18,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
   const fixed = applied && outcome === "exported";
   if (!ended && !applied) return null;
   return (
-    <div class="tx-outcome" role="status" data-testid="outcome">
+    <div class="tx-outcome" data-testid="outcome">
       {ended && (
         <Line mark={store.refused.value ? "bad" : "note"}>
           <span>{capped(ended, 1000)}</span>

@@ -26,7 +26,6 @@ export function Working({ store, place }: WorkingProps) {
   return (
     <div
       class={`tx-working${spot ? " tx-working-here" : ""}`}
-      role="status"
       data-testid="working"
       style={spot ? { top: `${spot.top}px`, left: `${spot.left}px`, width: `${spot.width}px` } : {}}
     >

@@ -9,6 +9,7 @@ import { Split } from "./Split";
 import { DEFAULTS, remembered } from "./sizes";
 import { spoken } from "./spoken";
 import { neighbour } from "./Tabs";
+import { Told } from "./Told";
 import { luminance, parseColour } from "./theme";
 import { Untrusted } from "./Untrusted";
 
@@ -254,4 +255,30 @@ test("a report asks nobody to trust its file", async () => {
   const { store } = storeOf(record, { record, attempts: [head], live: false });
   await act(() => render(<Untrusted store={store} />, page));
   expect(page.textContent).toBe("");
+});
+
+test("an action is told once while it runs, and how it ended", async () => {
+  const { store } = storeOf(smallProgram().record);
+  await act(() => render(<Told store={store} />, page));
+  expect(page.textContent).toBe("");
+  await act(() => {
+    store.working.value = { what: "Verifying", since: 0, progress: null };
+  });
+  expect(page.textContent).toBe("Verifying…");
+  await act(() => {
+    store.working.value = {
+      what: "Verifying",
+      since: 0,
+      progress: { done: 1, total: 2, label: "" },
+    };
+  });
+  expect(page.textContent).toBe("Verifying…");
+  await act(() => {
+    store.working.value = null;
+  });
+  expect(page.textContent).toBe(`Verifying: done. ${store.program.value?.record.verdict}`);
+  await act(() => {
+    store.ended.value = "The kernel refused.";
+  });
+  expect(page.textContent).toBe("The kernel refused.");
 });
