@@ -1,6 +1,6 @@
 """The recording of a trace: guards and new symbols, each with the user's lines.
 
-A Recording is filled by the hooks of `torch_internals.recording` and read by `description`.
+A Recording is filled by the hooks in `torch_internals` and read by `describe`.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def test_a_report_is_used_by_keys_and_read_aloud(context: BrowserContext, tmp_pa
     tree.focus()
     page.keyboard.press("ArrowDown")
     expect(tree.locator("[aria-selected=true]")).to_have_count(1)
-    expect(page.locator("[role=status][aria-live=polite]")).not_to_be_empty()
+    expect(page.locator("[role=status][aria-live=polite]").last).not_to_be_empty()
     for _ in range(6):
         page.keyboard.press("F6")
         inside = "document.activeElement.closest('[data-pane], .tx-graph') !== null"

@@ -81,7 +81,7 @@ def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
     kit = shell.user_ns["kit"]
     assert list(kit) == ["prefill", "decode"]
     assert {each.outcome for each in kit.record.trials} == {"same"}
-    assert "the same 16 tokens" in text
+    assert "The same 16 tokens" in text
     assert "prefill → decode  1 cache tensor" in text
     assert shown(shell, "print(kit.ready())").startswith(
         "Nothing wrong so far; still open: prefill"
