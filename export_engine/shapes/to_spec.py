@@ -16,6 +16,7 @@ from export_engine.shapes.dims import (
     simplest,
 )
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size, replaced
+from export_engine.shapes.names import LARGEST
 from export_engine.shapes.shapes_parts import Leaves, Parts
 
 
@@ -35,9 +36,10 @@ def as_spec(leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[
         base = min(found, key=lambda spec: spec.scale)
         fresh = _fresh(name.lstrip("_") or name, taken)
         low, high = given.pop(name, Bounds())
+        most = None if high is None else base.scale * high + base.offset
         given[fresh] = Bounds(
             max(base.scale * (low or 0) + base.offset, 0),
-            None if high is None else base.scale * high + base.offset,
+            None if most is None or most > LARGEST else most,  # no size is larger anyway
         )
         by[name] = _quotient(Size(fresh), base)
         if base.scale > 1:

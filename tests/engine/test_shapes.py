@@ -476,6 +476,7 @@ said_by_dims = st.sampled_from(
 )
 @example([Named("a", 1, -3)], {"a": (None, 2)})
 @example([Named("a", 1, -2), Named("b", 1, 0)], {"a": (None, 2)})
+@example([Named("a", 1, 1)], {"a": (None, 2**63 - 1)})
 @settings(max_examples=60, deadline=None)
 @pytest.mark.slow
 def test_a_spec_allows_what_the_dims_do(dims: list[Spec], limits: dict[str, Any]) -> None:
