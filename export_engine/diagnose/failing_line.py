@@ -146,7 +146,9 @@ def _place(frames: list[_Frame]) -> Place:
     if not stack:
         return Place()
     stack = list(outside_helpers(tuple(stack)))
-    positions = [position for location, position in frames if location == stack[-1]]
+    # By the line alone: the frame of a comprehension is shown under its function's name.
+    line = stack[-1][:2]
+    positions = [position for location, position in frames if location[:2] == line]
     return Place(tuple(stack), positions[-1])
 
 

@@ -284,6 +284,22 @@ def forward(x):
 """
 
 
+class InAComprehension(nn.Module):
+    def forward(self, xs: list[torch.Tensor]) -> torch.Tensor:
+        return torch.stack([
+            x.sin() if x.sum() > 0
+            else x
+            for x in xs
+        ])  # fmt: skip
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_condition_in_a_comprehension_is_what_fails(strict: bool) -> None:
+    diagnosis = diagnosed(InAComprehension(), [torch.ones(2), torch.ones(2)], strict=strict)
+    assert diagnosis.stack[-1].function == "forward"
+    assert shown(diagnosis) == "x.sum() > 0"
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_operand_that_python_misplaces_is_not_taken_for_another(strict: bool) -> None:
     found = diagnosed(cell(AFTER_A_COMPARISON), torch.ones(2, 4), strict=strict)
