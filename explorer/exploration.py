@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from explorer.contracts import ContractComparison
     from explorer.quantized import Quantized
     from explorer.querying import Matches
-    from explorer.rendering.release import Release
+    from explorer.rendering.release_verdict import Release
     from explorer.reproducing import Reproduced
     from explorer.running import OpCosts, Runs
     from explorer.session import Table
@@ -94,7 +94,7 @@ class Exploration:
     def attempts(self) -> tuple[Attempt, ...]:
         """Every attempt, oldest first; with `--both`, one per mode.
 
-        A file counts once its program is loaded. Programs of older attempts that were released are
+        A file counts once its program is loaded. Programs of older attempts that were dropped are
         rebuilt, all of them; `ex.session.entries` has the Records without that.
 
         Raises:
@@ -395,7 +395,7 @@ class Exploration:
         It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
         was not done is said to be open.
         """
-        from explorer.rendering.release import release_of
+        from explorer.rendering.release_verdict import release_of
 
         return release_of(self.record)
 

@@ -13,7 +13,7 @@ from explorer.rendering.escape import harmless
 from explorer.session import FixError
 
 if TYPE_CHECKING:
-    from explorer.rendering.release import Release
+    from explorer.rendering.release_verdict import Release
     from export_engine.archive import HeldWeight
     from export_engine.attempt import Exported
     from export_engine.programs import Component, Link
@@ -181,7 +181,7 @@ class Programs(Mapping[str, Exploration]):
 
         It sums up each program, what is between them and what they generated, and runs nothing.
         """
-        from explorer.rendering.set_release import set_release_of
+        from explorer.rendering.set_release_verdict import set_release_of
 
         return set_release_of(self.record, self._records())
 

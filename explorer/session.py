@@ -19,7 +19,7 @@ from explorer.own_defects import own_defect
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from explorer.released_program import Released
+    from explorer.dropped_program import DroppedProgram
     from export_engine.attempt import Attempt, DecompositionTable, Exported
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
@@ -233,7 +233,7 @@ class Session:
         return verified
 
     def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:
-        """An attempt with a program; one that was released, or of a trusted file, is made now.
+        """An attempt with a program; one that was dropped, or of a trusted file, is made now.
 
         Args:
             number: the attempt's.
@@ -278,10 +278,10 @@ class Session:
             NotTrusted: it is of an untrusted file.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.released_program import Released
+        from explorer.dropped_program import DroppedProgram
 
         attempt = self._entries[number].attempt
-        if isinstance(attempt, Released):
+        if isinstance(attempt, DroppedProgram):
             attempt = self._rebuild(number, attempt, progress)
         if not isinstance(attempt, OpenedFile):
             self._use(number)
@@ -305,9 +305,9 @@ class Session:
         self._tell()
         return made
 
-    def _rebuild(self, number: int, old: Released, progress: Report | None) -> Exported:
-        """Rebuilds a released program, and says so while it does."""
-        from explorer.released_program import NotTheSame
+    def _rebuild(self, number: int, old: DroppedProgram, progress: Report | None) -> Exported:
+        """Rebuilds a dropped program, and says so while it does."""
+        from explorer.dropped_program import NotTheSame
         from export_engine.progress import Progress
 
         parent = self._entries[number].parent
@@ -331,14 +331,14 @@ class Session:
         """Notes that an attempt was made or used, and releases programs used long before."""
         self._last_used = [*(each for each in self._last_used if each != number), number]
         held = {self.current, *self._last_used[-HELD:]}
-        released = [
+        dropped = [
             (other, light)
             for other, entry in enumerate(self._entries)
-            if other not in held and (light := entry.released()) is not entry
+            if other not in held and (light := entry.dropped()) is not entry
         ]
-        for other, light in released:
+        for other, light in dropped:
             self._entries[other] = light
-        if released:
+        if dropped:
             gc.collect()  # programs refer to themselves, and Python counts objects, not megabytes
 
     def keep(self, number: int, **found: Any) -> None:
@@ -368,9 +368,9 @@ class Session:
 
 def _table_of(entry: Entry) -> DecompositionTable | None:
     """The table that an attempt was decomposed with, if any."""
-    from explorer.released_program import Released
+    from explorer.dropped_program import DroppedProgram
 
-    if isinstance(entry.attempt, Released):
+    if isinstance(entry.attempt, DroppedProgram):
         return entry.attempt.table
     level = getattr(entry.attempt, "level", None)
     return None if level is None else level.table

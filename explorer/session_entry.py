@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from explorer.opened_file import OpenedFile
 
 if TYPE_CHECKING:
+    from explorer.dropped_program import DroppedProgram
     from explorer.page.messages import AttemptHead
-    from explorer.released_program import Released
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Overlay, Profile, Record, RunRow
@@ -24,7 +24,7 @@ class Entry:
 
     label: str
     """Its label: `strict`, `non-strict`."""
-    attempt: Attempt | OpenedFile | Released
+    attempt: Attempt | OpenedFile | DroppedProgram
     parent: int = -1
     """The entry that it came from; -1 for the first."""
     step: str = ""
@@ -49,10 +49,10 @@ class Entry:
         """Whether the attempt gave a program."""
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record.outcome == "exported"
-        from explorer.released_program import Released
+        from explorer.dropped_program import DroppedProgram
         from export_engine.attempt import Exported
 
-        return isinstance(self.attempt, Exported | Released)
+        return isinstance(self.attempt, Exported | DroppedProgram)
 
     @property
     def request(self) -> Request | None:
@@ -70,17 +70,17 @@ class Entry:
         """The same file, with its program."""
         return replace(self, attempt=attempt, revision=self.revision + 1)
 
-    def released(self) -> Entry:
+    def dropped(self) -> Entry:
         """The same entry, without its program if that can be rebuilt."""
-        from explorer.released_program import Released, released
+        from explorer.dropped_program import DroppedProgram, dropped
 
-        if isinstance(self.attempt, OpenedFile | Released):
+        if isinstance(self.attempt, OpenedFile | DroppedProgram):
             return self
         self.record, self.findings  # noqa: B018 - read off the program, once
-        light = released(self.attempt)
+        light = dropped(self.attempt)
         return self if light is self.attempt else self.held(light)
 
-    def held(self, attempt: Attempt | Released) -> Entry:
+    def held(self, attempt: Attempt | DroppedProgram) -> Entry:
         """The same entry, with or without the program. Its Record stays."""
         made = replace(self, attempt=attempt)
         made.__dict__.update({n: self.__dict__[n] for n in _OF_RECORD if n in self.__dict__})
@@ -124,7 +124,7 @@ class Entry:
         from export_engine.attempt import Attempt
         from export_engine.describe import describe
 
-        assert isinstance(self.attempt, Attempt)  # one is described before it is released
+        assert isinstance(self.attempt, Attempt)  # one is described before it is dropped
         try:
             return describe(self.attempt)
         except Exception as error:
@@ -170,7 +170,7 @@ class Entry:
     def head(self) -> AttemptHead:
         """What a view knows about the attempt before its Record arrives."""
         from explorer.page.messages import AttemptHead
-        from explorer.rendering.release import release_of
+        from explorer.rendering.release_verdict import release_of
 
         return AttemptHead(
             label=self.label,
@@ -187,4 +187,4 @@ class Entry:
 _OF_ATTEMPT = ("_described", "findings")
 """What an Entry computes once from its attempt."""
 _OF_RECORD = (*_OF_ATTEMPT, "record")
-"""What it keeps when its program is released or rebuilt."""
+"""What it keeps when its program is dropped or rebuilt."""

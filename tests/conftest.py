@@ -17,7 +17,7 @@ settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
 
 LOOK_THROUGH_ALL_OBJECTS = (
-    *("test_memory", "test_released_program"),
+    *("test_memory", "test_dropped_program"),
     *("test_fixes_", "test_writing", "test_guide", "test_lessons"),
 )
 """Files of tests that collect garbage, and those that look for the functions to edit, in order."""

@@ -15,8 +15,8 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export_engine.attempt import Exported
-from export_engine.torch_internals import capabilities as torch_has
 from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.programs import set_part
 
 aten = torch.ops.aten

@@ -22,7 +22,7 @@ def set_text(programs: ProgramSet, records: Mapping[str, Record]) -> str:
         records: the Record of each program, by name; a failure shows its sentence.
     """
     count = len(programs.components)
-    lines = [cut(programs.title), cut(f"  {count} program{'' if count == 1 else 's'}")]
+    lines = [cut(programs.title), cut(f"  {counted(count, 'program')}")]
     for each in programs.components:
         role = f" ({each.role})" if each.role else ""
         said = f"{each.name}{role}: {each.verdict}"

@@ -19,7 +19,7 @@ from explorer.rendering.escape import escaped
 from explorer.rendering.layered_layout import Point, Size, layered
 from explorer.rendering.outline import Block, few_blocks
 from explorer.rendering.pane_text import pane_text
-from explorer.rendering.release import release_of
+from explorer.rendering.release_verdict import release_of
 from export_engine.record import Record
 
 _SIZE = Size(width=210, height=40, gap=18, row=24)

@@ -9,17 +9,15 @@ import torch
 from torch.export import ExportedProgram
 
 from export_engine.quantization import HeldTensor
-from export_engine.torch_internals import is_fake
+from export_engine.torch_internals import is_fake, plain_tensors
 
 
 def held_bytes(value: Any) -> int:
     """Bytes of a tensor; of a tensor subclass made of others, theirs. 0 for anything else."""
     if not isinstance(value, torch.Tensor):
         return 0
-    inner = getattr(value, "__tensor_flatten__", None)
-    if inner is not None and not is_fake(value):
-        return sum(held_bytes(getattr(value, name, None)) for name in inner()[0])
-    return value.numel() * value.element_size()
+    inside = [value] if is_fake(value) else plain_tensors(value)
+    return sum(each.numel() * each.element_size() for each in inside)
 
 
 def ends_of_held(program: ExportedProgram | None) -> HeldTensor:

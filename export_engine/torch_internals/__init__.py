@@ -1,6 +1,6 @@
 """All use of torch's private names; nothing else in the project uses them.
 
-`capabilities.py` lists each name with what is lost without it; it is probed on first use. If it is
+`private_names.py` lists each name with what is lost without it; it is probed on first use. If it is
 missing, what depends on it is left out, and the view says so.
 """
 
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from export_engine.torch_internals.capabilities import all_capabilities as all_capabilities
-    from export_engine.torch_internals.capabilities import left_out as left_out
     from export_engine.torch_internals.capability import Area as Area
     from export_engine.torch_internals.capability import Capability as Capability
     from export_engine.torch_internals.capability import (
@@ -96,6 +94,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import written as written
     from export_engine.torch_internals.packaging import package_programs as package_programs
     from export_engine.torch_internals.patching import replaced as replaced
+    from export_engine.torch_internals.private_names import all_capabilities as all_capabilities
+    from export_engine.torch_internals.private_names import left_out as left_out
     from export_engine.torch_internals.programs import copied_program as copied_program
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes
     from export_engine.torch_internals.programs import made_example as made_example
@@ -103,6 +103,9 @@ if TYPE_CHECKING:
         operators_listed_once as operators_listed_once,
     )
     from export_engine.torch_internals.programs import origins as origins
+    from export_engine.torch_internals.reexports import HigherOrderOperator as HigherOrderOperator
+    from export_engine.torch_internals.reexports import OpOverload as OpOverload
+    from export_engine.torch_internals.reexports import pytree as pytree
     from export_engine.torch_internals.running import as_result as as_result
     from export_engine.torch_internals.running import cached_compilations as cached_compilations
     from export_engine.torch_internals.running import compiled_package as compiled_package
@@ -142,8 +145,5 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.tensors import plain_tensors as plain_tensors
     from export_engine.torch_internals.tensors import set_times_written as set_times_written
     from export_engine.torch_internals.tensors import times_written as times_written
-    from export_engine.torch_internals.torch_names import HigherOrderOperator as HigherOrderOperator
-    from export_engine.torch_internals.torch_names import OpOverload as OpOverload
-    from export_engine.torch_internals.torch_names import pytree as pytree
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -15,7 +15,7 @@ from traceback import FrameSummary, StackSummary
 from types import FrameType
 from typing import Any, NamedTuple
 
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import Notes, hooked
 
 

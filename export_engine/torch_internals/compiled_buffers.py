@@ -13,7 +13,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export_engine.process import undone
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.running import compiled_package
 
 _AFTER = re.compile(r"after_launch_(?!.*graph_\d+_buf).*_(buf\d+)_[a-z]+\.pt$")

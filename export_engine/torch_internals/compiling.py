@@ -13,7 +13,7 @@ import torch
 
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import Capability, hooked
 from export_engine.torch_internals.symbols import expression_of, int_bound, short_dtype
 from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import sympy
 import torch
 
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.capability import hooked
 from export_engine.torch_internals.inputs import key_text

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from export_engine.process import undone
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
 
 

@@ -14,8 +14,8 @@ import torch
 from export_engine.defects import passing_over
 from export_engine.process import raise_if_interrupted, undone, whole_with
 from export_engine.source import format_stack, user_stack
-from export_engine.torch_internals import capabilities as torch_has
-from export_engine.torch_internals import shape_hooks
+from export_engine.torch_internals import guard_hooks
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
 from export_engine.torch_internals.columns import columns_kept
 from export_engine.torch_internals.dynamic_spec import attached_aside
@@ -37,9 +37,9 @@ def recording(into: Recording) -> Iterator[None]:
     with ExitStack() as hooks:
         hooks.enter_context(_full_stacks(into))
         hooks.enter_context(columns_kept(into))
-        hooks.enter_context(shape_hooks.guards(into))
-        hooks.enter_context(shape_hooks.births(into))
-        hooks.enter_context(shape_hooks.consequences(into))
+        hooks.enter_context(guard_hooks.guards(into))
+        hooks.enter_context(guard_hooks.births(into))
+        hooks.enter_context(guard_hooks.consequences(into))
         hooks.enter_context(_modules(into))
         hooks.enter_context(_partial_graph(into))
         hooks.enter_context(_raised(into))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from export_engine.record import join_path
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.symbols import int_bound
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 
 _PLACEHOLDERS = ("_explanation", "_gb_type", "{", '"', "str(")
 """Placeholders that torch fills in while it runs, or code in its registry."""

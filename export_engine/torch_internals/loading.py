@@ -19,7 +19,7 @@ import torch
 
 from export_engine.defects import passed_over
 from export_engine.process import undone
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
 
 NO_INPUTS = (

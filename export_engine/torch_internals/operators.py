@@ -10,7 +10,7 @@ import torch
 
 from export_engine.defects import passed_over
 from export_engine.process import undone
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 
 OpOverload: Any = type(torch.ops.aten.add.Tensor)

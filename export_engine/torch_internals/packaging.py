@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import torch
 
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
 
 _Key = tuple[str, str, int, int]

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from export_engine.process import raise_if_interrupted, undone
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.capability import Capability, hooked
 from export_engine.torch_internals.symbols import expression_of, int_bound, symbol_hint

@@ -17,7 +17,7 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.programs import copied_program, set_part
 from export_engine.torch_internals.tensors import plain_tensors

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from export_engine.process import undone
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 
 
 @undone

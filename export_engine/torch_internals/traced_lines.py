@@ -8,7 +8,7 @@ from types import FrameType
 import torch
 
 from export_engine.source import Stack, parse_stack_trace
-from export_engine.torch_internals import capabilities as torch_has
+from export_engine.torch_internals import private_names as torch_has
 
 
 def lines_behind(frame: FrameType) -> Stack:

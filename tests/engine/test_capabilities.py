@@ -15,8 +15,8 @@ from export_engine.torch_internals import (
     MissingCapabilityError,
     all_capabilities,
     capability,
+    guard_hooks,
     left_out,
-    shape_hooks,
 )
 from export_engine.torch_internals.capability import PROBED, Capability
 
@@ -114,7 +114,7 @@ def test_a_name_that_an_old_torch_is_known_to_lack_is_left_out_all_the_same(
 
 def test_what_changed_in_a_trace_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hook that runs into another torch's objects costs its own record, and not the export."""
-    monkeypatch.setattr(shape_hooks, "_asking_op", lambda: torch.renamed_in_2_99)
+    monkeypatch.setattr(guard_hooks, "_asking_op", lambda: torch.renamed_in_2_99)
     found = exported()
 
     (said,) = [each for each in found.record.left_out if "_log_guard" in each]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import explorer
 from explorer import command_line
-from explorer.rendering.release import release_of
+from explorer.rendering.release_verdict import release_of
 from export_engine.record import Check, FindingRow, Record
 
 

@@ -1,4 +1,7 @@
-/** A button with a panel that it opens below it. Escape, a press outside, and the focus moving on close it. */
+/**
+ * A button with a panel that it opens below it. Escape, a press outside, and the focus moving on
+ * close it.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

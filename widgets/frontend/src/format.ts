@@ -73,11 +73,6 @@ export function words(kind: string): string {
   return kind.replaceAll("_", " ");
 }
 
-/** The name of the colour of a symbol, in the style sheet. */
-export function symbolColour(symbol: number): string {
-  return `var(--tx-sym-${symbol % 10})`;
-}
-
 /** `0`, `1.25`, `3.4e-7`: three digits, as short as they go. */
 export function numberText(value: number): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);

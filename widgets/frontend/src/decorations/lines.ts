@@ -4,12 +4,11 @@ import { bestFrame } from "../callers";
 import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { Frame, NodeId, Program } from "../program";
+import { symbolColour } from "../symbol_colour";
 import type { Decoration, Gathered, Mark } from "./decoration";
 
 /** By which it is chosen. */
 export const LINE = "line";
-/** As many as `--tx-sym-` has; lines that follow one another differ, and the next one starts over. */
-const COLOURS = 10;
 const WITHOUT_A_LINE: Mark = { colour: "var(--tx-border)" };
 
 /** Per file and line, 1-based, the colour of the ops that it made itself. */
@@ -51,9 +50,10 @@ function framesOf(program: Program): Map<number, Frame | null> {
   return found;
 }
 
+/** Those of symbols, so that lines that follow one another differ. */
 function coloursOf(lines: ReadonlySet<number>): Map<number, string> {
   const sorted = [...lines].sort((a, b) => a - b);
-  return new Map(sorted.map((line, at) => [line, `var(--tx-sym-${at % COLOURS})`]));
+  return new Map(sorted.map((line, at) => [line, symbolColour(at)]));
 }
 
 function* ops(program: Program): Generator<NodeId> {

@@ -24,9 +24,10 @@ export function buildForest(program: Program, options: Options): Forest {
 
 class Builder {
   /**
-   * The ids of nodes in graphs beyond the 64th are too large for a small integer of V8, which gives all items
-   * another layout at the first such id, each when it is next read: 150 ms for 100,000 items, in a
-   * click. So the first item of all has one, and is kept as long as its layout is needed.
+   * The ids of nodes in graphs beyond the 64th are too large for a small integer of V8, which gives
+   * all items another layout at the first such id, each when it is next read: too long for a click
+   * where there are many. So the first item of all has such an id, and is kept as long as its
+   * layout is needed.
    */
   static readonly first: Item = { ...item("op", "", "", "", null), node: nodeId(64, 0) };
   readonly forest: Forest;

@@ -6,8 +6,8 @@ import { layeredProgram, smallProgram } from "../testing/models";
 import type { Camera } from "./camera";
 import { type Drawing, drawingOf } from "./drawing";
 import { Folding } from "./folding";
+import { Placer } from "./graphviz_layout";
 import type { LayoutBox, Placed } from "./layout_types";
-import { Placer } from "./place";
 import type { Scene, SceneBox } from "./scene";
 import type { Stage } from "./stage";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { smallProgram } from "../testing/models";
 import { drawingOf } from "./drawing";
 import { nodesWithin, toggled } from "./gather";
-import { Placer } from "./place";
+import { Placer } from "./graphviz_layout";
 import { settle } from "./scene";
 import { layoutBox, sketch } from "./sketch";
 

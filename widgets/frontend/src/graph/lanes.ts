@@ -3,8 +3,8 @@
  * request; lanes take turns group by group, so no view waits for all of another's layout.
  */
 
+import type { Placer } from "./graphviz_layout";
 import type { LayoutBox, Placed } from "./layout_types";
-import type { Placer } from "./place";
 
 interface Job {
   steps: Generator<void, Placed>;

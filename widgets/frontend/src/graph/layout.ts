@@ -4,10 +4,10 @@
  * used.
  */
 
+import { Placer } from "./graphviz_layout";
 import { Lanes } from "./lanes";
 import workerCode from "./layout.worker.ts?worker";
 import { type LayoutBox, type LayoutReply, PLACER, type Placed } from "./layout_types";
-import { Placer } from "./place";
 
 /** Places a box and its contents; null where a newer request of the same view superseded it. */
 export interface Layouter {

@@ -5,9 +5,9 @@
 
 import { Graphviz } from "@hpcc-js/wasm-graphviz";
 import { reasonOf } from "../format";
+import { Placer } from "./graphviz_layout";
 import { Lanes } from "./lanes";
 import { type LayoutBox, type LayoutReply, type LayoutRequest, PLACER } from "./layout_types";
-import { Placer } from "./place";
 import { turn } from "./steps";
 
 /**

@@ -3,6 +3,7 @@
  */
 
 import { ensure } from "../maps";
+import { SYMBOL_COLOUR_NAMES } from "../symbol_colour";
 
 const NAMES = {
   background: "--tx-bg",
@@ -33,9 +34,6 @@ const ACCENTS = [
   "constant_tensor",
 ] as const;
 
-/** As many symbols as there are colours; the next one starts over. */
-const SYMBOL_COLOURS = 10;
-
 /** The shades of one kind of op. */
 export interface Accent {
   plain: string;
@@ -58,9 +56,12 @@ export interface Palette extends Record<keyof typeof NAMES, string> {
 
 /** The palette at an element. Probes resolve `var()` and `light-dark()` to plain colours. */
 export function readPalette(element: Element): Palette {
-  const symbolNames = Array.from({ length: SYMBOL_COLOURS }, (_, index) => `--tx-sym-${index}`);
   const accentNames = ACCENTS.map((name) => `--tx-op-${name.replace("_", "-")}`);
-  const colours = readColours(element, [...Object.values(NAMES), ...accentNames, ...symbolNames]);
+  const colours = readColours(element, [
+    ...Object.values(NAMES),
+    ...accentNames,
+    ...SYMBOL_COLOUR_NAMES,
+  ]);
   const read = (name: string): string => colours.get(name) ?? "gray";
   const plain = Object.fromEntries(
     Object.entries(NAMES).map(([key, name]) => [key, read(name)]),
@@ -75,7 +76,7 @@ export function readPalette(element: Element): Palette {
     ...plain,
     accents: new Map(ACCENTS.map((name, at) => [name, shades(read(accentNames[at] ?? ""))])),
     neutral: { ...shades(plain.muted), line: plain.border },
-    symbols: symbolNames.map(read),
+    symbols: SYMBOL_COLOUR_NAMES.map(read),
     plainOf: plainColours(element),
   };
 }

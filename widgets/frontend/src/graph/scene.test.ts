@@ -4,8 +4,8 @@ import { Program } from "../program";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
 import { RecordBuilder } from "../testing/records";
 import { drawingOf, firstOpen } from "./drawing";
+import { Placer } from "./graphviz_layout";
 import type { LayoutBox } from "./layout_types";
-import { Placer } from "./place";
 import { boxesAt, type Scene, type SceneBox, settle } from "./scene";
 import { layoutBox, sketch } from "./sketch";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { layeredProgram } from "../testing/models";
 import { drawingOf } from "./drawing";
+import { Placer } from "./graphviz_layout";
 import type { LayoutBox } from "./layout_types";
-import { Placer } from "./place";
 import { type Scene, type SceneBox, settle } from "./scene";
 import { type Before, layingOut, layoutBox, sketch, sketching } from "./sketch";
 import { finished, unhurried } from "./steps";

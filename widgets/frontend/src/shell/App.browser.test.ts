@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mountHost } from "../index";
 import type { Record } from "../record.gen";
+import { SYMBOL_COLOUR_NAMES } from "../symbol_colour";
 import { FakeHost } from "../testing/fake_host";
 import { layeredProgram, tracedRecord } from "../testing/models";
 
@@ -196,9 +197,8 @@ test.each(["true", "false"])(
     const colour = (name: string): number[] => rgb(view, `var(${name})`);
     const grounds = ["--tx-bg", "--tx-surface", "--tx-raised", "--tx-hover", "--tx-accent-soft"];
     const texts = ["--tx-fg", "--tx-muted", "--tx-accent", "--tx-danger", "--tx-warn"];
-    const symbols = Array.from({ length: 10 }, (_, index) => `--tx-sym-${index}`);
     for (const ground of grounds) {
-      for (const text of [...texts, ...symbols]) {
+      for (const text of [...texts, ...SYMBOL_COLOUR_NAMES]) {
         expect(contrast(colour(text), colour(ground)), `${text} on ${ground}`).toBeGreaterThan(4.5);
       }
     }

@@ -1,9 +1,10 @@
 /** The Inspector pane: all that is known of what is selected; of the program where nothing is. */
 
-import { bytesText, capped, counted, grouped, rangeText, symbolColour } from "../../format";
+import { bytesText, capped, counted, grouped, rangeText } from "../../format";
 import type { NodeId, Program } from "../../program";
 import { descendants } from "../../selection";
 import type { Store } from "../../store";
+import { symbolColour } from "../../symbol_colour";
 import { Frames } from "../parts/Frames";
 import { Dotted, Fact, More, NodeLink } from "../parts/parts";
 import { TypeText } from "../parts/TypeText";

@@ -1,7 +1,8 @@
 /** A condition on sizes, each symbol in its colour. */
 
-import { capped, symbolColour } from "../../format";
+import { capped } from "../../format";
 import type { Program } from "../../program";
+import { symbolColour } from "../../symbol_colour";
 
 interface ConditionTextProps {
   program: Program;

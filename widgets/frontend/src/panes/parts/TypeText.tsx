@@ -1,8 +1,9 @@
 /** Types and sizes as text, each symbol in its colour. */
 
-import { capped, symbolColour } from "../../format";
+import { capped } from "../../format";
 import type { Program } from "../../program";
 import type { ValueType } from "../../record.gen";
+import { symbolColour } from "../../symbol_colour";
 
 interface TypeTextProps {
   program: Program;

@@ -1,11 +1,12 @@
 /** What to run the program by, on which device and at which sizes. */
 
 import { useState } from "preact/hooks";
-import { capped, symbolColour } from "../../format";
+import { capped } from "../../format";
 import type { Setups } from "../../host";
 import { exampleSizes, symbolValue } from "../../probe";
 import type { Program } from "../../program";
 import type { Store } from "../../store";
+import { symbolColour } from "../../symbol_colour";
 import { Empty } from "../parts/parts";
 import { SizeBox } from "../parts/SizeBox";
 import { useAnswer } from "../parts/useAnswer";

@@ -1,12 +1,13 @@
 /** Try sizes: whether the program takes them, which rule refuses, and what sizes come out. */
 
 import { useState } from "preact/hooks";
-import { capped, symbolColour } from "../../format";
+import { capped } from "../../format";
 import { sizesIn } from "../../formula";
 import { exampleSizes, probeSizes, sliderRange, symbolValue, withSymbol } from "../../probe";
 import type { Program } from "../../program";
 import type { Symbol as ShapeSymbol, SizeInput } from "../../record.gen";
 import type { Store } from "../../store";
+import { symbolColour } from "../../symbol_colour";
 import { More } from "../parts/parts";
 import { SizeBox } from "../parts/SizeBox";
 import { ProbeVerdict } from "./ProbeVerdict";

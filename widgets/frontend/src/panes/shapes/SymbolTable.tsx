@@ -1,9 +1,10 @@
 /** The sizes that vary: name, range, where each end of it comes from, and where they stand. */
 
-import { capped, rangeText, symbolColour } from "../../format";
+import { capped, rangeText } from "../../format";
 import type { Program } from "../../program";
 import type { Bound, Symbol as ShapeSymbol } from "../../record.gen";
 import type { Store } from "../../store";
+import { symbolColour } from "../../symbol_colour";
 import { LineLink } from "../parts/LineLink";
 import { Dotted, More, pressable } from "../parts/parts";
 import { SizeText } from "../parts/TypeText";

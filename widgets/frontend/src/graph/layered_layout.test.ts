@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { layered } from "./layered";
+import { layered } from "./layered_layout";
 import type { LayoutLink } from "./layout_types";
 
 const sized = (count: number): [number, number][] =>

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { Placer } from "./graphviz_layout";
 import { Lanes } from "./lanes";
 import type { LayoutBox, LayoutLink } from "./layout_types";
-import { Placer } from "./place";
 
 const leaf: LayoutBox = { width: 60, height: 24 };
 

@@ -4,7 +4,7 @@
  * one. A group that would take Graphviz too long gets the simple layered layout.
  */
 
-import { layered, ranksOf } from "./layered";
+import { layered, ranksOf } from "./layered_layout";
 import type { Arrangement, LayoutBox, LayoutLink, Placed, PlacedLink } from "./layout_types";
 
 /** Runs Graphviz's `dot` on a graph and returns its `json` output. */

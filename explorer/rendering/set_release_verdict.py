@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from explorer.rendering.attempt_text import counted
-from explorer.rendering.release import Release, ReleaseItem, State, good_so_far, release_of
+from explorer.rendering.release_verdict import Release, ReleaseItem, State, good_so_far, release_of
 
 if TYPE_CHECKING:
     from export_engine.record import ProgramSet, Record

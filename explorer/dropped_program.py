@@ -25,7 +25,7 @@ class NotTheSame(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Released:
+class DroppedProgram:
     """An attempt that exported, without its program."""
 
     request: Request
@@ -78,7 +78,7 @@ class Released:
         raise NotTheSame(f"it does not export any more: {error_text(made.error)}")
 
 
-def released(attempt: Attempt) -> Attempt | Released:
+def dropped(attempt: Attempt) -> Attempt | DroppedProgram:
     """What a session keeps of an attempt for good. One that cannot be rebuilt is kept whole."""
     if isinstance(attempt, Failed):
         return _light(attempt)
@@ -92,7 +92,7 @@ def released(attempt: Attempt) -> Attempt | Released:
         passed_over(error, "taking the fingerprint of a program")
         return attempt
     table = attempt.level.table if attempt.level is not None else None
-    return Released(attempt.request, table, attempt.agreement, known, weakref.ref(attempt))
+    return DroppedProgram(attempt.request, table, attempt.agreement, known, weakref.ref(attempt))
 
 
 def _light(failed: Failed) -> Failed:

@@ -15,8 +15,8 @@ from torch import nn
 
 import explorer
 from explorer import Exploration, session
+from explorer.dropped_program import DroppedProgram
 from explorer.message_handlers import MessageHandlers
-from explorer.released_program import Released
 from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.progress import Progress
@@ -39,13 +39,13 @@ def one_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "HELD", 1)
 
 
-def is_released(ex: Exploration, number: int) -> bool:
-    return isinstance(ex.session.entries[number].attempt, Released)
+def is_dropped(ex: Exploration, number: int) -> bool:
+    return isinstance(ex.session.entries[number].attempt, DroppedProgram)
 
 
 def release(ex: Exploration, number: int) -> None:
     """Lets go of the program of an attempt, and makes the attempt current."""
-    ex.session._entries[number] = ex.session.entries[number].released()
+    ex.session._entries[number] = ex.session.entries[number].dropped()
     gc.collect()
     ex.session.use(number)
     assert not isinstance(ex.session.entry.attempt, Exported)
@@ -66,7 +66,7 @@ def test_programs_of_the_last_few_attempts_are_held_and_all_records() -> None:
         programs.append(weakref.ref(ex.program))
     gc.collect()
     assert [each() is not None for each in programs] == [False, False, True, True, True]
-    assert [is_released(ex, number) for number in range(5)] == [True, True, False, False, False]
+    assert [is_dropped(ex, number) for number in range(5)] == [True, True, False, False, False]
     assert all(entry.record.graphs for entry in ex.session.entries)
 
 
@@ -77,7 +77,7 @@ def saved(ex: Exploration, folder: Path) -> None:
 
 def compared(ex: Exploration, _: Path) -> None:
     assert MessageHandlers(ex.session)("diff", {"other": 1, "attempt": 0})
-    assert is_released(ex, 0)  # what is compared is the Records
+    assert is_dropped(ex, 0)  # what is compared is the Records
 
 
 ACTIONS: dict[str, Callable[[Exploration, Path], Any]] = {
@@ -98,7 +98,7 @@ WITHOUT_PROGRAM = ("compare", "html", "probe")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ACTIONS)
-def test_every_action_works_on_an_attempt_that_was_released(
+def test_every_action_works_on_an_attempt_that_was_dropped(
     name: str, tmp_path: Path, decomposed: Exploration, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ex = decomposed
@@ -130,7 +130,7 @@ def test_a_chain_of_decompositions_is_made_again_from_its_start() -> None:
     for table in ("only silu", "only mish"):
         ex.decompose(table)
     ex.session.use(0)
-    assert [is_released(ex, number) for number in range(3)] == [True, True, True]
+    assert [is_dropped(ex, number) for number in range(3)] == [True, True, True]
     steps: list[Progress] = []
     made = ex.session.exported(2, "run", steps.append).program
     told = [each.label for each in steps if "is rebuilt" in each.label]
@@ -191,7 +191,7 @@ def test_an_interrupt_while_one_is_made_again_changes_nothing(decomposed: Explor
     release(ex, 0)
     with pytest.raises(KeyboardInterrupt):
         ex.verify(1, progress=lambda _: signal.raise_signal(signal.SIGINT))
-    assert is_released(ex, 0)
+    assert is_dropped(ex, 0)
     assert ex.session.current == 0
     assert ex.program is not None
 
