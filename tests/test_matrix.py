@@ -122,7 +122,7 @@ def test_results_are_read_off_pytest(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     output = (
         "SKIPPED [4] tests/a.py:1: torch sees no NVIDIA GPU here\n"
         "SKIPPED [1] tests/b.py:2: torch sees no NVIDIA GPU here\n"
-        "SKIPPED [2] tests/c.py:3: openvino is not installed\n"
+        "SKIPPED [2] tests/c.py:3: openvino is not installed.\n"
         "1 failed, 1187 passed, 7 skipped, 2 errors in 9.00s\n"
     )
     (tmp_path / "bin").mkdir()
@@ -133,8 +133,20 @@ def test_results_are_read_off_pytest(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert matrix.run_tests(tmp_path, []) == (
         1187,
         3,
-        "5: torch sees no NVIDIA GPU here; 2: openvino is not installed",
+        "2: openvino is not installed; 5: torch sees no NVIDIA GPU here",
     )
+
+
+def test_what_a_torch_lacks_is_said_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".made").touch()
+    lost = "In strict mode, objects cannot be returned."
+    monkeypatch.setattr(matrix, "_install_wheel", lambda _: None)
+    monkeypatch.setattr(matrix, "_run", lambda *_: "2.11.0+cu130\n")
+    monkeypatch.setattr(matrix, "lacking", lambda _: {lost: True, "Lines are left out.": True})
+    monkeypatch.setattr(matrix, "run_tests", lambda *_: (9, 0, f"3: {lost[:-1]}; 5: no GPU"))
+    found = matrix._tested(tmp_path, "python", "2.11.0", "3.11", None, ["fast"])
+
+    assert found.left_out == f"Lines are left out; 3: {lost[:-1]}; 5: no GPU"
 
 
 def test_a_named_suite_is_what_the_row_says(
@@ -145,8 +157,10 @@ def test_a_named_suite_is_what_the_row_says(
     python.write_text('#!/bin/sh\nfor each; do echo "SKIPPED [1] a.py:1: $each"; done\n')
     python.chmod(0o755)
 
-    assert "1: not slow and not browser; 1: --ignore=" in matrix.run_tests(tmp_path, ["fast"])[2]
-    assert "1: slow and not browser; 1: --ignore=" in matrix.run_tests(tmp_path, ["slow"])[2]
+    for suite, marks in (("fast", "not slow and not browser"), ("slow", "slow and not browser")):
+        given = matrix.run_tests(tmp_path, [suite])[2].split("; ")
+        assert f"1: {marks}" in given
+        assert "1: --ignore=tests/browser" in given
     assert "not browser" not in matrix.run_tests(tmp_path, ["tests/engine"])[2]
 
 
