@@ -20,7 +20,8 @@ def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Relea
     items = []
     for name, record in records.items():
         release = release_of(record)
-        items.append(ReleaseItem(name, _STATES[release.verdict], release.sentence))
+        way_on = " See its own ready()." if release.verdict == "open" else ""
+        items.append(ReleaseItem(name, _STATES[release.verdict], release.sentence + way_on))
     items.append(_between(programs))
     end = _end_to_end(programs)
     items += [end] if end else []

@@ -83,9 +83,9 @@ def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
     assert {each.outcome for each in kit.record.trials} == {"same"}
     assert "The same 16 tokens" in text
     assert "prefill → decode  1 cache tensor" in text
-    assert shown(shell, "print(kit.ready())").startswith(
-        "Nothing wrong so far; still open: prefill"
-    )
+    ready = shown(shell, "print(kit.ready())")
+    assert ready.startswith("Nothing wrong so far; still open: prefill")
+    assert ready.count("See its own ready().") == 2
 
 
 def test_generate_takes_bounds_of_what_varies(shell: InteractiveShell) -> None:

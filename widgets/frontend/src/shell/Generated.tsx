@@ -23,7 +23,7 @@ export function Generated({ store, set, backends }: GeneratedProps) {
         <table class="tx-table tx-strip-trials">
           <thead>
             <tr>
-              {["Sizes", "Backend", "Tokens", "First token", "Then"].map((each) => (
+              {["Sizes", "Backend", "Tokens", "First token", "Tokens/s"].map((each) => (
                 <th key={each} scope="col">
                   {each}
                 </th>
@@ -36,6 +36,9 @@ export function Generated({ store, set, backends }: GeneratedProps) {
             ))}
           </tbody>
         </table>
+      )}
+      {set.trials.some((each) => each.rate > 0) && (
+        <p class="tx-faint">Tokens/s: after the first token, over all rows of the batch.</p>
       )}
     </>
   );
@@ -114,7 +117,7 @@ function Times({ trial }: { trial: GenerationTrial }) {
         <span class="tx-faint">eager&nbsp;{trial.eager_first_ms.toFixed(0)}</span>
       </td>
       <td>
-        {trial.rate.toFixed(0)}/s{" "}
+        {trial.rate.toFixed(0)}{" "}
         <span class="tx-faint">eager&nbsp;{trial.eager_rate.toFixed(0)}</span>
       </td>
     </>
