@@ -26,8 +26,8 @@ from export_engine.attempt import (
 from export_engine.capture.container_writes import given_leaves, listed, refilled
 from export_engine.capture.outside_reads import outside_reads_seen
 from export_engine.capture.sandbox.model_snapshot import in_eval_mode, surroundings_kept
-from export_engine.capture.sandbox.module_attributes import attributes_kept
 from export_engine.capture.sandbox.output import quiet
+from export_engine.capture.sandbox.restored_attributes import attributes_kept
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
 from export_engine.progress import Progress

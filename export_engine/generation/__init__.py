@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.generation.compared_with_generate import sizes_to_try as sizes_to_try
+    from export_engine.generation.compared_with_generate import tried as tried
     from export_engine.generation.cutting import Cut as Cut
     from export_engine.generation.cutting import CutComponent as CutComponent
     from export_engine.generation.cutting import CutError as CutError
@@ -19,7 +21,5 @@ if TYPE_CHECKING:
     from export_engine.generation.first_apart import first_op_apart as first_op_apart
     from export_engine.generation.greedy import Trial as Trial
     from export_engine.generation.greedy import generate_with as generate_with
-    from export_engine.generation.trials import sizes_to_try as sizes_to_try
-    from export_engine.generation.trials import tried as tried
 else:
     __getattr__, __dir__ = lazy_names(__name__)

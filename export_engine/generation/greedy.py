@@ -2,6 +2,7 @@
 
 The loop is the model's own `generate()`, so masks, caches and the choice of tokens are as it makes
 them; what its modules would compute, the programs do. The model is as it was afterwards.
+The tokens are compared with the model's own in `compared_with_generate.py`.
 """
 
 from __future__ import annotations

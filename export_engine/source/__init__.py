@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from export_engine.source.highlighting import alike_lines as alike_lines
     from export_engine.source.highlighting import python_lines as python_lines
     from export_engine.source.notebook_cells import as_typed as as_typed
-    from export_engine.source.stacks import Location as Location
-    from export_engine.source.stacks import Stack as Stack
-    from export_engine.source.stacks import format_stack as format_stack
-    from export_engine.source.stacks import in_the_model as in_the_model
-    from export_engine.source.stacks import is_shown as is_shown
-    from export_engine.source.stacks import outside_helpers as outside_helpers
-    from export_engine.source.stacks import parse_stack_trace as parse_stack_trace
-    from export_engine.source.stacks import user_stack as user_stack
-    from export_engine.source.stacks import without_repeats as without_repeats
     from export_engine.source.syntax import Code as Code
     from export_engine.source.syntax import Position as Position
     from export_engine.source.syntax import Question as Question
@@ -44,5 +35,14 @@ if TYPE_CHECKING:
     from export_engine.source.text import source_text as source_text
     from export_engine.source.text import with_sources as with_sources
     from export_engine.source.unified_diff import unified as unified
+    from export_engine.source.user_frames import Location as Location
+    from export_engine.source.user_frames import Stack as Stack
+    from export_engine.source.user_frames import format_stack as format_stack
+    from export_engine.source.user_frames import in_the_model as in_the_model
+    from export_engine.source.user_frames import is_shown as is_shown
+    from export_engine.source.user_frames import outside_helpers as outside_helpers
+    from export_engine.source.user_frames import parse_stack_trace as parse_stack_trace
+    from export_engine.source.user_frames import user_stack as user_stack
+    from export_engine.source.user_frames import without_repeats as without_repeats
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -14,8 +14,8 @@ from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.torch_internals.operators import OpOverload
-from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
 
 

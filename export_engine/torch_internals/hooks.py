@@ -19,8 +19,8 @@ from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
 from export_engine.torch_internals.columns import columns_kept
 from export_engine.torch_internals.dynamic_spec import attached_aside
+from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.torch_internals.inputs import keywords_apart
-from export_engine.torch_internals.traced_lines import lines_behind
 from export_engine.trace import PartialGraph, Raised, Recording
 
 # By these ops torch's C++ asks a fake tensor for an attribute, in functions that may not throw: an

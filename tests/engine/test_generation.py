@@ -16,7 +16,7 @@ from explorer.exporting import explored
 from explorer.generation import Generations, _exported
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.generation import CutError, cut, sizes_to_try, trials, tried
+from export_engine.generation import CutError, compared_with_generate, cut, sizes_to_try, tried
 from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.cutting import CutComponent
 from export_engine.generation.differing_arguments import differing_arguments
@@ -226,13 +226,13 @@ def test_what_only_a_first_call_waits_for_is_in_no_time(
     kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    generate = trials.generate_with
+    generate = compared_with_generate.generate_with
 
     def noted(made: Any, programs: Any, inputs: Any, tokens: int) -> Any:
         calls.append((bool(programs), tokens))
         return generate(made, programs, inputs, tokens)
 
-    monkeypatch.setattr(trials, "generate_with", noted)
+    monkeypatch.setattr(compared_with_generate, "generate_with", noted)
     kit.generate(4, sizes=[(1, 5), (2, 5)])
 
     assert calls == [(False, 2), (True, 2), *[(False, 4), (True, 4)] * 2]

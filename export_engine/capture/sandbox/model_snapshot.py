@@ -1,4 +1,7 @@
-"""Restores a model after it is called or traced: everything it reaches, and its tensors."""
+"""Restores a model after it is called or traced: everything it reaches, and its tensors.
+
+While tracing, `restored_attributes.py` restores attributes, and reports what they were set to.
+"""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
-from export_engine.capture.sandbox.module_attributes import held_in, refill, same_items
 from export_engine.capture.sandbox.name_writes import Slot, Writes, writes_of
 from export_engine.capture.sandbox.object_snapshot import contents
+from export_engine.capture.sandbox.restored_attributes import held_in, refill, same_items
 from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
 from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
 from export_engine.trace import Change

@@ -1,10 +1,10 @@
 /** The source line that made each op: every line and its ops in a colour of their own. */
 
-import { bestFrame } from "../callers";
 import type { Forest, Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { Frame, NodeId, Program } from "../program";
 import { symbolColour } from "../symbol_colour";
+import { bestFrame } from "../user_frames";
 import type { Decoration, Gathered, Mark } from "./decoration";
 
 /** By which it is chosen. */

@@ -1,9 +1,9 @@
 /** A view joins the editor of its page: the store, as the editor sees it. */
 
-import { lineOf } from "../callers";
 import { reasonOf } from "../format";
 import { startOf } from "../panes/source/source_start";
 import type { Store } from "../store";
+import { lineOf } from "../user_frames";
 import { linesAround } from "./expression_lines";
 import { type Editor, onEditor, type Place, type View } from "./link";
 import { marksOf } from "./marks";

@@ -1,8 +1,8 @@
 /** What stands in an editor as a squiggle: the failure and the findings of a program. Pure. */
 
-import { bestFrame } from "../callers";
 import type { Program } from "../program";
 import type { FixCard } from "../record.gen";
+import { bestFrame } from "../user_frames";
 
 export interface Mark {
   file: number;

@@ -16,9 +16,9 @@ import { Outcome } from "./Outcome";
 import { ProgramStrip } from "./ProgramStrip";
 import { Release } from "./Release";
 import { Split } from "./Split";
+import { SpokenAction } from "./SpokenAction";
 import { useSizes } from "./sizes";
-import { spoken } from "./spoken";
-import { Told } from "./Told";
+import { spoken } from "./spoken_selection";
 import { Untrusted } from "./Untrusted";
 import { useBox } from "./useBox";
 import { useTheme } from "./useTheme";
@@ -97,7 +97,7 @@ export function App({ store }: { store: Store }) {
       )}
       {/* Always there: what is put into the page together with its text is often not read. */}
       <div class="tx-hidden" role="status" aria-live="polite" data-testid="told">
-        <Told store={store} />
+        <SpokenAction store={store} />
       </div>
       <div class="tx-hidden" role="status" aria-live="polite">
         {program && (

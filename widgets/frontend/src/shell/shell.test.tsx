@@ -6,10 +6,10 @@ import { smallProgram, tracedRecord } from "../testing/models";
 import { Header } from "./Header";
 import { onKey } from "./keys";
 import { Split } from "./Split";
+import { SpokenAction } from "./SpokenAction";
 import { DEFAULTS, remembered } from "./sizes";
-import { spoken } from "./spoken";
+import { spoken } from "./spoken_selection";
 import { neighbour } from "./Tabs";
-import { Told } from "./Told";
 import { luminance, parseColour } from "./theme";
 import { Untrusted } from "./Untrusted";
 
@@ -259,7 +259,7 @@ test("a report asks nobody to trust its file", async () => {
 
 test("an action is told once while it runs, and how it ended", async () => {
   const { store } = storeOf(smallProgram().record);
-  await act(() => render(<Told store={store} />, page));
+  await act(() => render(<SpokenAction store={store} />, page));
   expect(page.textContent).toBe("");
   await act(() => {
     store.working.value = { what: "Verifying", since: 0, progress: null };

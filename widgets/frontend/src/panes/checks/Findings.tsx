@@ -1,10 +1,10 @@
 /** What is wrong or surprising about an export that succeeded: each with its place and its fix. */
 
-import { bestFrame } from "../../callers";
 import { capped } from "../../format";
 import { nodeId, type Program } from "../../program";
 import type { FindingRow } from "../../record.gen";
 import type { Store } from "../../store";
+import { bestFrame } from "../../user_frames";
 import { FixCard } from "../failure/FixCard";
 import { CodePage } from "../parts/CodePage";
 import { GoToSource } from "../parts/GoToSource";

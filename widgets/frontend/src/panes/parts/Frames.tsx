@@ -1,10 +1,10 @@
 /** A call stack as links into Source. */
 
 import { useState } from "preact/hooks";
-import { ownFrames } from "../../callers";
 import { capped, counted } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";
+import { ownFrames } from "../../user_frames";
 import { GoToSource } from "./GoToSource";
 import { FrameLink } from "./LineLink";
 

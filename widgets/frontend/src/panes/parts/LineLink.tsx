@@ -1,9 +1,9 @@
 /** A line of a call stack as a link to Source; the one that a stack is about. */
 
-import { bestFrame } from "../../callers";
 import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";
+import { bestFrame } from "../../user_frames";
 
 interface LineLinkProps {
   store: Store;

@@ -1,12 +1,12 @@
 /** What tracing relied on: each condition, its effect, and the line that asked. */
 
 import { useState } from "preact/hooks";
-import { bestFrame } from "../../callers";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { Guard } from "../../record.gen";
 import type { Lit } from "../../selection";
 import type { Store } from "../../store";
+import { bestFrame } from "../../user_frames";
 import { ConditionText } from "../parts/ConditionText";
 import { LineLink } from "../parts/LineLink";
 import { Empty, More, pressable } from "../parts/parts";

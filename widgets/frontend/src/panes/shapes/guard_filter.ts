@@ -1,8 +1,8 @@
 /** Which guards to show. Pure. */
 
-import { bestFrame } from "../../callers";
 import type { Program } from "../../program";
 import type { Guard } from "../../record.gen";
+import { bestFrame } from "../../user_frames";
 
 export interface GuardFilter {
   /** Part of the condition, of the file's name or of the op that asked. */

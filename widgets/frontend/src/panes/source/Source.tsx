@@ -1,13 +1,13 @@
 /** The Source pane: the user's files, each line with the ops it made. */
 
 import { useMemo } from "preact/hooks";
-import { lineOf } from "../../callers";
 import { type Decoration, markOf, noteOf } from "../../decorations/decoration";
 import { LINE, lineColours } from "../../decorations/lines";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { SourceFile } from "../../record.gen";
 import type { Store } from "../../store";
+import { lineOf } from "../../user_frames";
 import { GoToSource } from "../parts/GoToSource";
 import { Empty, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";

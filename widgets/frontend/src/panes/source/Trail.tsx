@@ -1,9 +1,9 @@
 /** Beside a file's name: the calls that lead to what is selected, each a link. */
 
-import { callersOf } from "../../callers";
 import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";
+import { callersOf } from "../../user_frames";
 
 interface TrailProps {
   store: Store;

@@ -1,7 +1,7 @@
 /** Where Source begins before anything is selected: the file and the line most worth a look. Pure. */
 
-import { bestFrame } from "../../callers";
 import type { Frame, Program } from "../../program";
+import { bestFrame } from "../../user_frames";
 
 export interface Start {
   file: number;

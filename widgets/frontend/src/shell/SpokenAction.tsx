@@ -6,7 +6,7 @@ import type { Store } from "../store";
 
 const LONGEST = 300;
 
-export function Told({ store }: { store: Pick<Store, "working" | "ended" | "program"> }) {
+export function SpokenAction({ store }: { store: Pick<Store, "working" | "ended" | "program"> }) {
   const last = useRef("");
   const what = store.working.value?.what;
   const ended = store.ended.value;

@@ -1,4 +1,4 @@
-/** How calls came to a line: the way from frame to frame. Pure. */
+/** Which frame of a stack is shown, and how calls came to a line. Pure. */
 
 import type { Frame, NodeId, Program } from "./program";
 import type { Selection } from "./selection";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { bestFrame, callersOf, lineOf, ownFrames } from "./callers";
 import { Program } from "./program";
 import { tracedRecord } from "./testing/models";
+import { bestFrame, callersOf, lineOf, ownFrames } from "./user_frames";
 
 const program = new Program(tracedRecord().record());
 const stackOf = (name: string) =>
