@@ -110,7 +110,7 @@ class Painter {
 
   /** The place of what only the other program has. */
   private ghost({ x, y, width, height }: SceneBox): void {
-    const line = { colour: this.palette.border, width: 1, dash: [2, 3] };
+    const line = { colour: this.palette.edge, width: 1, dash: [2, 3] };
     this.surface.box(x, y, width, height, RADIUS, "", line);
   }
 

@@ -32,16 +32,17 @@ export function Library({ store }: { store: LibraryStore }) {
         choose={(each) => {
           store.section.value = each;
         }}
-      />
-      <Working store={store} />
-      {store.refused.value && (
-        <p class="tx-alert" role="alert">
-          {store.refused.value}
-        </p>
-      )}
-      <div class="tx-library-body">
-        {section === "cases" ? <Cases store={store} /> : <Breaks store={store} />}
-      </div>
+      >
+        <Working store={store} />
+        {store.refused.value && (
+          <p class="tx-alert" role="alert">
+            {store.refused.value}
+          </p>
+        )}
+        <div class="tx-library-body">
+          {section === "cases" ? <Cases store={store} /> : <Breaks store={store} />}
+        </div>
+      </Tabs>
     </div>
   );
 }

@@ -170,6 +170,21 @@ test("the signature groups what the program takes, holds and returns", async () 
   expect(store.selection.value).toEqual({ kind: "nodes", nodes: [named(program, "p_lin_weight")] });
 });
 
+test("a row that is pressed has a button of its name, and the arrows go to the next row's", async () => {
+  const build = new RecordBuilder();
+  build.output([build.input("x", [4]), build.input("y", [4])]);
+  const { store, program } = await show("Signature", build.record());
+  const x = button("x") as HTMLElement;
+  x.focus();
+  const down = new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true });
+  await act(() => void x.dispatchEvent(down));
+  const y = document.activeElement;
+  expect(y).toBe(button("y"));
+  expect(y?.closest("tr")?.matches("[tabindex], [role]")).toBe(false);
+  await press(y);
+  expect(store.selection.value).toEqual({ kind: "nodes", nodes: [named(program, "y")] });
+});
+
 test("the signature folds many parameters, and shows one kind alone", async () => {
   const build = new RecordBuilder();
   for (let index = 0; index < 30; index++) build.parameter(`layer.${index}`, [4]);

@@ -6,6 +6,7 @@ import type { Store } from "../store";
 import { Columns, GuardedGraph } from "./Columns";
 import { useClicked } from "./clicked";
 import { Detail } from "./Details";
+import { viewId } from "./dom_id";
 import { Failed } from "./Failed";
 import { useFullScreen } from "./fullscreen";
 import { Guarded } from "./Guarded";
@@ -76,7 +77,7 @@ export function App({ store }: { store: Store }) {
           <Outcome store={store} program={program} />
         </Guarded>
       )}
-      <div ref={main} class="tx-main">
+      <div ref={main} id={viewId(store)} class="tx-main">
         {program && (
           <Body store={store} program={program}>
             <Columns store={store} program={program} box={box} sizes={sizes} change={change} />

@@ -169,12 +169,13 @@ function OneColumn({ store, program, box, sizes, change }: ColumnsProps) {
   return (
     <div class="tx-body tx-body-column">
       <div class="tx-side" style={{ height: `${height}px` }}>
-        <Tabs label="Graph or outline" tabs={UPPER} open={upper} choose={setUpper} />
-        {upper === "graph" ? (
-          <GuardedGraph store={store} program={program} />
-        ) : (
-          <GuardedOutline store={store} program={program} />
-        )}
+        <Tabs label="Graph or outline" tabs={UPPER} open={upper} choose={setUpper}>
+          {upper === "graph" ? (
+            <GuardedGraph store={store} program={program} />
+          ) : (
+            <GuardedOutline store={store} program={program} />
+          )}
+        </Tabs>
       </div>
       <Split
         label="Height of the graph"

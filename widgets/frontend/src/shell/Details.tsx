@@ -67,8 +67,9 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
           status={(tab) => tabStatus(tab, program.record, store.comparison.value)}
-        />
-        <Detail tab={store.facts.value} store={store} program={program} />
+        >
+          <Detail tab={store.facts.value} store={store} program={program} />
+        </Tabs>
       </div>
       <Split
         label="Height of the facts"
@@ -81,13 +82,9 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
         reset={() => change({ facts: DEFAULTS.facts })}
       />
       <div class="tx-side" style={{ flex: "1 1 0" }}>
-        <Tabs
-          label="Texts"
-          tabs={TEXTS}
-          open={store.text.value}
-          choose={(tab) => store.open(tab)}
-        />
-        <Detail tab={store.text.value} store={store} program={program} />
+        <Tabs label="Texts" tabs={TEXTS} open={store.text.value} choose={(tab) => store.open(tab)}>
+          <Detail tab={store.text.value} store={store} program={program} />
+        </Tabs>
       </div>
     </>
   );
@@ -96,16 +93,15 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
 export function TabbedDetails({ store, program }: { store: Store; program: Program }) {
   const tab = store.tab.value;
   return (
-    <>
-      <Tabs
-        label="Details"
-        tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
-        open={tab}
-        choose={(each) => store.open(each)}
-        status={(each) => tabStatus(each, program.record, store.comparison.value)}
-      />
+    <Tabs
+      label="Details"
+      tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
+      open={tab}
+      choose={(each) => store.open(each)}
+      status={(each) => tabStatus(each, program.record, store.comparison.value)}
+    >
       <Detail tab={tab} store={store} program={program} />
-    </>
+    </Tabs>
   );
 }
 

@@ -27,8 +27,7 @@ export function Failed({ store, program, failure, children }: FailedProps) {
     if (store.place.value) setPage((now) => (now === "graph" ? now : "source"));
   });
   return (
-    <>
-      <Tabs label="Failure" tabs={pages(program)} open={page} choose={setPage} />
+    <Tabs label="Failure" tabs={pages(program)} open={page} choose={setPage}>
       {page === "graph" && children}
       {page === "source" && <Detail tab="source" store={store} program={program} />}
       {page === "shapes" && <Detail tab="shapes" store={store} program={program} />}
@@ -37,7 +36,7 @@ export function Failed({ store, program, failure, children }: FailedProps) {
           <Failure store={store} program={program} failure={failure} />
         </Guarded>
       )}
-    </>
+    </Tabs>
   );
 }
 

@@ -7,6 +7,8 @@ import { capped } from "../format";
 import type { AttemptHead } from "../host";
 import { Popover } from "../Popover";
 import type { Store } from "../store";
+import { viewId } from "./dom_id";
+import { tabKeys } from "./Tabs";
 
 export function History({ store }: { store: Store }) {
   const attempts = store.attempts.value;
@@ -26,7 +28,16 @@ interface AttemptsProps {
 
 function Row({ store, attempts }: AttemptsProps) {
   return (
-    <div class="tx-attempts" role="tablist" aria-label="Attempts">
+    <div
+      class="tx-attempts"
+      role="tablist"
+      aria-label="Attempts"
+      onKeyDown={tabKeys(
+        [...attempts.keys()],
+        store.current.value,
+        (index) => void store.show(index),
+      )}
+    >
       {attempts.map((attempt, index) => (
         <button
           key={index}
@@ -34,6 +45,8 @@ function Row({ store, attempts }: AttemptsProps) {
           role="tab"
           class={`tx-button tx-mark-${attempt.outcome}`}
           aria-selected={store.current.value === index}
+          aria-controls={viewId(store)}
+          tabIndex={store.current.value === index ? 0 : -1}
           aria-busy={store.coming.value === index}
           title={capped(attempt.verdict)}
           onClick={() => void store.show(index)}

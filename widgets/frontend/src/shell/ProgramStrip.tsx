@@ -8,9 +8,11 @@ import { bytesText, capped, counted } from "../format";
 import { Popover } from "../Popover";
 import type { ProgramSet, Seam } from "../record.gen";
 import type { Store } from "../store";
+import { viewId } from "./dom_id";
 import { Generated } from "./Generated";
 import { SeamTable } from "./SeamTable";
 import { FindingsBetween, SharedWeights, SizesInCommon } from "./SetFacts";
+import { tabKeys } from "./Tabs";
 
 export function ProgramStrip({ store }: { store: Store }) {
   const state = store.programs.value;
@@ -42,12 +44,14 @@ interface SetProps {
 
 function Components({ store, set }: SetProps) {
   const shown = store.shownComponent();
-  const step = (by: number): void => {
-    const next = (shown + by + set.components.length) % set.components.length;
-    void store.showComponent(next);
-  };
+  const show = (index: number): void => void store.showComponent(index);
   return (
-    <div class="tx-strip-row" role="tablist" aria-label="Programs">
+    <div
+      class="tx-strip-row"
+      role="tablist"
+      aria-label="Programs"
+      onKeyDown={tabKeys([...set.components.keys()], shown, show)}
+    >
       {set.components.map((each, index) => (
         <button
           key={index}
@@ -55,13 +59,10 @@ function Components({ store, set }: SetProps) {
           role="tab"
           class={`tx-strip-program tx-mark-${each.outcome}`}
           aria-selected={shown === index}
+          aria-controls={viewId(store)}
           tabIndex={shown === index ? 0 : -1}
           title={capped(each.verdict)}
-          onClick={() => void store.showComponent(index)}
-          onKeyDown={(event) => {
-            if (event.key === "ArrowRight") step(1);
-            if (event.key === "ArrowLeft") step(-1);
-          }}
+          onClick={() => show(index)}
         >
           <strong>{capped(each.name, 60)}</strong>
           <small>

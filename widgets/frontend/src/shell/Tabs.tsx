@@ -1,8 +1,9 @@
 /** A row of tabs, two where they need it, of which one is open: arrows move along, Tab leaves. */
 
-import { useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 import { capped } from "../format";
 import type { TabStatus } from "../tab_status";
+import { useDomId } from "./dom_id";
 
 interface TabsProps<T extends string> {
   label: string;
@@ -11,47 +12,72 @@ interface TabsProps<T extends string> {
   choose: (tab: T) => void;
   /** What is known of what a tab shows. */
   status?: (tab: T) => TabStatus | null;
+  /** What the open tab shows. */
+  children: ComponentChildren;
 }
 
-export function Tabs<T extends string>({ label, tabs, open, choose, status }: TabsProps<T>) {
-  const row = useRef<HTMLDivElement>(null);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const next = neighbour(
-      tabs.map(([tab]) => tab),
-      open,
-      event.key,
-    );
+export function Tabs<T extends string>({
+  label,
+  tabs,
+  open,
+  choose,
+  status,
+  children,
+}: TabsProps<T>) {
+  const id = useDomId();
+  const names = tabs.map(([tab]) => tab);
+  return (
+    <>
+      <div
+        class="tx-tabs"
+        role="tablist"
+        aria-label={label}
+        onKeyDown={tabKeys(names, open, choose)}
+      >
+        {tabs.map(([tab, name]) => {
+          const known = status?.(tab);
+          const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
+          return (
+            <button
+              key={tab}
+              type="button"
+              class="tx-tab"
+              role="tab"
+              id={`${id}-${tab}`}
+              data-tab={tab}
+              aria-controls={tab === open ? id : undefined}
+              aria-selected={tab === open}
+              tabIndex={tab === open ? 0 : -1}
+              title={words}
+              onClick={() => choose(tab)}
+            >
+              {name}
+              {known && " "}
+              {known && (
+                <span class={`tx-tab-count tx-tab-status-${known.tone}`}>{known.count}</span>
+              )}
+            </button>
+          );
+        })}
+      </div>
+      <div id={id} class="tx-tab-panel" role="tabpanel" aria-labelledby={`${id}-${open}`}>
+        {children}
+      </div>
+    </>
+  );
+}
+
+/** The keys of a row of tabs: the tab that an arrow leads to opens, and has the focus. */
+export function tabKeys<T>(tabs: readonly T[], open: T, choose: (tab: T) => void) {
+  return (event: KeyboardEvent): void => {
+    const next = neighbour(tabs, open, event.key);
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     choose(next);
-    row.current?.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
+    const row = event.currentTarget as HTMLElement;
+    row.querySelectorAll<HTMLElement>("[role=tab]")[tabs.indexOf(next)]?.focus();
   };
-  return (
-    <div ref={row} class="tx-tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
-      {tabs.map(([tab, name]) => {
-        const known = status?.(tab);
-        const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
-        return (
-          <button
-            key={tab}
-            type="button"
-            class="tx-tab"
-            role="tab"
-            data-tab={tab}
-            aria-selected={tab === open}
-            tabIndex={tab === open ? 0 : -1}
-            title={words}
-            onClick={() => choose(tab)}
-          >
-            {name}
-            {known && " "}
-            {known && <span class={`tx-tab-count tx-tab-status-${known.tone}`}>{known.count}</span>}
-          </button>
-        );
-      })}
-    </div>
-  );
 }
 
 /** The tab that a key leads to; undefined for other keys. Pure. */

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { capped, counted, grouped } from "../../format";
 import type { NodeId, Program } from "../../program";
 import type { Store } from "../../store";
-import { pressable } from "../parts/parts";
+import { RowButton } from "../parts/parts";
 
 const MOST_KINDS = 16;
 
@@ -27,9 +27,12 @@ export function Histogram({ store, program, nodes }: HistogramProps) {
           <tr
             key={name}
             title={capped(`${name}: select ${counted(same.length, "op")}`)}
-            {...pressable(() => store.select({ kind: "nodes", nodes: same }, "inspector"))}
+            class="tx-pressable"
+            onClick={() => store.select({ kind: "nodes", nodes: same }, "inspector")}
           >
-            <td class="tx-mono tx-clip">{capped(name, 200)}</td>
+            <td class="tx-mono tx-clip">
+              <RowButton>{capped(name, 200)}</RowButton>
+            </td>
             <td class="tx-number">{grouped(same.length)}</td>
             <td class="tx-bar-cell">
               <div class="tx-bar" style={{ width: `${(100 * same.length) / most}%` }} />

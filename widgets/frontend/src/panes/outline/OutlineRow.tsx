@@ -3,6 +3,7 @@
 import { type Badge, gathered, noteOf } from "../../decorations/decoration";
 import type { Forest, Item } from "../../forest/items";
 import { capped } from "../../format";
+import { viewId } from "../../shell/dom_id";
 import type { Store } from "../../store";
 import type { Row } from "./outline_rows";
 
@@ -120,16 +121,7 @@ function lookOf(store: Store, forest: Forest, { item, open }: Row) {
 const colourOf = (item: Item): string =>
   `var(--tx-op-${item.accent.replace("_", "-")}, var(--tx-edge))`;
 
-const numbers = new WeakMap<Store, number>();
-let last = 0;
-
 /** An id that no other view on the page has. */
 export function rowId(store: Store, item: Item): string {
-  let number = numbers.get(store);
-  if (number === undefined) {
-    last += 1;
-    number = last;
-    numbers.set(store, number);
-  }
-  return `tx-${number}-${item.key.replace(/[^\w]/g, "-")}`;
+  return `${viewId(store)}-${item.key.replace(/[^\w]/g, "-")}`;
 }

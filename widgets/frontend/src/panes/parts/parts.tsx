@@ -118,25 +118,27 @@ export function Waiting({ what, slow }: { what: string; slow: boolean }) {
   return <Empty>The kernel is busy. It sends {what} when it has run what it is running.</Empty>;
 }
 
-/** Makes a row of a table work like a button; the arrows go to the rows beside it. */
-export function pressable(press: () => void) {
-  return {
-    tabIndex: 0,
-    onClick: press,
-    onKeyDown(event: KeyboardEvent) {
-      const row = event.currentTarget as HTMLElement;
-      if (event.key === "Enter" || event.key === " ") press();
-      else if (event.key === "ArrowDown") focusRow(row.nextElementSibling);
-      else if (event.key === "ArrowUp") focusRow(row.previousElementSibling);
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-    },
-  };
+/**
+ * Stands in the first cell of a table's row that is pressed as a whole: the keys and a screen reader
+ * have this button, and its press is the row's own. The arrows go to the rows beside it.
+ */
+export function RowButton({ children }: { children: ComponentChildren }) {
+  return (
+    <button type="button" class="tx-row-button" onKeyDown={toNextRow}>
+      {children}
+    </button>
+  );
 }
 
-function focusRow(row: Element | null): void {
-  if (row instanceof HTMLElement) row.focus();
+function toNextRow(event: KeyboardEvent): void {
+  const row = (event.currentTarget as HTMLElement).closest("tr");
+  let next: Element | null | undefined;
+  if (event.key === "ArrowDown") next = row?.nextElementSibling;
+  else if (event.key === "ArrowUp") next = row?.previousElementSibling;
+  else return;
+  next?.querySelector<HTMLElement>(".tx-row-button")?.focus();
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 interface MoreProps<T> {

@@ -6,7 +6,7 @@ import { type GroupBy, type Total, totalsBy } from "../../profile";
 import type { Program } from "../../program";
 import type { Profile } from "../../record.gen";
 import type { Store } from "../../store";
-import { More, pressable } from "../parts/parts";
+import { More, RowButton } from "../parts/parts";
 
 const FEW = 8;
 const GROUPS: [GroupBy, string][] = [
@@ -97,9 +97,12 @@ function Row({ store, total, whole, memory }: RowProps) {
   return (
     <tr
       title={capped(`${total.name}: select its ops`)}
-      {...pressable(() => store.select({ kind: "nodes", nodes: total.nodes }, "runs"))}
+      class="tx-pressable"
+      onClick={() => store.select({ kind: "nodes", nodes: total.nodes }, "runs")}
     >
-      <td class="tx-mono tx-clip">{capped(total.name, 200)}</td>
+      <td class="tx-mono tx-clip">
+        <RowButton>{capped(total.name, 200)}</RowButton>
+      </td>
       <td class="tx-number">{memory ? bytesText(total.cost) : durationText(total.cost / 1e6)}</td>
       <td class="tx-number">{shareText(share)}</td>
       <td class="tx-bar-cell">

@@ -9,7 +9,7 @@ import type { Store } from "../../store";
 import { bestFrame } from "../../user_frames";
 import { ConditionText } from "../parts/ConditionText";
 import { LineLink } from "../parts/LineLink";
-import { Empty, More, pressable } from "../parts/parts";
+import { Empty, More, RowButton } from "../parts/parts";
 import { chosenGuards, EVERY_GUARD, type GuardFilter, guardTopics } from "./guard_filter";
 
 const FEW = 60;
@@ -154,15 +154,14 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
   ];
   const asserted = guard.kind === "runtime_assert";
   const assumed = guard.asked_by === "dynamic_shapes";
+  const condition = <ConditionText program={program} text={guard.text} symbols={guard.symbols} />;
   return (
     <tr
       class={classes.join(" ").trim()}
-      {...(frame ? pressable(() => store.goTo(frame.file, frame.line)) : {})}
+      onClick={frame ? () => store.goTo(frame.file, frame.line) : undefined}
     >
       <td title={capped(`torch: ${guard.torch_text}`)}>
-        <span class="tx-mono">
-          <ConditionText program={program} text={guard.text} symbols={guard.symbols} />
-        </span>
+        <span class="tx-mono">{frame ? <RowButton>{condition}</RowButton> : condition}</span>
         {assumed && (
           <span class="tx-tag" title="The shapes say so, and the program asserts it on each call">
             assumption

@@ -6,7 +6,7 @@ import type { Bound, Symbol as ShapeSymbol } from "../../record.gen";
 import type { Store } from "../../store";
 import { symbolColour } from "../../symbol_colour";
 import { LineLink } from "../parts/LineLink";
-import { Dotted, More, pressable } from "../parts/parts";
+import { Dotted, More, RowButton } from "../parts/parts";
 import { SizeText } from "../parts/TypeText";
 
 const FEW_PLACES = 4;
@@ -33,13 +33,15 @@ export function SymbolTable({ store, program }: Props) {
             key={symbol.torch_name}
             data-testid={`symbol-${index}`}
             class={store.lit.value.symbols.has(index) ? "tx-pressable tx-lit" : "tx-pressable"}
-            {...pressable(() => store.select({ kind: "symbol", symbol: index }, "shapes"))}
+            onClick={() => store.select({ kind: "symbol", symbol: index }, "shapes")}
           >
             <td class="tx-symbol-cell" title={`torch calls it ${symbol.torch_name}`}>
               <span class="tx-swatch" style={{ background: symbolColour(index) }} />
-              <b class="tx-mono tx-symbol-name" style={{ color: symbolColour(index) }}>
-                {capped(symbol.name, 120)}
-              </b>
+              <RowButton>
+                <b class="tx-mono tx-symbol-name" style={{ color: symbolColour(index) }}>
+                  {capped(symbol.name, 120)}
+                </b>
+              </RowButton>
               {symbol.kind === "unbacked" && (
                 <span class="tx-tag" title="An unbacked symbol: known only at run time">
                   {symbol.places.some((place) => place.io === "input") ? "unbacked" : "from data"}
@@ -95,7 +97,7 @@ function Places({ program, symbol }: { program: Program; symbol: ShapeSymbol }) 
   return (
     <More items={symbol.places} few={FEW_PLACES}>
       {(place, index) => (
-        <div key={index}>
+        <div key={index} class="tx-place">
           <Dotted name={place.text} />
           {place.size !== symbol.name && (
             <>

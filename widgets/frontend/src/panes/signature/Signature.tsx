@@ -6,7 +6,7 @@ import { bytesText, capped, counted, grouped, words } from "../../format";
 import { nodeId, type Program } from "../../program";
 import type { InputEntry, OutputEntry } from "../../record.gen";
 import type { Store } from "../../store";
-import { Empty, pressable } from "../parts/parts";
+import { Empty, RowButton } from "../parts/parts";
 import { TypeText } from "../parts/TypeText";
 
 /** A longer table of held tensors is folded at first. */
@@ -102,8 +102,7 @@ function Inputs({ store, program, entries }: EntriesProps<InputEntry>) {
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Row key={entry.name} store={store} node={entry.node}>
-            <td class="tx-mono">{capped(entry.path || entry.name, 200)}</td>
+          <Row key={entry.name} store={store} node={entry.node} name={entry.path || entry.name}>
             <td>
               <Constant constant={entry.constant} />
               {entry.constant === null && (
@@ -165,15 +164,13 @@ function Held({ store, program, kind, asked, entries }: HeldProps) {
           </thead>
           <tbody>
             {entries.map((entry) => (
-              <Row key={entry.name} store={store} node={entry.node}>
-                <td class="tx-mono">
-                  {capped(entry.target || entry.name, 200)}
-                  {entry.persistent === false && (
-                    <span class="tx-tag" title="Not part of the state dict">
-                      not persistent
-                    </span>
-                  )}
-                </td>
+              <Row
+                key={entry.name}
+                store={store}
+                node={entry.node}
+                name={entry.target || entry.name}
+                persistent={entry.persistent !== false}
+              >
                 <td>
                   <TypeText program={program} type={program.record.types[entry.type]} />
                 </td>
@@ -201,8 +198,7 @@ function Outputs({ store, program, entries }: EntriesProps<OutputEntry>) {
       </thead>
       <tbody>
         {entries.map((entry, index) => (
-          <Row key={index} store={store} node={entry.node}>
-            <td class="tx-mono">{capped(outputName(entry), 200)}</td>
+          <Row key={index} store={store} node={entry.node} name={outputName(entry)}>
             <td>
               <Constant constant={entry.constant} />
               {entry.constant === null && (
@@ -224,17 +220,30 @@ interface RowProps {
   store: Store;
   /** In the main graph; -1 where there is none to select. */
   node: number;
+  /** Of what goes in or out, in the first cell. */
+  name: string;
+  /** Whether it is part of the state dict, if it is a buffer. */
+  persistent?: boolean;
+  /** The other cells. */
   children: ComponentChildren;
 }
 
-function Row({ store, node, children }: RowProps) {
-  if (node < 0) return <tr>{children}</tr>;
+function Row({ store, node, name, persistent = true, children }: RowProps) {
   const id = nodeId(0, node);
+  const text = capped(name, 200);
+  const classes =
+    node < 0 ? "" : store.lit.value.nodes.has(id) ? "tx-pressable tx-lit" : "tx-pressable";
+  const press = () => store.select({ kind: "nodes", nodes: [id] }, "signature");
   return (
-    <tr
-      class={store.lit.value.nodes.has(id) ? "tx-pressable tx-lit" : "tx-pressable"}
-      {...pressable(() => store.select({ kind: "nodes", nodes: [id] }, "signature"))}
-    >
+    <tr class={classes} onClick={node < 0 ? undefined : press}>
+      <td class="tx-mono">
+        {node < 0 ? text : <RowButton>{text}</RowButton>}
+        {!persistent && (
+          <span class="tx-tag" title="Not part of the state dict">
+            not persistent
+          </span>
+        )}
+      </td>
       {children}
     </tr>
   );

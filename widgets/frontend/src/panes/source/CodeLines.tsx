@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { TokenLine } from "../../host";
+import { useDomId } from "../../shell/dom_id";
 import { CodeLine, type LineMarks } from "../parts/CodeLine";
 import { isDrawn, useVirtual } from "../parts/virtual";
 
@@ -62,7 +63,7 @@ export function CodeLines(props: CodeLinesProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const id = useMemo(() => `tx-lines-${Math.random().toString(36).slice(2)}`, []);
+  const id = useDomId();
   return (
     <div
       ref={element}

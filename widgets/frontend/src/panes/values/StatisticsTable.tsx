@@ -5,7 +5,7 @@ import { nodeId, type Program } from "../../program";
 import type { OpValues, Values } from "../../record.gen";
 import type { Store } from "../../store";
 import { BINS, floatsOf } from "../../values";
-import { More, pressable } from "../parts/parts";
+import { More, RowButton } from "../parts/parts";
 import { Bars } from "./Bars";
 
 const FEW = 40;
@@ -56,10 +56,11 @@ export function StatisticsTable({ store, program, values }: Props) {
           {({ node, runs, numbers, zeros, odd, none, bars }) => (
             <tr
               key={node}
-              {...pressable(() => store.select({ kind: "nodes", nodes: [node] }, "values"))}
+              class="tx-pressable"
+              onClick={() => store.select({ kind: "nodes", nodes: [node] }, "values")}
             >
               <td class="tx-mono tx-clip">
-                {program.name(node)}
+                <RowButton>{program.name(node)}</RowButton>
                 {runs > 1 && (
                   <span
                     class="tx-values-times"
