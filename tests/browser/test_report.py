@@ -42,7 +42,7 @@ def test_a_report_works_without_kernel_and_network(
     assert page.title() == title
     assert len(page.workers) == 1  # that lays out; a page from disk may have none that is a module
     page.get_by_role("treeitem", name="linear").click()
-    expect(page.get_by_label("Inspector")).to_contain_text("aten.linear.default")
+    expect(page.get_by_role("region", name="Inspector")).to_contain_text("aten.linear.default")
     expect(page.locator(".tx-code").first).to_contain_text("logits = self.lm_head(hidden_states)")
     for tab in ("Signature", "Shapes", "Code"):
         page.get_by_role("tab", name=tab).click()
