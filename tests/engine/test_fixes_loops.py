@@ -268,7 +268,50 @@ def test_comments_and_layout_are_kept() -> None:
     assert "h = torch.tanh(self.up(_x_t) + h)  # kept\n" in made
 
 
+BACKWARDS = {
+    "inserted": ("outs.insert(0, h)", "", "outs"),
+    "turned": ("outs.append(h)", "outs.reverse()", "outs"),
+    "sliced": ("outs.append(h)", "", "outs[::-1]"),
+    "reversed": ("outs.append(h)", "", "list(reversed(outs))"),
+    "inserted_and_turned": ("outs.insert(0, h)", "outs.reverse()", "outs[::-1]"),
+}
+
+
+@pytest.mark.usefixtures("plain_scan")
+@pytest.mark.parametrize("loop", ["range(x.size(1))", "reversed(range(x.size(1)))"])
+@pytest.mark.parametrize("form", BACKWARDS)
+def test_a_list_that_is_filled_or_read_backwards_keeps_its_order(form: str, loop: str) -> None:
+    collects, then, stacked = BACKWARDS[form]
+    body = f"""
+        h = x.new_zeros(x.size(0), 3)
+        outs = []
+        for t in {loop}:
+            h = 0.5 * h + x[:, t]
+            {collects}
+        {then or "pass"}
+        return torch.stack({stacked}, 1), h
+    """
+    model, text = defined(body, f"backwards_{form}")
+    made = as_scan(text, line_of_loop(text)).text
+    names: dict[str, Any] = {}
+    exec(compile(made, "scan.py", "exec"), names)
+    x = torch.rand(2, 5, 3)
+    torch.testing.assert_close(names["Model"]()(x), model(x), rtol=0, atol=0)
+
+
 KEPT = {
+    "inserted_elsewhere": (
+        "outs = []\nfor t in range(n):\n    outs.insert(t, x[:, t])\nh = torch.stack(outs)",
+        "for its effect",
+    ),
+    "every_other": (
+        "outs = []\nfor t in range(n):\n    outs.append(x[:, t])\nh = torch.stack(outs[::2])",
+        "stacked",
+    ),
+    "turned_elsewhere": (
+        "outs = []\nfor t in range(n):\n    outs.append(h)\nif n:\n    outs.reverse()\nh = outs",
+        "stacked",
+    ),
     "leaves": ("for t in range(n):\n    if t > 3:\n        break\n    h = h + x[:, t]", "break"),
     "effect": ("for t in range(n):\n    print(t)\n    h = h + x[:, t]", "for its effect"),
     "prefix": ("for t in range(n):\n    h = h + x[:, :t].sum()", "in another way"),

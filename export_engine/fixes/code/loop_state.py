@@ -32,6 +32,8 @@ class Output(NamedTuple):
     """The list, or the preallocated tensor, as an expression."""
     place: Indexed | None
     """Where in the tensor; None for a list."""
+    in_front: bool = False
+    """Whether it goes to the front of the list: `outs.insert(0, out)`."""
 
 
 class LoopState:
@@ -70,12 +72,9 @@ class LoopState:
         for each in self.loop.body:
             into: ast.expr | None = None
             value: ast.expr | None = None
-            place = None
+            place, in_front = None, False
             if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
-                called = each.value.func
-                appends = isinstance(called, ast.Attribute) and called.attr == "append"
-                if appends and len(each.value.args) == 1 and isinstance(called, ast.Attribute):
-                    into, value = called.value, each.value.args[0]
+                into, value, in_front = _collected(each.value)
             elif isinstance(each, ast.AugAssign) and isinstance(each.value, ast.List):
                 into = each.target if len(each.value.elts) == 1 else None
                 value = each.value.elts[0] if into is not None else None
@@ -94,7 +93,7 @@ class LoopState:
             if not isinstance(into, ast.Name) or any(out.into == into.id for out in found):
                 raise Unclear(f"`{self.source.of(into)}` is collected in several places")
             name = self.free(f"_out{len(found)}")
-            found.append(Output(name, each, value, into.id, place))
+            found.append(Output(name, each, value, into.id, place, in_front))
         inner = [n for each in self.loop.body for n in ast.walk(each)]
         for out in found:
             uses = [n for n in inner if isinstance(n, ast.Name) and n.id == out.into]
@@ -177,6 +176,17 @@ def assigned_before(source: Source, loop: ast.For | ast.While, name: str) -> ast
                     if isinstance(each, ast.Name) and each.id == name
                 ]
     return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _collected(call: ast.Call) -> tuple[ast.expr | None, ast.expr | None, bool]:
+    """The list that a call adds to, what it adds, and whether to the front; else None of both."""
+    if isinstance(call.func, ast.Attribute) and not call.keywords:
+        match call.func.attr, call.args:
+            case "append", [value]:
+                return call.func.value, value, False
+            case "insert", [ast.Constant(value=0), value]:
+                return call.func.value, value, True
+    return None, None, False
 
 
 def _is_empty(source: Source, name: str, loop: ast.For) -> bool:

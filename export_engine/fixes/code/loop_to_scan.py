@@ -233,6 +233,7 @@ class _Scan(LoopState):
             high = count.stop if not place.offset else f"{count.stop} + {place.offset}"
             span = f"{low or ''}:{high}"
             made.append(f"{out.into}[{place.before}{span}{place.after}] = {moved}")
+        made += [f"{out.name} = {out.name}.flip(0)" for out in self.outputs if out.in_front]
         made += [f"{name} = {self.free(f'_last_{name}')}[-1]" for name in self.last]
         return made
 
@@ -244,12 +245,12 @@ class _Scan(LoopState):
         nodes = [
             node
             for node in ast.walk(self.source.function)
-            if isinstance(node, ast.expr) and node.lineno > last
+            if isinstance(node, ast.expr | ast.Expr) and node.lineno > last
         ]
         ends = {name: self.rebound(name) for name in lists}
         for node in nodes:
             known = {name: out for name, out in lists.items() if node.lineno <= ends[name]}
-            made = self._joined(node, known) or _taken(node, known)
+            made = self._joined(node, known) or _taken(node, known) or _turned(node, known)
             if made is None:
                 continue
             self.pieces.append(Piece(self.source.start(node), self.source.end(node), made))
@@ -269,7 +270,7 @@ class _Scan(LoopState):
             return None
         given, *rest = node.args
         keywords = {each.arg: each.value for each in node.keywords}
-        name = lists.get(given.id) if isinstance(given, ast.Name) else None
+        name = _listed(given, lists)
         if name is None or len(rest) > 1 or not keywords.keys() <= {"dim", "axis"}:
             return None
         value = rest[0] if rest else keywords.get("dim", keywords.get("axis"))
@@ -284,6 +285,31 @@ class _Scan(LoopState):
             return f"{name}.movedim(0, {dim - 1}).flatten({dim - 1}, {dim})"
         moved = name if dim == 0 else f"{name}.movedim(0, {dim})"
         return f"{moved}.flatten({dim}, {dim + 1})"
+
+
+def _listed(node: ast.expr, lists: dict[str, str]) -> str | None:
+    """The stacked tensor of a list, in its order: also of `outs[::-1]`, `list(reversed(outs))`."""
+    match node:
+        case ast.Name(id=name):
+            return lists.get(name)
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice(None, None, ast.UnaryOp())):
+            backwards = ast.unparse(node.slice) == "::-1"
+        case ast.Call(
+            func=ast.Name(id="list" | "tuple"),
+            args=[ast.Call(func=ast.Name(id="reversed"), args=[ast.Name(id=name)])],
+        ):
+            backwards = True
+        case _:
+            return None
+    return f"{lists[name]}.flip(0)" if backwards and name in lists else None
+
+
+def _turned(node: ast.AST, lists: dict[str, str]) -> str | None:
+    """`outs.reverse()` of a list that the loop collects."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(ast.Name(id=name), "reverse"), args=[])):
+            return f"{lists[name]} = {lists[name]}.flip(0)" if name in lists else None
+    return None
 
 
 def _taken(node: ast.AST, lists: dict[str, str]) -> str | None:
