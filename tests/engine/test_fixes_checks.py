@@ -43,6 +43,10 @@ RAISES = {
         "if x.isnan().any(): raise ValueError('nan')\nreturn x * 2",
         "torch.ops.aten._assert_async.msg(torch.logical_not(x.isnan().any()), 'nan')",
     ),
+    "exits": (
+        "if x.isnan().any():\n    exit('nan')\nreturn x * 2",
+        "torch.ops.aten._assert_async.msg(torch.logical_not(x.isnan().any()), \"exit('nan')\")",
+    ),
     "computed": (
         'if (x < -99).any():\n    raise ValueError(f"small {x.shape}")\nreturn x',
         'torch._check((torch.logical_not((x < -99).any())).item(), lambda: f"small {x.shape}")',

@@ -140,7 +140,9 @@ def _of_assert(source: Source, statement: ast.Assert) -> _Message:
 
 
 def _raised(source: Source, body: list[ast.stmt]) -> _Message | None:
-    """What a block that does nothing but raise says; None where it does more."""
+    """What a block that does nothing but raise, or exit, says; None where it does more."""
+    if len(body) == 1 and _exits(body[0]):
+        return _Message(repr(source.of(body[0])), constant=True)
     if not body or not isinstance(body[-1], ast.Raise) or body[-1].exc is None:
         return None
     named: dict[str, ast.expr] = {}
@@ -159,6 +161,13 @@ def _raised(source: Source, body: list[ast.stmt]) -> _Message | None:
     said = raised.args[0]
     said = named.get(said.id, said) if isinstance(said, ast.Name) else said
     return _Message(source.of(said), _is_text(said))
+
+
+def _exits(statement: ast.stmt) -> bool:
+    """`sys.exit(1)`, `exit()`, `quit()`: the model gives no answer there, either."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    return ast.unparse(statement.value.func) in ("sys.exit", "exit", "quit")
 
 
 def _is_text(node: ast.expr) -> bool:
