@@ -67,7 +67,7 @@ class Capability:
     """Of a function that we wrap: the names of its first parameters, `self prefix g`; with `|`
     between names of one that was renamed."""
     older: str = ""
-    """Its older name."""
+    """Its older name; the whole path, where it moved to another module or class."""
     since: tuple[int, int] = (0, 0)
     """The first torch that has it, if earlier ones do not need it."""
     until: tuple[int, int] = (0, 0)
@@ -96,12 +96,22 @@ class Capability:
     @property
     def name(self) -> str:
         """Its last part, as this torch has it: `_log_guard`."""
-        return self.older if self.looked.older else self.path.rpartition(".")[2]
+        return self._place.rpartition(".")[2]
 
     @property
     def owner(self) -> Any:
         """The module or class that has it."""
-        return _found(self.path.rpartition(".")[0])
+        return _found(self._place.rpartition(".")[0])
+
+    @property
+    def older_path(self) -> str:
+        """Where it was."""
+        return self.older if "." in self.older else f"{self.path.rpartition('.')[0]}.{self.older}"
+
+    @property
+    def _place(self) -> str:
+        """Where this torch has it."""
+        return self.older_path if self.looked.older else self.path
 
     @property
     def sentence(self) -> str:
@@ -175,7 +185,7 @@ def _look(capability: Capability) -> Looked:
     except (AttributeError, ImportError, TypeError):
         older = bool(capability.older)
         try:
-            value = _found(f"{capability.path.rpartition('.')[0]}.{capability.older}")
+            value = _found(capability.older_path)
         except (AttributeError, ImportError, TypeError):
             if _version() < capability.since:
                 return Looked(None)

@@ -19,6 +19,7 @@ from export_engine.torch_internals import (
     left_out,
 )
 from export_engine.torch_internals.capability import PROBED, Capability
+from export_engine.torch_internals.private_names import LOG_GUARD
 
 
 class Small(nn.Module):
@@ -99,6 +100,14 @@ def test_an_older_name_is_taken(made: Callable[..., Capability]) -> None:
     assert found.of(torch) is torch.sin
 
 
+def test_a_name_that_moved_to_another_module_is_taken_from_its_older_place(
+    made: Callable[..., Capability],
+) -> None:
+    found = made("torch.module_of_tomorrow.Interpreter.run_it", older="torch.fx.Interpreter.run")
+    assert found
+    assert (found.name, found.owner) == ("run", torch.fx.Interpreter)
+
+
 def test_a_torch_from_before_a_name_does_without_it(made: Callable[..., Capability]) -> None:
     assert made("torch.of_tomorrow", since=(99, 0))
     assert not made("torch.of_yesterday", since=(1, 0))
@@ -117,6 +126,6 @@ def test_what_changed_in_a_trace_is_left_out_and_said(monkeypatch: pytest.Monkey
     monkeypatch.setattr(guard_hooks, "_asking_op", lambda: torch.renamed_in_2_99)
     found = exported()
 
-    (said,) = [each for each in found.record.left_out if "_log_guard" in each]
+    (said,) = [each for each in found.record.left_out if LOG_GUARD.path in each]
     assert "renamed_in_2_99" in said
     assert found.record.guards == []

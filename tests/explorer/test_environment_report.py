@@ -15,6 +15,7 @@ from explorer.command_line import main
 from explorer.environment_report import _without_paths
 from export_engine.torch_internals import all_capabilities
 from export_engine.torch_internals.capability import PROBED, Looked
+from export_engine.torch_internals.private_names import LOG_GUARD
 
 
 def test_it_says_versions_capabilities_backends_devices_and_the_host() -> None:
@@ -33,7 +34,7 @@ def test_it_says_versions_capabilities_backends_devices_and_the_host() -> None:
 
 def test_it_names_what_this_torch_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = Looked(None, "which torch 9.9 does not have")
-    guards = "torch.fx.experimental.symbolic_shapes.ShapeEnv._log_guard"
+    guards = LOG_GUARD.path
     leaves = "torch.utils._pytree.tree_leaves"
     monkeypatch.setitem(PROBED, guards, gone)
     monkeypatch.setitem(PROBED, leaves, gone)

@@ -247,6 +247,21 @@ test("the outline opens to what is selected elsewhere", async () => {
   expect([...selected].map((each) => each.querySelector(".tx-row-name")?.textContent)).toEqual([
     "add",
   ]);
+  const active = page.querySelector("[role=tree]")?.getAttribute("aria-activedescendant");
+  expect(active).toBe(selected[0]?.id);
+});
+
+test("what a search found and selected is shown in its place when the search ends", async () => {
+  const { store, select } = await show("Outline", layeredProgram(4).record);
+  await select(() => {
+    store.query.value = "linear";
+  });
+  await press(page.querySelector('[aria-label="Next match"]'));
+  await select(() => {
+    store.query.value = "";
+  });
+  const selected = page.querySelector("[role=treeitem][aria-selected=true]");
+  expect(selected?.textContent).toContain("linear");
 });
 
 test("the outline's search counts, walks and selects what it finds", async () => {

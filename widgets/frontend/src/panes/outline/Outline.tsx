@@ -55,18 +55,25 @@ export function Outline({ store, program }: OutlineProps) {
   const wanted = useRef<Item | null>(null);
 
   useEffect(() => {
-    const [first] = lit;
-    if (!first || store.origin.peek() === "outline" || lit.size > FEW) return;
-    wanted.current = first;
-    setOpen((now) => openTo(first, now));
-  }, [store.selection.value, forest]);
-  useEffect(() => {
     const row = wanted.current ? rows.findIndex(({ item }) => item === wanted.current) : -1;
     wanted.current = null;
     if (row < 0) return;
     setActive(row);
     scrollTo(row);
   });
+  // After the above, which finds the row once what holds it is drawn open.
+  const reveal = (): void => {
+    const [first] = lit;
+    if (!first || lit.size > FEW) return;
+    wanted.current = first;
+    setOpen((now) => openTo(first, now));
+  };
+  useEffect(() => {
+    if (store.origin.peek() !== "outline") reveal();
+  }, [store.selection.value, forest]);
+  useEffect(() => {
+    if (!searching) reveal(); // what a search found is shown in its place
+  }, [searching]);
 
   useEffect(() => {
     store.found.value = told.asked ? told.nodes : NOTHING;
