@@ -21,6 +21,7 @@ from export_engine.shapes import (
     Size,
     assumable,
     assuming,
+    holds_always,
     plainly,
     shapes_of,
     unbacked_places,
@@ -137,6 +138,9 @@ def given_up(request: Request, before: Shapes, new: list[Relation]) -> tuple[boo
         before: the shapes without the assumptions.
         new: the assumptions.
     """
+    new = [each for each in new if not holds_always(each)]
+    if not new:
+        return False, ""
     rejected = taken(request, before, new)
     texts = "; ".join(str(plainly(each)) for each in new)
     said = f"The program rejects sizes for which it does not hold: {texts}."

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.failure_symbols import symbol_names as symbol_names
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
+    from export_engine.shapes.one_size import holds_always as holds_always
     from export_engine.shapes.plain_relations import plain_text as plain_text
     from export_engine.shapes.plain_relations import plainly as plainly
     from export_engine.shapes.size_answers import assumable as assumable

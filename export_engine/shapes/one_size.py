@@ -38,6 +38,11 @@ def bounds_said(relation: Relation) -> Bounds | None:
     return Bounds(low or None, high) if whole == list(zip(firsts, lasts, strict=True)) else None
 
 
+def holds_always(relation: Relation) -> bool:
+    """Whether it is known that every size from 0 on fulfils a relation, which is about one."""
+    return bounds_said(relation) == Bounds(None, None)
+
+
 def _formula(expression: Expression) -> Formula:
     match expression:
         case Size():

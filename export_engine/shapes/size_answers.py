@@ -126,9 +126,14 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
     if found is None or len(found[0]) != 1:
         between = bounds_said(relation) if found is None else None
         (name, *_) = relation.names
-        if between is None or name in shapes.ints():
-            return replace(shapes, assumptions=(*shapes.assumptions, relation))
-        return _narrowed(shapes, name, between)
+        if between is not None and name not in shapes.ints():
+            narrowed = _narrowed(shapes, name, between)
+            if narrowed != shapes:
+                return narrowed
+            # All sizes within the bounds fulfil it. Torch, which asked, cannot tell that by itself.
+        if any(each.said == relation.said for each in shapes.assumptions):
+            return shapes
+        return replace(shapes, assumptions=(*shapes.assumptions, relation))
     ((name, scale),), offset = found[0].items(), found[1]
     low, high = _bounds(shapes, name)
     excluded, rest = divmod(-offset, scale)

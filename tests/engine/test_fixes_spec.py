@@ -66,6 +66,18 @@ class Padded(nn.Module):
         return x.view(x.shape[0], -1, 8).sum(1)
 
 
+class Whole(nn.Module):
+    """Asks of a size that is made a multiple what no multiple is."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        missing = (8 - x.shape[0] % 8) % 8
+        rows = x.shape[0] + missing
+        padded = nn.functional.pad(x, (0, 0, 0, missing))
+        if rows == 1:  # asked
+            return padded
+        return padded.view(rows // 8, 8, 4).sum(0)
+
+
 class Unrolled(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         total = x[0]
@@ -149,6 +161,11 @@ CASES = {
         "This `if` must know whether `seq % 8 != 0`, and `seq` is unbacked",
         "x: batch, seq; (8 - seq % 8) % 8 != 0", ("Always take the branch",),
     ),
+    "no multiple": Case(
+        Whole, (t(16, 4),), "x: seq, _; unbacked",
+        "This `if` must know whether `(seq + ((8 - (seq % 8)) % 8)) == 1`, and `seq` is unbacked",
+        "x: seq, _; seq + (8 - seq % 8) % 8 != 1", narrows=False,
+    ),
     "least of two": Case(
         Steps, (t(4, 6),), "x: batch, seq; unbacked",
         "`torch.diff(x, prepend=x[:, :1] - 1, dim=-1)` must know whether `1 > seq + min(1, seq)`",
@@ -184,6 +201,7 @@ def test_a_question_about_an_unbacked_size_is_told_and_cured(name: str, strict: 
     assert assumption.after == case.assumed
     assert not assumption.lossy
     assert assumption.narrows == case.narrows
+    assert bool(assumption.gives_up) == (name != "no multiple")
     assert "-1" not in assumption.title
     assert _agrees(attempt, assumption)
     lossless = [fix for fix in attempt.fixes if fix.kind == "code" and not fix.lossy]
@@ -265,6 +283,7 @@ ASSUMED = {
     "min(a, b) >= 1": "x: a, b; min(a, b) >= 1",
     "min(a, 4) != 4": "x: a[..3], b; unbacked",
     "a % 3 * a >= 7": "x: a, b; a % 3*a >= 7",
+    "a + (8 - a % 8) % 8 != 1": "x: a, b; a + (8 - a % 8) % 8 != 1",
 }
 
 
@@ -272,6 +291,15 @@ ASSUMED = {
 def test_an_assumption_is_a_bound_where_it_says_one(text: str) -> None:
     shapes = Shapes.parse("x: a, b; unbacked")
     assert str(assuming(shapes, relation(text))) == ASSUMED[text]
+
+
+@pytest.mark.parametrize("text", ["a + (8 - a % 8) % 8 != 1", "a + min(1, a) >= 2"])
+def test_what_every_size_fulfils_is_assumed_once(text: str) -> None:
+    """The bounds say it already, and yet torch asks."""
+    shapes = Shapes.parse("x: a[1..], b; unbacked")
+    once = assuming(shapes, relation(text))
+    assert str(once) == f"x: a[1..], b; {text}"
+    assert assuming(once, relation(text)) == once
 
 
 def test_an_excluded_size_at_an_end_of_the_bounds_is_a_bound() -> None:
