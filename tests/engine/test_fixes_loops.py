@@ -99,6 +99,27 @@ FORMS = {
             total += self.up(x[:, t]).sum(-1) * (t + 1)
         return total
     """,
+    "one_start": """
+        h = c = torch.zeros(x.size(0), 3)
+        for t in range(x.size(1)):
+            h, c = torch.tanh(h + x[:, t]), c * 0.5 + h
+        return h, c
+    """,
+    "start_read_besides": """
+        first = x.sum(1)
+        h, pair = first, (first, first)
+        for t in range(x.size(1)):
+            h = h * first + x[:, t]
+            pair = (pair[0] + h, pair[1] * h)
+        return h, pair
+    """,
+    "start_named_besides": """
+        h = x.sum(1)
+        first, more = h.to(x.dtype), self.up(x[:, 0])
+        for t in range(x.size(1)):
+            h = h * first + x[:, t] * more
+        return h
+    """,
     "backwards": """
         out = torch.empty(x.size(0), x.size(1), 3)
         h = torch.zeros(x.size(0), 3)
@@ -211,6 +232,11 @@ FROM_TWO = ("looks_back", "two_back", "own_output_backwards", "own_list")
 """Forms that have at least two elements."""
 
 
+def cells_of(step: Callable[..., Any]) -> list[Any]:
+    """What a step reads of the function around it."""
+    return [cell.cell_contents for cell in step.__closure__ or ()]
+
+
 @pytest.fixture
 def plain_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     """What torch's scan means, without its compiler, so that forms are tried in milliseconds."""
@@ -218,6 +244,9 @@ def plain_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     def scan(step: Callable[..., Any], carry: Any, xs: Any) -> Any:
         count = pytree.tree_leaves(xs)[0].shape[0]
         assert all(leaf.shape[0] == count for leaf in pytree.tree_leaves(xs))
+        starts = [id(leaf) for leaf in pytree.tree_leaves(carry)]
+        assert len(set(starts)) == len(starts), "two carried values start as one tensor"
+        assert not set(starts) & {id(cell) for cell in cells_of(step)}, "a start is read besides"
         rounds = []
         for n in range(count):
             given = pytree.tree_map(torch.clone, carry)

@@ -14,6 +14,7 @@ from export_engine.fixes.code.loop_indexing import elements, indexed, is_full
 from export_engine.fixes.code.loop_parts import Element, loop_at, out_of_place
 from export_engine.fixes.code.loop_state import LoopState, assigned_before, may_be_given
 from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.scan_starts import started
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _IMPORT = "from torch._higher_order_ops.scan import scan as _scan"
@@ -188,9 +189,12 @@ class _Scan(LoopState):
     ) -> list[str]:
         given = _tuple([each.tensor for each in xs])
         outs = _tuple(results) if results or self.unrolled else "_"
-        start = state if self.carried else f"({self.source.torch}.zeros(()),)"
+        none = f"({self.source.torch}.zeros(()),)"
+        start = state if self.carried else none
         got = state if self.carried else "_"
         if not self.unrolled:
+            apart = [started(self.source, self.loop, name) for name in self.carried]
+            start = _tuple(apart) if apart else none
             return [f"{got}, {outs} = _scan({step}, {start}, {given})"]
         every, following = self.free("_every"), self.free("_next")
         starts = [self.free(f"_first_{name.strip('_')}") for name in self.carried]

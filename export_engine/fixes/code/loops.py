@@ -11,6 +11,7 @@ from functools import partial
 import torch
 
 from export_engine.attempt import (
+    Attempt,
     Edit,
     Exported,
     Failed,
@@ -49,6 +50,11 @@ _OTHER_LENGTHS = (
     "The loop in line {line} is not rewritten: its pieces need not be of one length, and a program "
     "for those that are would not take the example, or does not agree with eager."
 )
+_DIFFERS = (
+    "The loop in line {line} is not rewritten as a scan: with it the program exports, and does not "
+    "agree with eager."
+)
+_FAILS = "The loop in line {line} is not rewritten: the scan that it would be does not export."
 _UNROLLED = (
     "`{name}` is torch's own {kind}, which torch.export unrolls over its length, so the length is "
     "fixed. It is not rewritten as a scan: {why}."
@@ -98,10 +104,18 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             if bounds is not None:
                 yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
                 return
-            if "_first=False" in made.text or not isinstance(found, Failed):
+            if unrolled or _is_last_try(text, made.text, found):
+                if _is_loop(place):
+                    yield NoFix(
+                        (_FAILS if isinstance(found, Failed) else _DIFFERS).format(line=place.line)
+                    )
                 break
-            if diagnose(found).kind is Kind.SHAPES_VIOLATED:
-                break
+
+
+def _is_last_try(text: str, made: str, found: Attempt | None) -> bool:
+    """Whether running the first iteration apart would not help, as it is or is not at fault."""
+    apart = made.count("_first=False") > text.count("_first=False")
+    return apart or not isinstance(found, Failed) or diagnose(found).kind is Kind.SHAPES_VIOLATED
 
 
 def _assuming(request: Request, edit: Edit, shapes: Shapes, progress: Report | None) -> Fix | None:
