@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
-from explorer.exporting import explored
 from explorer.joined_session import JoinedSession
 from explorer.programs import Programs, links_of
-from explorer.session import FixError
+from explorer.session import FixError, Session
+from explorer.session_entry import Entry
 from export_engine.defects import passed_over
 
 if TYPE_CHECKING:
+    from export_engine.attempt import Attempt
     from export_engine.generation import CallApart, Cut, CutComponent, OpApart
     from export_engine.progress import Progress
     from export_engine.record import GenerationTrial
@@ -60,7 +61,8 @@ class GenerationPrograms(Programs):
             programs: by name, in the order in which they are called first.
             made: the model, cut.
             inputs: what its `generate()` takes.
-            narrowed: per program that torch could not export with every size dynamic, why.
+            narrowed: per program that did not export with every size dynamic, why, and what was
+                done.
             options: as `Programs` takes them.
         """
         self._narrowed = dict(narrowed or {})
@@ -272,30 +274,44 @@ def _exported(
     cells: dict[str, str],
     progress: Callable[[Progress], None] | None,
 ) -> tuple[Exploration, str]:
-    """A component, exported: with its sizes named, else with them left to torch, and why."""
-    first = explored(component.request.with_changes(cells=cells), progress=progress)
-    if first.ok:
-        return first, ""
-    failed = first
-    for request in component.fallbacks:
-        other = explored(request.with_changes(cells=cells), progress=progress)
-        if other.ok:
-            left = request.shapes != component.request.shapes
-            return other, _narrowed(component.name, failed) if left else ""
-        failed = other
-    return first, ""
+    """A component, exported, and a sentence about it where its sizes are not simply named.
+
+    First with its sizes named, as the model is and as transformers traces it; then with lossless
+    fixes; then with the sizes left to torch.
+    """
+    from export_engine.attempt import Exported
+    from export_engine.capture import capture
+    from export_engine.fixes import explain
+
+    named = [each.with_changes(cells=cells) for each in (component.request, *component.fallbacks)]
+    automatic = named.pop()
+    for request in named:
+        attempt = capture(request, progress)
+        if isinstance(attempt, Exported):
+            return _shown(attempt), ""
+    failed = _shown(explain(attempt, progress))
+    why = _why(component.name, failed)
+    report = failed.session.autofix(failed.session.current, progress)
+    if failed.ok:
+        titles = ", ".join(each.fix.title for each in report.kept)
+        return failed, f"{why} It exports with what was applied: {titles}."
+    attempt = capture(automatic, progress)
+    if isinstance(attempt, Exported):
+        return _shown(attempt), f"{why} So torch chose its sizes."
+    return failed, ""
 
 
-def _narrowed(name: str, failed: Exploration) -> str:
-    """Why torch chose the sizes that a component accepts: what fails with every size dynamic."""
+def _shown(attempt: Attempt) -> Exploration:
+    return Exploration(Session([Entry(attempt.request.mode, attempt)]))
+
+
+def _why(name: str, failed: Exploration) -> str:
+    """What fails with every size of a component dynamic, and where."""
     from export_engine.source import innermost_own
 
     record = failed.record
-    if record.failure is None:
-        return ""
+    assert record.failure is not None
     frame = innermost_own(record, record.failure.stack)
     place = f" ({frame.name}:{frame.line})" if frame else ""
-    return (
-        f"With every size dynamic, `{name}` does not export, so torch chose its sizes: "
-        f"{record.failure.sentence}{place}"
-    )
+    said = record.failure.sentence.rstrip(".")
+    return f"With every size dynamic, `{name}` does not export: {said}{place}."

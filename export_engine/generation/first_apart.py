@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +17,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.defects import passed_over
 from export_engine.generation.cutting import Cut
 from export_engine.generation.greedy import Step, generate_with
+from export_engine.process import sandbox
 from export_engine.record import Record
 from export_engine.source import innermost
 from export_engine.values import RunOf, StepFailed, compare_values, eager_run
@@ -78,6 +80,9 @@ def first_call_apart(
     return None
 
 
+_PATCHED = ": what transformers replaces in the model to export it gives other values than the model itself"
+
+
 def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpApart:
     """The op at which an error enters the program in a call, on the model's own inputs.
 
@@ -97,7 +102,8 @@ def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpAp
         passed_over(error, "looking for the op that differs")
         return OpApart(-1, f"which op is off is not known: {error}")
     if not compared.pairs.faults:
-        return OpApart(-1, "no op of the exported program is off there")
+        said = "no op of the exported program is off there"
+        return OpApart(-1, said + (_PATCHED if _patches_change(request) else ""))
     first = compared.pairs.faults[0]
     graph, node = record.graphs[first.graph], first.node
     frame = innermost(record, graph.stack[node])
@@ -106,3 +112,22 @@ def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpAp
     module = f" of `{scope}`" if scope else ""
     at = -1 if first.graph else node
     return OpApart(at, f"an error enters at `{compared.name(first)}`{module}{place}")
+
+
+def _patches_change(request: Request) -> bool:
+    """Whether the model gives another result in the contexts in which it was exported."""
+
+    def result() -> Any:
+        args, kwargs = copy.deepcopy((request.args, dict(request.kwargs)))
+        return request.target(*args, **kwargs)
+
+    try:
+        with sandbox(), torch.no_grad():
+            plain = result()
+            with ExitStack() as contexts:
+                for context in request.within:
+                    contexts.enter_context(context())
+                return not compare(result(), plain).same
+    except Exception as error:  # noqa: BLE001 - a model may raise anything
+        passed_over(error, "running a model as it was exported")
+        return False

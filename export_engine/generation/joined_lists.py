@@ -102,12 +102,10 @@ def _takes_joined(call: ObservedCall, paths: AbstractSet[str]) -> bool:
     other = joined_call(call, {call.path: paths})
     try:
         with torch.no_grad():
-            results = [
-                call.module(*args, **kwargs)
-                for args, kwargs in copy.deepcopy(
-                    [(call.args, call.kwargs), (other.args, other.kwargs)]
-                )
-            ]
+            results = []
+            for each in (call, other):  # copied apart: a cache that one fills is not the other's
+                args, kwargs = copy.deepcopy((each.args, dict(each.kwargs)))
+                results.append(call.module(*args, **kwargs))
             return compare(results[1], results[0]).same
     except Exception as error:  # noqa: BLE001 - the model may take lists one way only
         passed_over(error, "joining lists that are as long as the batch")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,15 @@ from explorer.exporting import explored
 from explorer.generation import Generations, _exported
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.generation import CutError, compared_with_generate, cut, sizes_to_try, tried
+from export_engine.generation import (
+    CallApart,
+    CutError,
+    compared_with_generate,
+    cut,
+    first_op_apart,
+    sizes_to_try,
+    tried,
+)
 from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.cutting import CutComponent
 from export_engine.generation.differing_arguments import differing_arguments
@@ -349,6 +359,47 @@ def test_lists_as_long_as_the_batch_are_joined_where_that_is_the_same(each: bool
     assert lists == ({} if each else {"m": {"features.image"}})
     images = joined_call(runs[0][0], lists).kwargs["features"]["image"]
     assert [tuple(image.shape) for image in images] == ([(4, 3)] * 2 if each else [(8, 3)])
+
+
+class Filling(torch.nn.Module):
+    """Adds to a cache, as a first call does, and attends to all that is in it."""
+
+    def forward(self, features: list[torch.Tensor], cache: list[torch.Tensor]) -> torch.Tensor:
+        cache.append(torch.cat(features))
+        return torch.cat(cache)
+
+
+def test_a_cache_that_one_call_fills_is_empty_for_the_call_that_it_is_compared_with() -> None:
+    module = Filling()
+    runs = [[ObservedCall("m", module, (list(torch.randn(rows, 4, 3)), []), {})] for rows in (2, 3)]
+    # what is given twice is one object, as in the calls of one generation
+    assert lists_to_join(*runs) == {"m": {"features"}}
+    assert runs[0][0].args[1] == []
+
+
+def test_patches_that_change_a_models_result_are_named_where_no_op_is_off() -> None:
+    class Halved(torch.nn.Module):
+        factor = 0.5
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.factor
+
+    @contextmanager
+    def patched_wrongly() -> Iterator[None]:
+        Halved.factor = 2.0
+        yield
+        Halved.factor = 0.5
+
+    def said(*within: Any) -> str:
+        request = Request(target=Halved(), args=(torch.randn(2, 3),), within=within)
+        found = explored(request)
+        attempt = found.session.entry.attempt
+        assert isinstance(attempt, Exported)
+        apart = CallApart("visual", 0, request.args, {}, "output 0: off by up to 2")
+        return first_op_apart(attempt, found.record, apart).sentence
+
+    assert "transformers replaces" in said(patched_wrongly)
+    assert said() == "no op of the exported program is off there"
 
 
 class Scaled(torch.nn.Module):
