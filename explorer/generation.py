@@ -15,7 +15,7 @@ from explorer.session_entry import Entry
 from export_engine.defects import passed_over
 
 if TYPE_CHECKING:
-    from export_engine.attempt import Attempt
+    from export_engine.attempt import Attempt, Request
     from export_engine.generation import CallApart, Cut, CutComponent, OpApart
     from export_engine.progress import Progress
     from export_engine.record import GenerationTrial
@@ -279,7 +279,7 @@ def _exported(
     First with its sizes named, as the model is and as transformers traces it; then with lossless
     fixes; then with the sizes left to torch.
     """
-    from export_engine.attempt import Exported
+    from export_engine.attempt import Failed
     from export_engine.capture import capture
     from export_engine.fixes import explain
 
@@ -287,22 +287,23 @@ def _exported(
     automatic = named.pop()
     for request in named:
         attempt = capture(request, progress)
-        if isinstance(attempt, Exported):
-            return _shown(attempt), ""
-    failed = _shown(explain(attempt, progress))
+        if not isinstance(attempt, Failed):
+            return _shown(request, attempt), ""
+    assert isinstance(attempt, Failed)
+    failed = _shown(request, explain(attempt, progress))
     why = _why(component.name, failed)
     report = failed.session.autofix(failed.session.current, progress)
     if failed.ok:
         titles = ", ".join(each.fix.title for each in report.kept)
         return failed, f"{why} It exports with what was applied: {titles}."
     attempt = capture(automatic, progress)
-    if isinstance(attempt, Exported):
-        return _shown(attempt), f"{why} So torch chose its sizes."
+    if not isinstance(attempt, Failed):
+        return _shown(automatic, attempt), f"{why} So torch chose its sizes."
     return failed, ""
 
 
-def _shown(attempt: Attempt) -> Exploration:
-    return Exploration(Session([Entry(attempt.request.mode, attempt)]))
+def _shown(request: Request, attempt: Attempt) -> Exploration:
+    return Exploration(Session([Entry(request.mode, attempt)]))
 
 
 def _why(name: str, failed: Exploration) -> str:

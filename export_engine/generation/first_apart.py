@@ -80,7 +80,7 @@ def first_call_apart(
     return None
 
 
-_PATCHED = ": what transformers replaces in the model to export it gives other values than the model itself"
+_PATCHED = ": what transformers replaces in the model to export it changes what the model gives"
 
 
 def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpApart:
