@@ -46,6 +46,19 @@ def breaking(probe: Probe, rule: Rule) -> list[int] | None:
     return best[1] if best else None
 
 
+def shown_sizes(subject: Subject, sizes: Sequence[int]) -> str:
+    """Sizes by the symbols' names: `batch = 3, seq = 7`."""
+    named: dict[str, int] = {}
+    inputs = subject.record.probe.inputs
+    for size, entry in zip(sizes, inputs, strict=True):
+        if entry.symbol >= 0:
+            name = subject.record.symbols[entry.symbol].name
+            named.setdefault(name, (size - entry.offset) // entry.scale)
+    if not named or all(size == each.example for size, each in zip(sizes, inputs, strict=True)):
+        return "the example's sizes"
+    return ", ".join(f"{name} = {size}" for name, size in named.items())
+
+
 def _candidates(subject: Subject) -> Iterator[list[int]]:
     """All symbols at an end of their range, all prime, each at its own ends, then at random."""
     probe, record = subject.record.probe, subject.record

@@ -8,7 +8,7 @@ from export_engine.defects import passed_over
 from export_engine.record import SizeInput, probe_sizes
 from export_engine.torch_internals import asserted, asserted_before_replacement, implied_by
 from export_engine.trace import RecordedGuard
-from export_engine.verify.contract_sampling import breaking, inside
+from export_engine.verify.contract_sampling import breaking, inside, shown_sizes
 from export_engine.verify.first_divergence import first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
@@ -34,7 +34,7 @@ def sound(subject: Subject) -> Guarantee:
     agreed, worst, failing, evidence = 0, 0.0, [], []
     for seed, sizes in enumerate(inside(subject, subject.sizes)):
         request = subject.at(sizes, seed)
-        shown = _shown(subject, sizes)
+        shown = shown_sizes(subject, sizes)
         try:
             theirs = subject.run(subject.eager, request, seed)
         except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
@@ -195,18 +195,6 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
 
 def _is_of_values(guard: RecordedGuard) -> bool:
     return any(str(symbol).startswith("u") for symbol in guard.condition.free_symbols)
-
-
-def _shown(subject: Subject, sizes: Sequence[int]) -> str:
-    """Sizes by the symbols' names: `batch = 3, seq = 7`."""
-    named: dict[str, int] = {}
-    for size, entry in zip(sizes, subject.record.probe.inputs, strict=True):
-        if entry.symbol >= 0:
-            name = subject.record.symbols[entry.symbol].name
-            named.setdefault(name, (size - entry.offset) // entry.scale)
-    if not named or all(size == each.example for size, each in _pairs(subject, sizes)):
-        return "the example's sizes"
-    return ", ".join(f"{name} = {size}" for name, size in named.items())
 
 
 def _changed(subject: Subject, sizes: Sequence[int]) -> str:

@@ -12,14 +12,17 @@ from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
+from export_engine.verify.contract_sampling import inside, shown_sizes
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_graph import difference
 
 SAVED = "Saving and loading gives the same program."
 UNFLATTENED = "Unflattened into modules, it runs and agrees."
-RE_EXPORTED = "Exporting it again gives the same graph, up to names."
+RE_EXPORTED = "Exporting it again gives a program of the same inputs that agrees."
 DECOMPOSED = "Decomposed to Core ATen, it agrees."
+_SIZES = 3
+"""At how many sizes beside the example's a program that was exported again is run."""
 _DECOMPOSED_LOOSE = 16.0
 """A decomposition may sum in another order; the allowed multiple of torch.testing's tolerances."""
 
@@ -72,7 +75,8 @@ def unflattened(subject: Subject) -> Guarantee:
 def re_exported(subject: Subject) -> Guarantee:
     """Exports the program's module with the same shapes, and compares the graphs.
 
-    Where the shapes do not fit it, as with a file, sizes that vary are left to torch.
+    Where the shapes do not fit it, as with a file, sizes that vary are left to torch. Torch may
+    write a size by another op than before: graphs of the same inputs that differ are run.
     """
     request = subject.request.with_changes(
         target=subject.module, strict=False, edits=(), eval_mode=False
@@ -87,14 +91,41 @@ def re_exported(subject: Subject) -> Guarantee:
     assert isinstance(again, Exported)
     found = difference(subject.program, again.program)
     count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
-    problems = [found.text] if found else []
-    return _guarantee(
-        "re-exported",
-        RE_EXPORTED,
-        f"The same graph of {count:,} {'op' if count == 1 else 'ops'}.",
-        problems,
-        found.node if found else "",
-    )
+    sentence = f"The same graph of {count:,} {'op' if count == 1 else 'ops'}."
+    if found is None:
+        return _guarantee("re-exported", RE_EXPORTED, sentence, [])
+    inputs = {node.name for node in subject.program.graph.nodes if node.op == "placeholder"}
+    problems = [found.text]
+    if found.node and found.node not in inputs:
+        tried, apart = _apart_at_sizes(subject, again.program.module())
+        if apart or tried:
+            problems = [apart, found.text] if apart else []
+        sentence = (
+            f"Agrees at {tried} {'size' if tried == 1 else 'sizes'}; its graph is another: "
+            f"{found.text}."
+        )
+    return _guarantee("re-exported", RE_EXPORTED, sentence, problems, found.node)
+
+
+def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[int, str]:
+    """At how many sizes that the program takes another form of it agrees, and where it does not."""
+    agreed = 0
+    for seed, sizes in enumerate(inside(subject, _SIZES)):
+        request, shown = subject.at(sizes, seed), shown_sizes(subject, sizes)
+        try:
+            ours = subject.run(subject.module, request, seed)
+        except Exception as error:  # noqa: BLE001 - the sizes may be ruled out by a value
+            passed_over(error, "calling at sizes of the contract")
+            continue
+        try:
+            found = subject.compared(subject.run(other, request, seed), ours)
+        except Exception as error:  # noqa: BLE001 - so may the other form
+            passed_over(error, "calling at sizes of the contract")
+            return agreed, f"{shown}: it rejects the call: {subject.refusal(error)}"
+        if not found.same:
+            return agreed, f"{shown}: {found.detail}"
+        agreed += 1
+    return agreed, ""
 
 
 def decomposed(subject: Subject) -> Guarantee:

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
+import sympy
 import torch
 
 from export_engine.torch_internals import (
@@ -49,7 +50,14 @@ def difference(
     for one, other in ((specs[0], specs[2]), (specs[1], specs[3])):
         if [kind for kind, _ in one] != [kind for kind, _ in other]:
             return GraphDifference(f"signature: {_kinds(one, other)}", "")
-    return _graphs(first.graph_module, second.graph_module)
+    counts = (_never_negative(first), _never_negative(second))
+    return _graphs(first.graph_module, second.graph_module, counts)
+
+
+def _never_negative(program: torch.export.ExportedProgram) -> frozenset[str]:
+    """Symbols that are at least 0, as sizes are."""
+    ranges = program.range_constraints.items()
+    return frozenset(str(symbol) for symbol, bounds in ranges if bounds.lower >= 0)
 
 
 def fingerprint(program: torch.export.ExportedProgram) -> str:
@@ -96,8 +104,12 @@ def _kinds(specs: list[tuple[str, str]], others: list[tuple[str, str]]) -> str:
     return ", ".join(said) or "the same kinds in a different order"
 
 
-def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphDifference | None:
-    sides = (_Side(first), _Side(second))
+def _graphs(
+    first: torch.fx.GraphModule,
+    second: torch.fx.GraphModule,
+    never_negative: tuple[frozenset[str], frozenset[str]],
+) -> GraphDifference | None:
+    sides = (_Side(first, never_negative[0]), _Side(second, never_negative[1]))
     for one, other in zip_longest(_calls(first), _calls(second)):
         if one is None or other is None:
             left, word = (one or other), "lacks" if other is None else "has besides"
@@ -107,7 +119,7 @@ def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphD
             text = f"{one.name}: {_part(shown[1], shown[0])} instead of {_part(shown[0], shown[1])}"
             return GraphDifference(text[:400], one.name)
         for inner in zip(_nested(first, one), _nested(second, other), strict=False):
-            found = _graphs(*inner)
+            found = _graphs(*inner, never_negative)
             if found is not None:
                 return GraphDifference(f"in {one.name}, {found.text}", one.name)
     return None
@@ -116,7 +128,10 @@ def _graphs(first: torch.fx.GraphModule, second: torch.fx.GraphModule) -> GraphD
 def _same_when_expanded(
     sides: tuple[_Side, _Side], nodes: tuple[torch.fx.Node, torch.fx.Node]
 ) -> bool:
-    """Whether two nodes differ only in how sizes are written: `a*(b + c)` and `a*b + a*c`."""
+    """Whether two nodes differ only in how sizes are written.
+
+    As in `a*(b + c)` and `a*b + a*c`, or in `Min(a, 2*a)` and `a`, where `a` is of a tensor.
+    """
     one, other = (side.shown(node, expanded=True) for side, node in zip(sides, nodes, strict=True))
     return one == other
 
@@ -161,7 +176,10 @@ def _nested(module: torch.fx.GraphModule, node: torch.fx.Node) -> Iterator[torch
 class _Side:
     """A graph whose nodes and symbols are numbered in order of first use."""
 
-    def __init__(self, module: torch.fx.GraphModule) -> None:
+    def __init__(
+        self, module: torch.fx.GraphModule, never_negative: frozenset[str] = frozenset()
+    ) -> None:
+        self._never_negative = never_negative
         self._nodes = {node: number for number, node in enumerate(_calls(module))}
         self._symbols: dict[str, str] = {}
 
@@ -170,7 +188,7 @@ class _Side:
 
         Args:
             node: of this graph.
-            expanded: whether products in sizes are multiplied out, which takes long.
+            expanded: whether sizes are brought into one form, which takes long.
         """
         target = "" if node.op in ("placeholder", "output") else _named(node.target)
         value = "" if node.op == "output" else self._value(node.meta.get("val"), expanded)
@@ -193,24 +211,41 @@ class _Side:
             sizes = ", ".join(self._size(size, expanded) for size in value.shape)
             return f"{value.dtype}[{sizes}]"
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
-            if not expression_of(value).free_symbols:  # saved, it is a number
+            written = self._expression(value, expanded)
+            if not written.free_symbols:  # saved, it is a number
                 return type(value).__name__.removeprefix("Sym").lower()
-            return self._size(value, expanded)
+            return str(written)
         if isinstance(value, list | tuple):
             return f"({', '.join(self._value(each, expanded) for each in value)})"
         return type(value).__name__ if value is not None else ""
 
     def _size(self, size: Any, expanded: bool) -> str:
-        if isinstance(size, int):
-            return str(size)
+        return str(size if isinstance(size, int) else self._expression(size, expanded))
+
+    def _expression(self, size: Any, expanded: bool) -> sympy.Basic:
+        """Of a size, with its symbols numbered."""
         expression = expression_of(size)
-        names = {}
+        names: dict[Any, sympy.Symbol] = {}
         for symbol in sorted(
             expression.free_symbols, key=lambda each: str(expression).find(str(each))
         ):
-            names[symbol] = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
+            name = self._symbols.setdefault(str(symbol), f"n{len(self._symbols)}")
+            known = str(symbol) in self._never_negative or None
+            names[symbol] = sympy.Symbol(name, integer=True, nonnegative=known)
         named = expression.subs(names) if names else expression
-        return str(named.expand() if expanded else named)
+        return _expanded(named) if expanded else named
+
+
+def _expanded(expression: sympy.Basic) -> sympy.Basic:
+    """Products multiplied out, and the least or largest of sizes decided where sympy can.
+
+    Torch's own Min and Max stay as they were traced, and are decided once a program is loaded.
+    """
+    decided = expression.replace(
+        lambda part: type(part).__name__ in ("Min", "Max"),
+        lambda part: getattr(sympy, type(part).__name__)(*part.args),
+    )
+    return decided.expand() if decided.free_symbols else decided
 
 
 def _named(target: Any) -> str:

@@ -54,6 +54,25 @@ def test_a_size_that_is_written_otherwise_is_no_difference() -> None:
         assert (difference(program, changed) is None) is same
 
 
+def test_the_least_of_sizes_is_decided_where_they_cannot_be_negative() -> None:
+    """As torch does once it loads a program."""
+
+    class Filled(nn.Module):
+        def forward(self, x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+            n, k = x.shape[0], count.item()
+            return x * torch.sym_min(n + 4, 2 * n + 4) * torch.sym_min(k + 4, 2 * k + 4)
+
+    dims = {"x": {0: torch.export.Dim.DYNAMIC}, "count": None}
+    args = (torch.randn(5, 2), torch.tensor(3))
+    program = torch.export.export(Filled(), args, dynamic_shapes=dims)
+    for number, same in enumerate((True, False)):
+        changed = copy.deepcopy(program)
+        node = [each for each in changed.graph.nodes if each.target is torch.sym_min][number]
+        node.meta["val"] = node.args[0].meta["val"]
+        assert (difference(program, changed) is None) is same
+        assert (difference(changed, program) is None) is same
+
+
 def test_another_size_that_is_read_and_an_op_that_nobody_reads_are_one(
     program: torch.export.ExportedProgram,
 ) -> None:

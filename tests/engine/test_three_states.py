@@ -16,6 +16,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.defects import LOGGER, is_ours, report_of
 from export_engine.describe import describe
+from export_engine.shapes import Shapes
 from export_engine.trace import Recording
 from export_engine.verify import (
     Subject,
@@ -157,6 +158,45 @@ def test_a_symbol_that_no_value_has_is_no_range_that_was_lost() -> None:
     assert len(attempt.program.range_constraints) == 2, "else the plant is none"
     with examined(attempt, describe(attempt), 1) as looked_at:
         assert round_trips.saved(looked_at).verdict == "holds"
+
+
+class Doubled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+class Added(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + x
+
+
+class Offset(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 2
+
+
+@pytest.mark.parametrize(
+    ("again", "shapes", "verdict", "said"),
+    [
+        (Added(), "x: batch, _", "holds", "Agrees at 4 sizes; its graph is another: mul: "),
+        (Offset(), "x: batch, _", "broken", "the example's sizes: output 0: off by"),
+        (Doubled(), None, "broken", "x: torch.float32[3, 4] instead of torch.float32[n0, 4]"),
+    ],
+)
+def test_another_graph_of_the_same_inputs_is_run(
+    again: nn.Module, shapes: str | None, verdict: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = Shapes.parse("x: batch, _")
+    attempt = capture(Request(target=Doubled(), args=(torch.randn(3, 4),), shapes=spec))
+    assert isinstance(attempt, Exported), attempt
+    other = Request(
+        target=again, args=(torch.randn(3, 4),), shapes=Shapes.parse(shapes) if shapes else None
+    )
+    monkeypatch.setattr(round_trips, "capture", lambda _: capture(other))
+    with examined(attempt, describe(attempt), 1) as looked_at:
+        found = round_trips.re_exported(looked_at)
+    assert found.verdict == verdict
+    assert found.sentence.startswith(said), found.sentence
 
 
 @pytest.mark.parametrize(
