@@ -22,9 +22,10 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expression_parser import parsed
 from export_engine.archive.expression_values import has_tower
 from export_engine.archive.expressions import UnreadableError
+from export_engine.archive.missing_containers import missing_container, unregistered_container
 from export_engine.archive.missing_operators import missing_operators
 from export_engine.archive.reading import ReadArchive, read
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, saved_class
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text
@@ -35,6 +36,7 @@ from export_engine.torch_internals import CodeInside, load_program, nothing_run
 from export_engine.trace import Recording
 
 if TYPE_CHECKING:
+    from torch.export import ExportedProgram
     from typing_extensions import Buffer
 
 RECORD = "export_explorer/record.json"
@@ -59,13 +61,15 @@ def load(
     name = found.record.title
     try:
         with sandbox(), quiet() as heard, nothing_run(_is_size) as left_out:
-            program = load_program(file, found.model)
+            program = _loaded(file, found.model)
     except CodeInside as error:
         raise ArchiveError(f"{name} is not opened: {error}") from error
     except Exception as error:
         reason = error_text(error, 300)
-        advice = missing_operators(found.record.targets) or (
-            f"{reason} If another version of torch saved it, open it with that version."
+        advice = (
+            missing_operators(found.record.targets)
+            or missing_container(reason)
+            or f"{reason} If another version of torch saved it, open it with that version."
         )
         raise ArchiveError(
             f"torch {torch.__version__} cannot read a program from {name}: {advice}"
@@ -79,6 +83,22 @@ def load(
         printed=heard.printed,
         title=name,
     )
+
+
+def _loaded(file: Path, model: str) -> ExportedProgram:
+    """The program, once every class of transformers is registered that its call is made of."""
+    tried: set[str] = set()
+    while True:
+        try:
+            program: ExportedProgram = load_program(file, model)
+            return program
+        except NotImplementedError as error:
+            name = unregistered_container(str(error))
+            needed = saved_class(name) if name and name not in tried else None
+            if needed is None:
+                raise
+            tried.add(name)
+            needed.install()
 
 
 def _is_size(text: str) -> bool:

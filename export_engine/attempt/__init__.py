@@ -39,5 +39,8 @@ if TYPE_CHECKING:
     from export_engine.attempt.source_edits import unedited as unedited
     from export_engine.attempt.target import as_module as as_module
     from export_engine.attempt.target import signature_of as signature_of
+    from export_engine.attempt.transformers_caches import CachesRegistered as CachesRegistered
+    from export_engine.attempt.transformers_caches import cache_classes as cache_classes
+    from export_engine.attempt.transformers_caches import saved_class as saved_class
 else:
     __getattr__, __dir__ = lazy_names(__name__)

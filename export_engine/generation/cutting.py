@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Option, Request, signature_of
+from export_engine.attempt import CachesRegistered, Option, Request, cache_classes, signature_of
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.generation.component_names import Key, names_of, role_of
@@ -32,8 +32,6 @@ from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.observed_calls import ObservedCall, calls_of
 from export_engine.generation.size_bounds import bounds_of, check_names
 from export_engine.generation.transformers_export import (
-    CachesRegistered,
-    cache_classes,
     has_sliding_layers,
     patched,
     prepared_call,

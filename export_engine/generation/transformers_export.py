@@ -1,15 +1,13 @@
-"""What transformers knows of exporting its own models: classes of caches, and patches.
+"""What transformers knows of exporting its own models: it replaces methods while it traces.
 
-Its exporters register each class of cache as a pytree, and replace methods that do not export while
-they trace. A transformers without them has neither; then nothing is patched.
+A transformers without exporters does not; then nothing is patched.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -20,59 +18,10 @@ from export_engine.defects import passed_over
 from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.process import undone
-from export_engine.torch_internals import deregister_container, is_container, scans_exported
+from export_engine.torch_internals import scans_exported
 
 _EXPORTER = "transformers.exporters.exporter_dynamo"
 _UTILS = "transformers.exporters.utils"
-
-
-@dataclass(frozen=True)
-class CachesRegistered:
-    """A Setup: classes of caches, registered as transformers' own exporter does."""
-
-    classes: tuple[type, ...]
-
-    @property
-    def title(self) -> str:
-        """What it does, as an order."""
-        return f"Register {', '.join(each.__name__ for each in self.classes)} as containers"
-
-    @property
-    def stays(self) -> bool:
-        """True: torch takes the arguments of a call apart with it."""
-        return True
-
-    def install(self) -> Callable[[], None]:
-        """Registers those that are not yet; returns the undo function."""
-        register = import_module(_EXPORTER).register_pytree_node
-        fresh = [each for each in self.classes if not is_container(each)]
-        for each in fresh:
-            register(each)
-
-        def undo() -> None:
-            for each in fresh:
-                deregister_container(each)
-
-        return undo
-
-
-def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
-    """The classes of caches among values, and in the tuples and dicts there."""
-    try:
-        is_cache = import_module(_EXPORTER).is_cache_class
-    except ImportError:
-        return ()
-    found: dict[type, None] = {}
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += value.values()
-        elif isinstance(value, list | tuple):
-            waiting += value
-        elif is_cache(type(value)):
-            found[type(value)] = None
-    return tuple(sorted(found, key=lambda each: each.__name__))
 
 
 def has_sliding_layers(values: Iterable[Any]) -> bool:

@@ -50,8 +50,23 @@ def load_program(file: Path, model: str) -> Any:
         Exception: whatever torch raises for a file that it cannot read.
     """
     if model == ONLY:
-        return torch.export.load(file)
+        try:
+            return torch.export.load(file)
+        except RuntimeError:  # it says no reason: that is in its log
+            if torch_has.LOAD_ARCHIVE:
+                _raise_unregistered(file)
+            raise
     return torch_has.LOAD_ARCHIVE.value(str(file)).exported_programs[model]
+
+
+def _raise_unregistered(file: Path) -> None:
+    """Raises what torch says of a container that is not registered as a pytree, if that is why."""
+    try:
+        torch_has.LOAD_ARCHIVE.value(str(file))
+    except NotImplementedError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever was raised first is raised
+        passed_over(error, "asking torch why it does not load a file")
 
 
 @undone

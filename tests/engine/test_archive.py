@@ -6,16 +6,20 @@ import errno
 import gc
 import json
 import signal
+import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.utils._pytree import MappingKey, register_pytree_node
 
 from export_engine.archive import ArchiveError, load, save
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
+from export_engine.torch_internals import deregister_container
 
 from ..models import branching
 
@@ -112,6 +116,57 @@ def test_an_operator_that_is_not_here_is_named(
 
     with pytest.raises(ArchiveError, match=said):
         load(path)
+
+
+class SomeCache:
+    """A container of somebody's own, in a module of the name that transformers' caches have."""
+
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.keys = keys
+
+
+class Reads(torch.nn.Module):
+    def forward(self, cache: SomeCache) -> torch.Tensor:
+        return cache.keys * 2
+
+
+@pytest.mark.parametrize("module", ["transformers.some_caches", "somebodys.caches"])
+def test_a_container_that_is_not_here_is_registered_if_it_is_of_transformers_else_named(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def register(cls: type) -> None:
+        register_pytree_node(
+            cls,
+            lambda cache: ([cache.keys], None),
+            lambda children, _: SomeCache(*children),
+            serialized_type_name=f"{module}:SomeCache",
+            to_dumpable_context=lambda _: "",
+            from_dumpable_context=lambda _: None,
+            flatten_with_keys_fn=lambda cache: ([(MappingKey("keys"), cache.keys)], None),
+        )
+
+    of_transformers = SimpleNamespace(
+        register_pytree_node=register, is_cache_class=lambda cls: cls is SomeCache
+    )
+    monkeypatch.setitem(sys.modules, module, SimpleNamespace(SomeCache=SomeCache))
+    monkeypatch.setitem(
+        sys.modules,
+        "transformers.exporters.exporter_dynamo",
+        of_transformers,
+    )
+    path = tmp_path / "cached.pt2"
+    register(SomeCache)
+    try:
+        torch.export.save(torch.export.export(Reads(), (SomeCache(torch.ones(2)),)), path)
+        deregister_container(SomeCache)
+        if module.startswith("transformers"):
+            result = load(path).program.module()(SomeCache(torch.ones(2)))
+            assert result.tolist() == [2, 2]
+        else:
+            with pytest.raises(ArchiveError, match=r"a `somebodys\.caches:SomeCache`, which"):
+                load(path)
+    finally:
+        deregister_container(SomeCache)
 
 
 @pytest.mark.parametrize("at", [0, 3, 9])

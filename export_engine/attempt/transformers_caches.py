@@ -1,0 +1,90 @@
+"""Classes of transformers' caches: registered as pytrees, as transformers' own exporter does.
+
+A transformers without exporters has no such registration; then there are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from export_engine.torch_internals import deregister_container, is_container
+
+_EXPORTER = "transformers.exporters.exporter_dynamo"
+_SAVED = re.compile(r"(transformers(?:\.\w+)+)[.:](\w+)")
+"""How a file names a class: `transformers.cache_utils:DynamicCache`."""
+
+
+@dataclass(frozen=True)
+class CachesRegistered:
+    """A Setup: classes of caches, registered as transformers' own exporter does."""
+
+    classes: tuple[type, ...]
+
+    @property
+    def title(self) -> str:
+        """What it does, as an order."""
+        return f"Register {', '.join(each.__name__ for each in self.classes)} as containers"
+
+    @property
+    def stays(self) -> bool:
+        """True: torch takes the arguments of a call apart with it."""
+        return True
+
+    def install(self) -> Callable[[], None]:
+        """Registers those that are not yet; returns the undo function."""
+        register = import_module(_EXPORTER).register_pytree_node
+        fresh = [each for each in self.classes if not is_container(each)]
+        for each in fresh:
+            register(each)
+
+        def undo() -> None:
+            for each in fresh:
+                deregister_container(each)
+
+        return undo
+
+
+def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
+    """The classes of caches among values, and in the tuples and dicts there."""
+    try:
+        is_cache = import_module(_EXPORTER).is_cache_class
+    except ImportError:
+        return ()
+    found: dict[type, None] = {}
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
+        elif is_cache(type(value)):
+            found[type(value)] = None
+    return tuple(sorted(found, key=lambda each: each.__name__))
+
+
+def saved_class(name: str) -> CachesRegistered | None:
+    """Imports what a saved program names as a container's class, where transformers has it.
+
+    Args:
+        name: of the class, as torch saves it.
+
+    Returns:
+        The registration that is still needed, of no class if the import made it; None if this is
+        no class of the installed transformers.
+    """
+    found = _SAVED.fullmatch(name)
+    if found is None:
+        return None
+    try:
+        cls = getattr(import_module(found[1]), found[2], None)
+        is_cache = import_module(_EXPORTER).is_cache_class
+    except ImportError:
+        return None
+    if not isinstance(cls, type):
+        return None
+    return CachesRegistered((cls,) if is_cache(cls) and not is_container(cls) else ())
