@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 import re
 import shlex
@@ -32,6 +33,7 @@ from export_engine.shapes import Shapes
 from kernel_ext.command import OPTIONS
 
 from .cells import run
+from .test_sets_magic import SETUP as GENERATES
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -66,6 +68,18 @@ class Undecided(torch.nn.Module):
         return x.cos()
 torch.manual_seed(0)
 model, undecided, x = Scaled().eval(), Undecided(), torch.randn(3, 4)
+"""
+
+LLAMA = """
+from transformers import LlamaConfig, LlamaForCausalLM
+config = LlamaConfig(
+    vocab_size=200, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+    num_attention_heads=4, num_key_value_heads=2,
+)
+model = LlamaForCausalLM(config).eval()
+prompt = torch.randint(3, 200, (2, 6))
+inputs = {"input_ids": prompt, "attention_mask": torch.ones_like(prompt)}
+expected = model.generate(**inputs, max_new_tokens=16, do_sample=False, eos_token_id=None)
 """
 
 
@@ -169,6 +183,31 @@ def test_the_first_cell_exports(shell: InteractiveShell) -> None:
 
     assert "batch in [0, ∞), seq in [2, 512]" in said
     assert shell.user_ns["ex"].ok
+
+
+@pytest.mark.slow
+def test_a_model_that_generates_is_cut_and_checked_as_shown(shell: InteractiveShell) -> None:
+    cell(shell, GENERATES)
+    said = cell(shell, block('kit.save("model.pt2")'))
+
+    assert said.count("The same 16 tokens as generate().") >= 1
+    assert "? prefill" in said
+    programs = explorer.load("model.pt2")
+    assert isinstance(programs, explorer.Programs)
+    assert list(programs) == ["prefill", "decode"]
+
+
+@pytest.mark.slow
+def test_a_saved_language_model_generates_without_the_explorer(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers", reason="it is not installed: pip install '.[bench]'")
+    # Its warning on a cache among the example's inputs has too few arguments, measured on 2.13.
+    monkeypatch.setattr(logging.getLogger("torch._export.serde.serialize"), "disabled", True)
+    cell(shell, LLAMA)
+    cell(shell, block('kit.save("model.pt2")'))
+    cell(shell, block("load_pt2"))
+    assert cell(shell, "print(torch.equal(tokens, expected[:, :-1]))") == "True\n"
 
 
 @pytest.mark.slow
