@@ -8,6 +8,7 @@ import {
   showAll,
   TEACHING,
   visible,
+  wholeAtLeft,
   zoomAt,
 } from "./camera";
 
@@ -45,6 +46,21 @@ describe("the first view", () => {
     expect(seen(2500).x + seen(2500).width / 2).toBeCloseTo(2500);
     expect(seen(10).x).toBeGreaterThan(-30);
     expect(seen(4990).x + seen(4990).width).toBeLessThan(5030);
+  });
+});
+
+describe("a view's left edge", () => {
+  const at = (x: number, width: number, y = 0) => ({ x, y, width, height: 40 });
+
+  test("cuts no narrow box in two", () => {
+    const camera = { x: 100, y: 0, zoom: 0.5 };
+    const boxes = [at(-60, 120), at(40, 120), at(200, 120)];
+    expect(wholeAtLeft(camera, boxes, VIEW)).toEqual({ x: 8, y: 0, zoom: 0.5 });
+  });
+
+  test("stays where a wide box, one further down or none is cut", () => {
+    const camera = { x: 100, y: 0, zoom: 1 };
+    expect(wholeAtLeft(camera, [at(0, 900), at(60, 80, 500), at(100, 80)], VIEW)).toBe(camera);
   });
 });
 

@@ -65,6 +65,17 @@ export function firstView(
   return { x, y: -margin, zoom };
 }
 
+/** Moves to the left edge of the narrow boxes that the view's own left edge would cut in two. */
+export function wholeAtLeft(camera: Camera, boxes: readonly Rect[], view: Size): Camera {
+  const seen = visible(camera, view);
+  const cut = boxes.filter(
+    ({ x, y, width }) =>
+      x < seen.x && x + width > seen.x && y < seen.y + seen.height && width < seen.width / 3,
+  );
+  if (cut.length === 0) return camera;
+  return { ...camera, x: Math.min(...cut.map(({ x }) => x)) - MARGIN / camera.zoom };
+}
+
 /** After `rect` has opened: all of it if it fits, else its top left; `y` stays if it can. */
 export function afterOpening(camera: Camera, rect: Rect, view: Size): Camera {
   const { zoom } = camera;

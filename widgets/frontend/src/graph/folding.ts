@@ -6,7 +6,15 @@
 import { type Signal, signal } from "@preact/signals";
 import { type Item, openAbove } from "../forest/items";
 import { reasonOf } from "../format";
-import { afterOpening, type Camera, firstView, READING, reveal, sameCamera } from "./camera";
+import {
+  afterOpening,
+  type Camera,
+  firstView,
+  READING,
+  reveal,
+  sameCamera,
+  wholeAtLeft,
+} from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
 import type { Layouter } from "./layout";
 import type { LayoutBox } from "./layout_types";
@@ -226,7 +234,8 @@ export class Folding {
 
   private firstCamera(scene: Scene): Camera {
     const { size } = this.stage;
-    this.looked = firstView(scene, middleOf(scene, size.width), size, this.legibility);
+    const about = firstView(scene, middleOf(scene, size.width), size, this.legibility);
+    this.looked = wholeAtLeft(about, scene.root.children, size);
     return this.looked;
   }
 }

@@ -49,7 +49,7 @@ export function CaseText({ found, showTag }: CaseTextProps) {
           {shapes ? (
             <span class="tx-mono">{capped(shapes, 400)}</span>
           ) : (
-            "nothing: all sizes are fixed"
+            "none: every size is fixed"
           )}
         </Fact>
         {explains.length > 0 && (
