@@ -74,8 +74,8 @@ def saved_class(name: str) -> CachesRegistered | None:
         name: of the class, as torch saves it.
 
     Returns:
-        The registration that is still needed, of no class if the import made it; None if this is
-        no class of the installed transformers.
+        The registration that is still needed, of no class if the import made it; None if the
+        installed transformers has no such class.
     """
     found = _SAVED.fullmatch(name)
     if found is None:
