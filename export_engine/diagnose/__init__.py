@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from export_engine.diagnose.families import diagnose as diagnose
     from export_engine.diagnose.size_reasons import always_fixes as always_fixes
     from export_engine.diagnose.size_reasons import is_unrolled as is_unrolled
+    from export_engine.diagnose.torch_messages import (
+        counts_gradients_wrong as counts_gradients_wrong,
+    )
     from export_engine.diagnose.torch_messages import explanation as explanation
     from export_engine.diagnose.torch_messages import hints as hints
 else:

@@ -159,6 +159,11 @@ def mixed_devices(message: str) -> tuple[str, str] | None:
     return (found["one"], found["other"]) if found else None
 
 
+def counts_gradients_wrong(message: str) -> bool:
+    """Whether torch's scan failed on outputs without a gradient beside others that have one."""
+    return "outs_to_grad length" in message
+
+
 def deciding_node(message: str) -> str:
     """The name of the node that a branch in strict mode depends on; empty where it is not told."""
     _, _, computed = message.partition("computed as follows:")

@@ -214,6 +214,51 @@ FORMS = {
             outs.append(torch.tanh(outs[-1] + x[:, t]))
         return torch.stack(outs, 1), torch.cat(outs, dim=-1), outs[-1], torch.stack(outs[2:])
     """,
+    "begun_list": """
+        best, path = x[:, 0], [x.sum(1)]
+        path.append(best)
+        for row in reversed(x.unbind(1)):
+            best = torch.tanh(best + row)
+            path.append(best)
+        path.reverse()
+        path.append(best * 2)
+        path.insert(0, x[:, -1])
+        return torch.stack(path, 1), path[2], len(path), torch.stack(path[1::2])
+    """,
+    "begun_in_front": """
+        h, outs = x[:, 0], []
+        outs.append(x[:, 1] * 3)
+        for row in x.unbind(1)[::-1]:
+            h = h * 0.5 + row
+            outs.insert(0, h)
+        return torch.cat(outs, -1)
+    """,
+    "goes_through_a_list": """
+        h, outs = x[:, 0], []
+        for t in range(1, x.size(1)):
+            h = torch.tanh(h + x[:, t])
+            outs.append(h)
+        for n, out in enumerate(reversed(outs)):
+            h = h + out * n
+        last = [out * 2 for out in outs[1:]]
+        for one, other in zip(outs, x.unbind(1)):
+            h = h * one + other
+        return h, last, outs[0]
+    """,
+    "named_steps": """
+        n = x.size(1)
+        steps = reversed(range(n))
+        h = torch.zeros(x.size(0), 3)
+        for t in steps:
+            h = h * 0.5 + x[:, t]
+        return h
+    """,
+    "turned_range": """
+        h = torch.zeros(x.size(0), 3)
+        for t in list(range(x.size(1)))[::-1]:
+            h = h * 0.5 + x[:, t]
+        return h
+    """,
     "comprehension": """
         return torch.cat([self.up(x) + x for x in x.unbind(1)], dim=-1) * x[0, 0, 0]
     """,
@@ -228,7 +273,14 @@ FORMS = {
         return torch.stack(tuple(2 * each for each in x), 1), sum(each for each in x.unbind(1))
     """,
 }
-FROM_TWO = ("looks_back", "two_back", "own_output_backwards", "own_list")
+FROM_TWO = (
+    "looks_back",
+    "two_back",
+    "own_output_backwards",
+    "own_list",
+    "begun_in_front",
+    "goes_through_a_list",
+)
 """Forms that have at least two elements."""
 
 
@@ -333,8 +385,8 @@ KEPT = {
         "outs = []\nfor t in range(n):\n    outs.insert(t, x[:, t])\nh = torch.stack(outs)",
         "for its effect",
     ),
-    "every_other": (
-        "outs = []\nfor t in range(n):\n    outs.append(x[:, t])\nh = torch.stack(outs[::2])",
+    "every_other_list": (
+        "outs = []\nfor t in range(n):\n    outs.append(x[:, t])\nh = sum(outs[::2])",
         "stacked",
     ),
     "turned_elsewhere": (
@@ -355,9 +407,15 @@ KEPT = {
         "outs = []\nfor t in range(n):\n    outs.append(x[:, t])\nh = outs",
         "stacked",
     ),
-    "begun_list": (
-        "outs = [h]\nfor t in range(n):\n    outs.append(h)\nh = torch.stack(outs)",
+    "begun_elsewhere": (
+        "outs = []\nif n:\n    outs.append(h)\nfor t in range(n):\n    outs.append(h)\n"
+        "h = torch.stack(outs)",
         "empty",
+    ),
+    "grown_again": (
+        "outs = []\nfor t in range(n):\n    outs.append(h)\nfor t in range(n):\n"
+        "    outs.append(x[:, t])\nh = torch.stack(outs)",
+        "stacked",
     ),
     "argument": ("for t in range(n):\n    x[:, 0] += 1\n    h = h + x[:, 1]", "argument `x`"),
     "index_later": ("for t in range(n):\n    h = h + x[:, t]\nh = h + t", "own variable"),
@@ -441,3 +499,21 @@ def test_a_loop_that_is_kept_says_why() -> None:
     )
     assert isinstance(report.attempt, Failed)
     assert any("The loop in line" in reason for reason in report.attempt.refusals)
+
+
+@pytest.mark.slow
+def test_a_scan_that_collects_integers_says_that_it_needs_no_gradients() -> None:
+    body = """
+        h, outs = torch.zeros(x.size(0), 3), []
+        for t in range(x.size(1)):
+            h = torch.tanh(self.up(x[:, t]) + h)
+            outs.append(h.argmax(-1))
+        return torch.stack(outs, 1)
+    """
+    model, _ = defined(body, "integers_loop")
+    request = Request(target=model, args=(torch.rand(2, 4, 3),), shapes=Shapes.parse("x: b, t, _"))
+    report = autofix(request)
+    assert isinstance(report.attempt, Failed)
+    assert any("torch.no_grad" in reason for reason in report.attempt.refusals)
+    with torch.no_grad():
+        assert isinstance(autofix(request).attempt, Exported)

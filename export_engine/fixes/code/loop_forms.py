@@ -11,10 +11,12 @@ import ast
 from export_engine.fixes.code.comprehensions import Form, comprehension_as_loop, free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_indexing import Indexed, indexed
-from export_engine.fixes.code.loop_parts import Range, iterated, loop_at
-from export_engine.fixes.code.loop_state import assigned_before
+from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
+from export_engine.fixes.code.loop_state import begins
 from export_engine.fixes.code.text_edits import Piece, Source
 
+_ITERATED = ("range", "reversed", "enumerate", "zip")
+"""What a loop may go through by a name, once."""
 _FURTHEST = 4
 """How many results back a loop may read."""
 
@@ -26,6 +28,7 @@ def scannable(text: str, line: int) -> Form:
         Unclear: it reads its own output in a way that has no such form.
     """
     form = comprehension_as_loop(text, line) or Form(text, line)
+    form = _in_its_head(form)
     source = Source(form.text, form.line)
     try:
         loop = loop_at(source, form.line)
@@ -41,6 +44,31 @@ def scannable(text: str, line: int) -> Form:
         if piece.start <= source.start(loop)
     ]
     return Form(source.changed(found).text, loop.lineno + sum(grown))
+
+
+def _in_its_head(form: Form) -> Form:
+    """A form whose loop goes through a name, `steps = reversed(range(n))`, with what that is."""
+    source = Source(form.text, form.line)
+    for loop in ast.walk(source.function):
+        if not isinstance(loop, ast.For) or not loop.lineno <= form.line <= loop.iter.lineno:
+            continue
+        name = loop.iter.id if isinstance(loop.iter, ast.Name) else ""
+        made = assigned(source.function, name) if name else None
+        called = made.value.func if made is not None and isinstance(made.value, ast.Call) else None
+        if made is None or getattr(called, "id", "") not in _ITERATED:
+            continue
+        uses = [n for n in ast.walk(source.function) if isinstance(n, ast.Name) and n.id == name]
+        read = {n.id for n in ast.walk(made.value) if isinstance(n, ast.Name)}
+        between = {
+            n.id
+            for n in ast.walk(source.function)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            if made.lineno < n.lineno <= loop.lineno
+        }
+        if len(uses) == 2 and not read & between:
+            head = Piece(source.start(loop.iter), source.end(loop.iter), source.of(made.value))
+            return Form(source.changed([head]).text, form.line)
+    return form
 
 
 def _list_so_far(source: Source, loop: ast.For) -> list[Piece] | None:
@@ -59,15 +87,14 @@ def _list_so_far(source: Source, loop: ast.For) -> list[Piece] | None:
         assert isinstance(call.func, ast.Attribute)
         assert isinstance(call.func.value, ast.Name)
         name, value = call.func.value.id, call.args[0]
-        start = assigned_before(source, loop, name)
         reads = _reads_in(loop, name, call.func.value)
-        if not isinstance(start, ast.List) or not start.elts:
-            if reads:
-                raise Unclear(f"`{name}` is read while it is collected")
+        if not reads:
             continue
+        if not begins(source, loop, name):
+            raise Unclear(f"`{name}` is read while it is collected")
         if not all(_is_last(source, each, name) for each in reads):
             raise Unclear(f"`{name}` is read in another way than its last element")
-        return _carried_last(source, loop, name, start, statement, value, reads)
+        return _carried_last(source, loop, name, statement, value, reads)
     return None
 
 
@@ -75,69 +102,27 @@ def _carried_last(
     source: Source,
     loop: ast.For,
     name: str,
-    start: ast.List,
     statement: ast.stmt,
     value: ast.expr,
     reads: list[ast.expr],
 ) -> list[Piece]:
-    taken = source.names
-    last = free_name(f"_{name}_last", taken)
-    firsts = [free_name(f"_{name}_first{number}", taken) for number in range(len(start.elts))]
+    last = free_name(f"_{name}_last", source.names)
     if any(each.lineno > statement.lineno for each in reads):
         raise Unclear(f"`{name}` is read after it is collected")
-    kept = [f"{each} = {source.of(elt)}" for each, elt in zip(firsts, start.elts, strict=True)]
-    found = [
-        node
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.Assign) and node.value is start
-    ]
-    made = found[0] if found else None
-    if made is None or len(made.targets) > 1 or not isinstance(made.targets[0], ast.Name):
-        raise Unclear(f"`{name}` does not begin in a line of its own")
-    indent = source.indent(made)
-    lines = [*kept, f"{last} = {firsts[-1]}", f"{name} = []"]
-    pieces = [Piece(source.start(made), source.end(made), f"\n{indent}".join(lines))]
+    begin, at = source.indent(loop), source.indent(statement)
     within = {id(each) for each in ast.walk(value)}
     inside = [each for each in reads if id(each) in within]
     text = _with(source, value, {id(each): last for each in inside})
-    at = source.indent(statement)
     collected = f"{last} = {text}\n{at}{name}.append({last})"
-    pieces.append(Piece(source.start(statement), source.end(statement), collected))
-    pieces += [
-        Piece(source.start(each), source.end(each), last) for each in reads if each not in inside
+    return [
+        Piece(source.start(loop), source.start(loop), f"{last} = {name}[-1]\n{begin}"),
+        Piece(source.start(statement), source.end(statement), collected),
+        *(
+            Piece(source.start(each), source.end(each), last)
+            for each in reads
+            if each not in inside
+        ),
     ]
-    return pieces + _behind(source, loop, name, firsts, last)
-
-
-def _behind(source: Source, loop: ast.For, name: str, firsts: list[str], last: str) -> list[Piece]:
-    """Uses of a list behind the loop, which has its first elements apart."""
-    pieces, end = [], loop.body[-1].end_lineno or 0
-    for node in ast.walk(source.function):
-        if not isinstance(node, ast.expr) or node.lineno <= end:
-            continue
-        if isinstance(node, ast.Subscript) and source.of(node.value) == name:
-            entry = node.slice
-            if _is_last(source, node, name):
-                pieces.append(Piece(source.start(node), source.end(node), last))
-            elif isinstance(entry, ast.Slice) and source.of(node) == f"{name}[{len(firsts)}:]":
-                pieces.append(Piece(source.start(node), source.end(node), name))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            given = node.args[0]
-            if not isinstance(given, ast.Name) or given.id != name:
-                continue
-            texts = [*map(source.of, node.args[1:]), *map(source.of, node.keywords)]
-            rest = "".join(f", {text}" for text in texts)
-            listed, torch = f"[{', '.join(firsts)}]", source.torch
-            call = source.of(node.func)
-            if call == f"{torch}.stack":
-                before = f"{call}({listed}{rest})"
-            elif call in (f"{torch}.cat", f"{torch}.concat"):
-                before = f"{torch}.cat({listed}{rest})"
-            else:
-                raise Unclear(f"the list `{name}` is used in another way than to be stacked")
-            joined = f"{torch}.cat([{before}, {source.of(node)}]{rest})"
-            pieces.append(Piece(source.start(node), source.end(node), joined))
-    return pieces
 
 
 def _tensor_so_far(source: Source, loop: ast.For, count: Range) -> list[Piece] | None:

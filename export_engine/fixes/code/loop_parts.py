@@ -124,10 +124,11 @@ def iterated(source: Source, loop: ast.For) -> tuple[Range | None, list[Element]
         Unclear: it iterates something else.
     """
     called = _called(loop.iter)
-    if called in ("range", "reversed"):
+    counted = _counted(loop.iter)
+    if counted is not None:
         if not isinstance(loop.target, ast.Name):
             raise Unclear("the loop's number is unpacked")
-        return _range(source, loop.target.id, loop.iter, reverse=False), []
+        return _range(source, loop.target.id, *counted), []
     if called == "enumerate":
         assert isinstance(loop.iter, ast.Call)
         if len(loop.iter.args) != 1 or not isinstance(loop.target, ast.Tuple):
@@ -144,7 +145,7 @@ def iterated(source: Source, loop: ast.For) -> tuple[Range | None, list[Element]
             raise Unclear("the loop is over numbers that a tensor holds")
         if made.keywords or not isinstance(loop.target, ast.Name):
             raise Unclear("the loop's number is unpacked")
-        return _range(source, loop.target.id, made, reverse=False), []
+        return _range(source, loop.target.id, made, False), []
     return None, _elements(source, loop.target, loop.iter)
 
 
@@ -153,10 +154,30 @@ def _called(node: ast.expr) -> str:
     return called.id if isinstance(called, ast.Name) else ""
 
 
-def _range(source: Source, index: str, node: ast.expr, reverse: bool) -> Range:
-    assert isinstance(node, ast.Call)
-    if _called(node) == "reversed" and len(node.args) == 1 and _called(node.args[0]) == "range":
-        return _range(source, index, node.args[0], reverse=True)
+def _counted(node: ast.expr) -> tuple[ast.Call, bool] | None:
+    """The `range` behind what is iterated, and whether backwards; None where there is none."""
+    if isinstance(node, ast.Call) and _called(node) == "range":
+        return node, False
+    turned = _turned(node)
+    inner = turned if turned is not None else node
+    if isinstance(inner, ast.Call) and _called(inner) in ("list", "tuple") and inner.args:
+        inner = inner.args[0]
+    if inner is node:
+        return None
+    found = _counted(inner)
+    return (found[0], found[1] != (turned is not None)) if found is not None else None
+
+
+def _turned(node: ast.expr) -> ast.expr | None:
+    """What `reversed(x)`, or `x[::-1]`, goes through backwards; None for something else."""
+    if isinstance(node, ast.Call) and _called(node) == "reversed" and len(node.args) == 1:
+        return node.args[0]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return node.value if ast.unparse(node.slice) == "::-1" else None
+    return None
+
+
+def _range(source: Source, index: str, node: ast.Call, reverse: bool) -> Range:
     texts = [source.of(each) for each in node.args]
     match texts:
         case [stop]:
@@ -176,6 +197,11 @@ def _elements(source: Source, target: ast.expr, value: ast.expr) -> list[Element
             raise Unclear("zip's elements are not unpacked")
         pairs = zip(target.elts, value.args, strict=True)
         return [each for name, inner in pairs for each in _elements(source, name, inner)]
+    turned = _turned(value)
+    if turned is not None:
+        return [
+            Element(name, f"{tensor}.flip(0)") for name, tensor in _elements(source, target, turned)
+        ]
     if not isinstance(target, ast.Name):
         raise Unclear("an element is unpacked")
     if isinstance(value, ast.Name):

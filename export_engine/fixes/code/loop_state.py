@@ -45,6 +45,8 @@ class LoopState:
         self.count, self.elements = iterated(source, loop)
         self.pieces = self._kept_whole()
         self.outputs = self._outputs()
+        self.begun = {out.into for out in self.outputs if begins(source, loop, out.into)}
+        """Lists that have elements before the loop."""
         self.names = names_of(loop.body, [each.statement for each in self.outputs])
         self.before = source.bound_before(loop)
         self.later = read_later(source.function, loop)
@@ -120,7 +122,8 @@ class LoopState:
         if written:
             raise Unclear(f"the loop writes to the argument `{written[0]}`")
         for out in self.outputs:
-            if out.place is None and not _is_empty(self.source, out.into, self.loop):
+            known = out.place is not None or out.into in self.begun
+            if not known and not _is_empty(self.source, out.into, self.loop):
                 raise Unclear(f"`{out.into}` does not start as an empty list")
 
     def firsts(self) -> list[ast.Compare]:
@@ -201,6 +204,42 @@ def _is_empty(source: Source, name: str, loop: ast.For) -> bool:
         if n.lineno < loop.lineno
     ]
     return (listed or called) and not uses
+
+
+def begins(source: Source, loop: ast.For, name: str) -> bool:
+    """Whether a name is a list where a loop begins that is known to have elements."""
+    made = assigned_before(source, loop, name)
+    if not isinstance(made, ast.List) or any(isinstance(each, ast.Starred) for each in made.elts):
+        return False
+    block = next((each for each in _blocks(source.function) if loop in each), [])
+    added = [each for each in block if each.lineno < loop.lineno and _adds_to(each, name)]
+    uses = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        if made.lineno < node.lineno < loop.lineno
+    ]
+    read = [
+        node.value
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+    ]
+    plain = [use for use in uses if use not in read]
+    return bool(made.elts or added) and len(plain) == len(added)
+
+
+def _blocks(function: ast.AST) -> list[list[ast.stmt]]:
+    parts = (
+        getattr(node, part, None) for node in ast.walk(function) for part in ("body", "orelse")
+    )
+    return [each for each in parts if isinstance(each, list)]
+
+
+def _adds_to(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement is `outs.append(x)` of a list."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    into, _, _ = _collected(call) if isinstance(call, ast.Call) else (None, None, False)
+    return isinstance(into, ast.Name) and into.id == name
 
 
 def may_be_given(loop: ast.For | ast.While, name: str) -> bool:

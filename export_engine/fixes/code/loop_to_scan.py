@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 
+from export_engine.fixes.code.collected_lists import iterated_lists, used
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
 from export_engine.fixes.code.loop_indexing import elements, indexed, is_full
 from export_engine.fixes.code.loop_parts import Element, loop_at, out_of_place
-from export_engine.fixes.code.loop_state import LoopState, assigned_before, may_be_given
+from export_engine.fixes.code.loop_state import LoopState, Output, assigned_before, may_be_given
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.scan_starts import started
 from export_engine.fixes.code.text_edits import Piece, Source
@@ -238,8 +239,15 @@ class _Scan(LoopState):
             span = f"{low or ''}:{high}"
             made.append(f"{out.into}[{place.before}{span}{place.after}] = {moved}")
         made += [f"{out.name} = {out.name}.flip(0)" for out in self.outputs if out.in_front]
+        made += [self._behind_first(out) for out in self.outputs if out.into in self.begun]
         made += [f"{name} = {self.free(f'_last_{name}')}[-1]" for name in self.last]
         return made
+
+    def _behind_first(self, out: Output) -> str:
+        """The elements that a list has before the loop, and what the loop collects."""
+        first = f"{self.source.torch}.stack({out.into})"
+        parts = [out.name, first] if out.in_front else [first, out.name]
+        return f"{out.name} = {self.source.torch}.cat([{', '.join(parts)}])"
 
     def _collected(self) -> None:
         """Uses of the lists behind the loop, as the stacked tensors."""
@@ -249,89 +257,26 @@ class _Scan(LoopState):
         nodes = [
             node
             for node in ast.walk(self.source.function)
-            if isinstance(node, ast.expr | ast.Expr) and node.lineno > last
+            if isinstance(node, ast.expr | ast.Expr | ast.For | ast.comprehension)
+            and getattr(node, "lineno", getattr(getattr(node, "iter", None), "lineno", 0)) > last
         ]
         ends = {name: self.rebound(name) for name in lists}
         for node in nodes:
-            known = {name: out for name, out in lists.items() if node.lineno <= ends[name]}
-            made = self._joined(node, known) or _taken(node, known) or _turned(node, known)
-            if made is None:
-                continue
-            self.pieces.append(Piece(self.source.start(node), self.source.end(node), made))
-            done |= set(ast.walk(node))
+            line = node.iter.lineno if isinstance(node, ast.comprehension) else node.lineno
+            known = {name: out for name, out in lists.items() if line <= ends[name]}
+            made = used(self.source, node, known)
+            found = [(node, made)] if made is not None else iterated_lists(self.source, node, known)
+            for each, text in found:
+                if each in done or not isinstance(each, ast.expr | ast.stmt):
+                    continue
+                self.pieces.append(Piece(self.source.start(each), self.source.end(each), text))
+                done |= set(ast.walk(each))
         for node in nodes:
             named = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
             if not named or not isinstance(node, ast.Name) or node in done:
                 continue
             if node.id in lists and node.lineno <= ends[node.id]:
                 raise Unclear(f"the list `{node.id}` is used in another way than to be stacked")
-
-    def _joined(self, node: ast.AST, lists: dict[str, str]) -> str | None:
-        """`torch.stack(outs, dim=1)` and `torch.cat` of a list that the loop collects."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            return None
-        if self.source.of(node.func.value) != self.source.torch or not node.args:
-            return None
-        given, *rest = node.args
-        keywords = {each.arg: each.value for each in node.keywords}
-        name = _listed(given, lists)
-        if name is None or len(rest) > 1 or not keywords.keys() <= {"dim", "axis"}:
-            return None
-        value = rest[0] if rest else keywords.get("dim", keywords.get("axis"))
-        dim = _number(value)
-        if dim is None:
-            return None
-        if node.func.attr == "stack":
-            return name if dim == 0 else f"{name}.movedim(0, {dim})"
-        if node.func.attr not in ("cat", "concat", "concatenate"):
-            return None
-        if dim < 0:
-            return f"{name}.movedim(0, {dim - 1}).flatten({dim - 1}, {dim})"
-        moved = name if dim == 0 else f"{name}.movedim(0, {dim})"
-        return f"{moved}.flatten({dim}, {dim + 1})"
-
-
-def _listed(node: ast.expr, lists: dict[str, str]) -> str | None:
-    """The stacked tensor of a list, in its order: also of `outs[::-1]`, `list(reversed(outs))`."""
-    match node:
-        case ast.Name(id=name):
-            return lists.get(name)
-        case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice(None, None, ast.UnaryOp())):
-            backwards = ast.unparse(node.slice) == "::-1"
-        case ast.Call(
-            func=ast.Name(id="list" | "tuple"),
-            args=[ast.Call(func=ast.Name(id="reversed"), args=[ast.Name(id=name)])],
-        ):
-            backwards = True
-        case _:
-            return None
-    return f"{lists[name]}.flip(0)" if backwards and name in lists else None
-
-
-def _turned(node: ast.AST, lists: dict[str, str]) -> str | None:
-    """`outs.reverse()` of a list that the loop collects."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(ast.Name(id=name), "reverse"), args=[])):
-            return f"{lists[name]} = {lists[name]}.flip(0)" if name in lists else None
-    return None
-
-
-def _taken(node: ast.AST, lists: dict[str, str]) -> str | None:
-    """`outs[-1]` of a list that the loop collects."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        return None
-    name, index = lists.get(node.value.id), _number(node.slice)
-    return f"{name}[{index}]" if name is not None and index in (0, -1) else None
-
-
-def _number(node: ast.expr | None) -> int | None:
-    if node is None:
-        return 0
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return value if type(value) is int else None
 
 
 def _tuple(names: list[str]) -> str:

@@ -24,7 +24,7 @@ from export_engine.attempt import (
 )
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
-from export_engine.diagnose import SizesViolated, diagnose
+from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose
 from export_engine.fixes.assumptions import assumed, with_answers
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.comprehensions import Form
@@ -55,6 +55,11 @@ _DIFFERS = (
     "agree with eager."
 )
 _FAILS = "The loop in line {line} is not rewritten: the scan that it would be does not export."
+_NEEDS_NO_GRAD = (
+    "The loop in line {line} is not rewritten as a scan: it collects integers or bools, and "
+    "torch's scan fails on those while gradients are recorded. Export inside "
+    "`with torch.no_grad():`."
+)
 _UNROLLED = (
     "`{name}` is torch's own {kind}, which torch.export unrolls over its length, so the length is "
     "fixed. It is not rewritten as a scan: {why}."
@@ -106,10 +111,15 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 return
             if unrolled or _is_last_try(text, made.text, found):
                 if _is_loop(place):
-                    yield NoFix(
-                        (_FAILS if isinstance(found, Failed) else _DIFFERS).format(line=place.line)
-                    )
+                    yield NoFix(_left(found).format(line=place.line))
                 break
+
+
+def _left(found: Attempt | None) -> str:
+    """Why a loop is left as it is, of an attempt with its scan."""
+    if not isinstance(found, Failed):
+        return _DIFFERS
+    return _NEEDS_NO_GRAD if counts_gradients_wrong(str(found.error)) else _FAILS
 
 
 def _is_last_try(text: str, made: str, found: Attempt | None) -> bool:

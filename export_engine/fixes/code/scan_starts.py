@@ -1,7 +1,8 @@
-"""What a scan starts with: each carried value a tensor of its own.
+"""What a scan starts with: each carried value a tensor of its own, as an iteration gives it.
 
 torch's scan tells its inputs apart by identity. A tensor that starts two carried values, or that
-the body reads besides, is taken for the carried value, and the program computes something else.
+the body reads besides, is taken for the carried value, and the program computes something else. It
+asks that strides do not change from one iteration to the next, as those of a view do.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ def started(source: Source, loop: ast.For, name: str) -> str:
         return name
     value = _value_of(made, name)
     given = value is None or _is_given(value) or len(made.targets) > 1
-    if not given and not _is_taken(source, loop, name):
+    strided = isinstance(value, ast.Subscript) or (value is not None and _is_view(value))
+    if not given and not strided and not _is_taken(source, loop, name):
         return name
     if value is not None and _is_tensor(source, loop, value):
-        return f"{name}.clone()"
+        kept = f"memory_format={source.torch}.contiguous_format"
+        return f"{name}.clone({kept if strided else ''})"
     return f"{source.torch}.utils._pytree.tree_map({source.torch}.clone, {name})"
 
 
@@ -62,6 +65,11 @@ def _is_given(value: ast.expr) -> bool:
     if isinstance(value, ast.Subscript):  # of a tensor it is a new one, of a list not
         return not isinstance(value.slice, ast.Tuple | ast.Slice)
     return may_be_view(value)
+
+
+def _is_view(value: ast.expr) -> bool:
+    """Whether a value is what a function like `transpose` returns, or a name for one."""
+    return isinstance(value, ast.Call | ast.Name) and may_be_view(value)
 
 
 def _is_taken(source: Source, loop: ast.For, name: str) -> bool:
