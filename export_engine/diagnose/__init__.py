@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         counts_gradients_wrong as counts_gradients_wrong,
     )
     from export_engine.diagnose.torch_messages import explanation as explanation
+    from export_engine.diagnose.torch_messages import formats_a_tensor as formats_a_tensor
     from export_engine.diagnose.torch_messages import hints as hints
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -20,6 +20,7 @@ from export_engine.diagnose.torch_messages import (
     NOT_SWAPPED,
     NUMPY_REFUSED,
     WRAPPED,
+    formats_a_tensor,
     leaked_names,
 )
 from export_engine.source import Stack, parse_stack_trace
@@ -169,13 +170,14 @@ def _where_wrapped(attempt: Failed) -> Stack:
 def plain_value(attempt: Failed) -> Diagnosis | None:
     """Diagnoses Python code that needs tensor values.
 
-    Told by what the innermost call refuses: the memory of a tensor without data, or the text or
-    hash of a number computed from data.
+    Told by what the innermost call refuses: the memory of a tensor without data, its text, or the
+    text or hash of a number computed from data.
     """
     error = cause(attempt.error)
     said = message(error)
     number = any(words in said for words in FORMATTED) or raised_in(error, ("__hash__",))
-    if not number and not any(words in said for words in NO_MEMORY):
+    written = formats_a_tensor(said)
+    if not number and not written and not any(words in said for words in NO_MEMORY):
         return None
     place = failing_place(attempt.error)
     text = place.text
@@ -183,7 +185,8 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
     sentence = (
         f"{called} needs a concrete number, but it is computed from tensor values."
         if number
-        else f"{called} copies tensor values, and fake tensors have none."
+        else f"{called} {'makes text of' if written else 'copies'} tensor values, and fake tensors "
+        "have none."
     )
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,

@@ -24,6 +24,9 @@ COUNTED_LATER = "DelayGraphBreakVariable() does not implement python_type()"
 NO_MEMORY = ("data is not allocated yet", "access data pointer of", "doesn't have storage")
 NOT_SWAPPED = "_apply(): Couldn't swap"
 COPIED = "elem.device.type must be 'meta'"
+_TENSOR_FORMATTED = re.compile(
+    r"unsupported format string passed to \w*(?:Tensor|Parameter|Buffer)\.__format__"
+)
 FORMATTED = ("SymInt.__format__", "SymFloat.__format__", "SymBool.__format__")
 
 _FAKE = re.compile(r"FakeTensor\(\.\.\., size=(\([^)]*\))(?:, [^()]*(?:\([^()]*\))?)?\)")
@@ -157,6 +160,11 @@ def mixed_devices(message: str) -> tuple[str, str] | None:
     """The devices of tensors that an op mixes; None where a message is about something else."""
     found = _DEVICES.search(message)
     return (found["one"], found["other"]) if found else None
+
+
+def formats_a_tensor(message: str) -> bool:
+    """Whether text was to be made of a fake tensor, with a format."""
+    return _TENSOR_FORMATTED.search(message) is not None
 
 
 def counts_gradients_wrong(message: str) -> bool:

@@ -424,6 +424,18 @@ def test_an_assert_of_the_models_own_that_fails(strict: bool, said: str, told: s
     assert found.stack[-1].line == 3
 
 
+def writes_out(x: torch.Tensor) -> torch.Tensor:
+    print(f"at most {x.max():.2f}")  # <- writes_out
+    return x * 2
+
+
+def test_a_format_of_a_tensor_is_not_an_operator_that_refuses() -> None:
+    found = diagnosed(writes_out, torch.ones(2, 3), strict=False)
+    assert found.kind is Kind.OUTPUT_FROM_DATA
+    assert "makes text of tensor values" in found.sentence
+    assert found.stack[-1].line == marked("writes_out")
+
+
 def multiplies(x: torch.Tensor) -> torch.Tensor:
     return x @ x  # <- multiplies
 

@@ -113,6 +113,10 @@ UNCHECKED = {
     "raises_again": (
         "try:\n    y = x\nexcept ValueError:\n    if x.sum() > 0:\n        raise\nreturn x"
     ),
+    "caught": (
+        "try:\n    if x.sum() > 0:\n        raise ValueError\n    y = x * 2\n"
+        "except ValueError:\n    y = x\nreturn y"
+    ),
     "no_branch": "y = x.sum() > 0\nreturn y",
 }
 

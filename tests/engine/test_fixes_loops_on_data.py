@@ -78,6 +78,16 @@ WHILE = {
             x = x / 2  # half
         return x * 3
     """,
+    "converges": """
+        error, n, last = 1.0, 0, 0.0
+        while error > 1e-3 and n < 20:  # loop
+            y = x * 0.5
+            error = (y - x).abs().max().item()
+            last = float(y.sum())
+            x = y
+            n += 1
+        return x * n + last
+    """,
     "counter": """
         steps, n = x.abs().sum().long(), 0
         while n < steps:  # loop

@@ -13,7 +13,7 @@ _OVER = ("zip", "enumerate")
 
 
 def used(source: Source, node: ast.AST, lists: Lists) -> str | None:
-    """What a use of a list becomes; None for other nodes, and for uses that a tensor has not."""
+    """What a use of a list becomes; None for other nodes, and for uses that no tensor has."""
     for change in (_joined, _element, _changed):
         made = change(source, node, lists)
         if made is not None:

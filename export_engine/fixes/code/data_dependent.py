@@ -42,6 +42,7 @@ from export_engine.fixes.code.select_to_where import (
     selected,
     selects_alike,
 )
+from export_engine.fixes.code.statements import is_loop
 from export_engine.fixes.code.tensor_questions import (
     copied_by_torch,
     decided,
@@ -236,7 +237,7 @@ def offered(
     read = _read_line(attempt, place.file)
     if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
         ways = [*numbers_kept(_ways(text, line), read[1]), *ways]
-    known, refused = {text}, ""
+    known, refused, looped = {text}, "", ""
     for way in ways:
         title = way.title.format(
             line=place.line, function=place.function, read=read[0] if read else 0
@@ -245,6 +246,7 @@ def offered(
             made = way.rewrite(text, line)
         except Unclear as reason:
             refused = str(reason) if way is _COND else refused
+            looped = str(reason) if way is _WHILE and is_loop(text, line) else looped
             continue
         if made.text in known:
             continue
@@ -268,5 +270,7 @@ def offered(
             leads_to=found if isinstance(found, Exported) else None,
         )
         return
-    if refused and diagnosis.kind is Kind.BRANCH_ON_DATA:
+    if looped:
+        yield NoFix(f"The loop in line {place.line} is not rewritten with while_loop: {looped}.")
+    if refused and not looped and diagnosis.kind is Kind.BRANCH_ON_DATA:
         yield NoFix(f"The branch in line {place.line} is not rewritten with torch.cond: {refused}.")

@@ -190,7 +190,23 @@ class _WhileLoop:
     def _pieces(self) -> list[Piece]:
         nodes = [node for each in self.loop.body for node in ast.walk(each)]
         changed = [piece for node in nodes for piece in out_of_place(self.source, node)]
+        changed += [piece for node in nodes for piece in self._number(node)]
         return changed + [piece for node in nodes for piece in self._index(node)]
+
+    def _number(self, node: ast.AST) -> list[Piece]:
+        """`error = y.max().item()` as the tensor that a carried number is read from."""
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            return []
+        value = node.value
+        called = value.func if isinstance(value, ast.Call) else None
+        if node.targets[0].id not in self.carried or len(node.targets) > 1:
+            return []
+        if isinstance(called, ast.Attribute) and called.attr == "item":
+            return [Piece(self.source.end(called.value), self.source.end(value), "")]
+        if isinstance(called, ast.Name) and called.id == "float" and isinstance(value, ast.Call):
+            head = Piece(self.source.start(value), self.source.start(value.args[0]), "(")
+            return [head] if len(value.args) == 1 else []
+        return []
 
     def _index(self, node: ast.AST) -> list[Piece]:
         """`x[:, t]` where t is a tensor: taken as the one index of a list, and squeezed."""

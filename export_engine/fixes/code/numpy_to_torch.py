@@ -190,7 +190,7 @@ class _Arrays:
         function = node.func
         if not isinstance(function, ast.Attribute):
             if any(self._touched(each) for each in ast.walk(node)):
-                raise Unclear(f"`{self.source.of(function)}` is given an array")
+                raise Unclear(f"`{self.source.of(function)}` is given what NumPy returns")
             return False
         owner = function.value
         if function.attr == "numpy" and not node.args and not node.keywords:

@@ -48,6 +48,8 @@ def checked(text: str, line: int, *, tensor: bool, plain: bool = False) -> Rewri
     """
     source = _Plain(text, line) if plain else Source(text, line)
     statement = statement_at(source, line)
+    if _is_caught(source, statement):
+        raise Unclear("an `except` around it may catch the error")
     indent = source.indent(statement) if not is_elif(source, statement) else ""
     if isinstance(statement, ast.Assert):
         asserted = _of_assert(source, statement)
@@ -137,6 +139,16 @@ def _of_assert(source: Source, statement: ast.Assert) -> _Message:
     if statement.msg is None:
         return _Message('"assertion failed"', constant=True)
     return _Message(source.of(statement.msg), _is_text(statement.msg))
+
+
+def _is_caught(source: Source, statement: ast.stmt) -> bool:
+    """Whether a statement is in a `try` that may go on after an error, as no check does."""
+    return any(
+        isinstance(node, ast.Try | ast.TryStar)
+        and node.handlers
+        and any(inner is statement for each in node.body for inner in ast.walk(each))
+        for node in ast.walk(source.function)
+    )
 
 
 def _raised(source: Source, body: list[ast.stmt]) -> _Message | None:

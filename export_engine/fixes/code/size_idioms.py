@@ -23,7 +23,7 @@ from export_engine.attempt import (
     text_in_effect,
     unedited,
 )
-from export_engine.diagnose import SizesViolated, diagnose
+from export_engine.diagnose import SizesViolated, diagnose, formats_a_tensor
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.number_lists import by_indices
@@ -57,6 +57,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
+    if formats_a_tensor(str(attempt.error)):
+        return  # a tensor, and not a size, is formatted
     for place in _places(attempt):
         lines = [each.line for each in _places(attempt) if each.file == place.file]
         text, _ = text_in_effect(request.edits, place.file, place.line)

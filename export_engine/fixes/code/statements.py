@@ -40,3 +40,11 @@ def statement_at(source: Source, line: int) -> ast.stmt:
 def is_elif(source: Source, statement: ast.stmt) -> bool:
     """Whether a branch is an `elif` of another."""
     return source.text[source.start(statement) :].startswith("elif")
+
+
+def is_loop(text: str, line: int) -> bool:
+    """Whether a `while` asks at a line."""
+    try:
+        return isinstance(statement_at(Source(text, line), line), ast.While)
+    except Unclear:
+        return False
