@@ -29,6 +29,7 @@ from export_engine.generation.input_sizes import (
     with_prompt,
 )
 from export_engine.generation.joined_lists import joined_call, lists_to_join
+from export_engine.generation.kept_state import kept_sentence
 from export_engine.generation.observed_calls import ObservedCall, calls_of
 from export_engine.generation.size_bounds import bounds_of, check_names
 from export_engine.generation.transformers_export import (
@@ -73,6 +74,8 @@ class CutComponent:
     """Of inputs other than tensors, the values that calls gave, where they differed."""
     joined: frozenset[str] = frozenset()
     """Paths of lists as long as the batch, which the program takes as one tensor."""
+    keeps: tuple[str, ...] = ()
+    """Attributes of its modules in which its calls keep tensors."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,12 @@ def cut(
         ShapesError: the bounds do not follow the language, or name no size that varies.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    if not callable(getattr(model, "generate", None)) or not hasattr(model, "generation_config"):
+    if not callable(getattr(model, "generate", None)) or not hasattr(
+        getattr(model, "generation_config", None), "max_new_tokens"
+    ):
         raise CutError(
-            f"{type(model).__name__} has no generate(): give a model of transformers that "
-            "generates, or name its programs yourself with explorer.explore_many."
+            f"{type(model).__name__} has no generate() as transformers' models have it: give one "
+            "that has, or name its programs yourself with explorer.explore_many."
         )
     known = bounds_of(bounds)
     notes: dict[str, None] = {}
@@ -134,6 +139,9 @@ def cut(
             undo()
     check_names(known, [each.request.shapes for each in components])
     notes.update(dict.fromkeys(heard.warnings[:_NOTES]))
+    notes.update(
+        dict.fromkeys(kept_sentence(each.name, each.keeps) for each in components if each.keeps)
+    )
     sliding = has_sliding_layers(values)
     return Cut(model, components, (patched,) if sliding else (), tuple(notes), known)
 
@@ -223,6 +231,7 @@ def _components(
                 },
                 arguments=differing_arguments([*calls, *(each for each in first if each)]),
                 joined=frozenset(lists.get(calls[0].path, ())),
+                keeps=tuple(dict.fromkeys(name for each in calls for name in each.keeps)),
             )
         )
     return tuple(found)

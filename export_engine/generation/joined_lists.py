@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ import torch
 from export_engine.attempt import signature_of
 from export_engine.defects import passed_over
 from export_engine.generation.observed_calls import ObservedCall
-from export_engine.torch_internals import call_leaves
+from export_engine.torch_internals import call_leaves, pytree
 from export_engine.verify import compare
 
 
@@ -63,7 +64,8 @@ def joined_call(call: ObservedCall, lists: Mapping[str, AbstractSet[str]]) -> Ob
     if not paths:
         return call
     names = list(signature_of(call.module).parameters)
-    return ObservedCall(call.path, call.module, *joined(call.args, call.kwargs, names, paths))
+    args, kwargs = joined(call.args, call.kwargs, names, paths)
+    return replace(call, args=args, kwargs=kwargs)
 
 
 def _joined(value: Any, path: str, paths: AbstractSet[str]) -> Any:
@@ -105,8 +107,16 @@ def _takes_joined(call: ObservedCall, paths: AbstractSet[str]) -> bool:
             results = []
             for each in (call, other):  # copied apart: a cache that one fills is not the other's
                 args, kwargs = copy.deepcopy((each.args, dict(each.kwargs)))
-                results.append(call.module(*args, **kwargs))
+                leaves = call_leaves(signature_of(call.module), args, kwargs)
+                lists = [value for path, value in leaves if path.rpartition(".")[0] in paths]
+                results.append(_made(call.module(*args, **kwargs), lists))
             return compare(results[1], results[0]).same
     except Exception as error:  # noqa: BLE001 - the model may take lists one way only
         passed_over(error, "joining lists that are as long as the batch")
         return False
+
+
+def _made(result: Any, lists: Sequence[Any]) -> list[Any]:
+    """What a module makes: its results without those of the lists that it hands on as they are."""
+    leaves = pytree.tree_leaves(result)
+    return [each for each in leaves if not any(each is given for given in lists)]

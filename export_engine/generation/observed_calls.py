@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from export_engine.capture import quiet
+from export_engine.generation.kept_state import changed_tensors, kept_tensors
 from export_engine.process import sandbox, undone
 
 
@@ -25,6 +26,8 @@ class ObservedCall:
     module: torch.nn.Module
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    keeps: tuple[str, ...] = ()
+    """Attributes of modules in which it left other tensors than were there before."""
 
 
 @undone
@@ -32,6 +35,7 @@ def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
     """Notes the outermost calls of the modules of a model, with copies of what they are given."""
     calls: list[ObservedCall] = []
     inside: list[torch.nn.Module] = []
+    kept: dict[str, Any] = {}
     handles = []
 
     def entering(path: str) -> Callable[..., None]:
@@ -39,12 +43,16 @@ def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
             if not inside:
                 given = copy.deepcopy((args, kwargs), _kept(args, kwargs))
                 calls.append(ObservedCall(path, module, *given))
+                kept.update(kept_tensors(model))
             inside.append(module)
 
         return enter
 
     def leave(*_: Any) -> None:
         inside.pop()
+        if not inside:
+            calls[-1] = replace(calls[-1], keeps=changed_tensors(kept, kept_tensors(model)))
+            kept.clear()
 
     try:
         for path, module in model.named_modules():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -43,7 +44,8 @@ def prepared_call(call: ObservedCall) -> ObservedCall:
     An encoder of images makes its positions and the bounds of each image in loops over their sizes,
     which a trace fixes. transformers' modules take them as arguments, too.
     """
-    return ObservedCall(call.path, call.module, *prepared(call.module, call.args, call.kwargs))
+    args, kwargs = prepared(call.module, call.args, call.kwargs)
+    return replace(call, args=args, kwargs=kwargs)
 
 
 def prepared(

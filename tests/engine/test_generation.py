@@ -32,7 +32,8 @@ from export_engine.generation.cutting import CutComponent
 from export_engine.generation.differing_arguments import differing_arguments
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
-from export_engine.generation.observed_calls import ObservedCall
+from export_engine.generation.kept_state import kept_sentence
+from export_engine.generation.observed_calls import ObservedCall, watched
 from export_engine.generation.transformers_export import prepared_call
 from export_engine.record import GenerationTrial
 from export_engine.shapes import Shapes, ShapesError
@@ -170,10 +171,20 @@ def test_another_token_is_said_with_its_step_and_its_program(
     assert "of `lm_head`" in found.sentence
 
 
+class Generating(torch.nn.Linear):
+    """One with a loop of its own, and none of transformers' settings for it."""
+
+    generation_config = None
+
+    def generate(self, input_ids: torch.Tensor) -> torch.Tensor:
+        return input_ids
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         (torch.nn.Linear(2, 2), "has no generate"),
+        (Generating(2, 2), "Generating has no generate\\(\\) as transformers' models have it"),
         (None, "fails with these inputs"),
     ],
 )
@@ -375,6 +386,44 @@ def test_a_cache_that_one_call_fills_is_empty_for_the_call_that_it_is_compared_w
     # what is given twice is one object, as in the calls of one generation
     assert lists_to_join(*runs) == {"m": {"features"}}
     assert runs[0][0].args[1] == []
+
+
+class HandingOn(torch.nn.Module):
+    """Gives its lists of features beside what it makes of them."""
+
+    def forward(self, features: list[torch.Tensor]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        return torch.cat(features).sum(), features
+
+
+def test_a_list_that_is_handed_on_as_it_is_may_be_one_tensor() -> None:
+    runs = [
+        [ObservedCall("m", HandingOn(), (list(torch.randn(rows, 4, 3)),), {})] for rows in (2, 3)
+    ]
+    assert lists_to_join(*runs) == {"m": {"features"}}
+
+
+class Remembering(torch.nn.Module):
+    """Keeps the last call's inputs in an attribute, a list, and its number in none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fixed = torch.zeros(1)
+        self.last: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.last = [x]
+        return x + self.fixed
+
+
+def test_tensors_that_a_call_keeps_in_attributes_are_named() -> None:
+    model = torch.nn.Sequential(Remembering(), torch.nn.Linear(2, 2))
+    with watched(model) as calls:
+        model(torch.ones(1, 2))
+
+    assert [each.keeps for each in calls] == [("0.last",)]
+    assert kept_sentence("decode", ("a", "b", "c", "d")).startswith(
+        "Calls of `decode` keep tensors in attributes of modules: `a`, `b`, `c` and 1 more. No"
+    )
 
 
 def test_patches_that_change_a_models_result_are_named_where_no_op_is_off() -> None:
