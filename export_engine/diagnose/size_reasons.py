@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from export_engine.shapes import Problem, name_of
-from export_engine.source import Span, Stack, code_of
+from export_engine.source import Code, Span, Stack, code_of
 
 _PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
 _OF_NUMBERS = frozenset({"math", "np", "numpy"})
@@ -65,7 +65,7 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
     if code is not None and problem.kind == "fixed":
-        loop = _loop_of(statement)
+        loop = _loop_of(code, statement)
         if loop is not None:
             text = f"for {code.text(loop.target)} in {code.text(loop.iter)}"
             said = f": the loop `{text}` is unrolled while tracing"
@@ -105,7 +105,7 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
 def is_unrolled(stack: Stack) -> bool:
     """Whether a line runs a loop, which tracing unrolls in either mode."""
     code = code_of(stack[-1].file) if stack else None
-    return code is not None and _loop_of(code.statement(stack[-1].line)) is not None
+    return code is not None and _loop_of(code, code.statement(stack[-1].line)) is not None
 
 
 def always_fixes(stack: Stack) -> bool:
@@ -125,10 +125,13 @@ def _inside(statement: ast.stmt | None) -> Iterator[ast.AST]:
         yield from ast.walk(statement)
 
 
-def _loop_of(statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
-    """The loop that a line runs."""
+def _loop_of(code: Code, statement: ast.stmt | None) -> ast.For | ast.comprehension | None:
+    """The loop that a line runs, perhaps all of it in that line."""
     if isinstance(statement, ast.For):
         return statement
+    around = next(iter(code.ancestors(statement)), None) if statement is not None else None
+    if statement is not None and isinstance(around, ast.For) and around.lineno == statement.lineno:
+        return around
     return next((node for node in _inside(statement) if isinstance(node, ast.comprehension)), None)
 
 

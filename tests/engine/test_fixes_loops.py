@@ -245,6 +245,11 @@ FORMS = {
             h = h * one + other
         return h, last, outs[0]
     """,
+    "one_line": """
+        h, outs = torch.zeros(x.size(0), 3), []
+        for t in range(x.size(1)): h = h * 0.5 + x[:, t]; outs.append(h)
+        return torch.stack(outs, 1), h
+    """,
     "named_steps": """
         n = x.size(1)
         steps = reversed(range(n))

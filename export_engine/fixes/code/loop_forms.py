@@ -27,7 +27,7 @@ def scannable(text: str, line: int) -> Form:
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
-    form = comprehension_as_loop(text, line) or Form(text, line)
+    form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = _in_its_head(form)
     source = Source(form.text, form.line)
     try:
@@ -44,6 +44,18 @@ def scannable(text: str, line: int) -> Form:
         if piece.start <= source.start(loop)
     ]
     return Form(source.changed(found).text, loop.lineno + sum(grown))
+
+
+def _over_lines(text: str, line: int) -> Form | None:
+    """The text with the loop that is all in one line with its body in the next; None for others."""
+    source = Source(text, line)
+    for loop in ast.walk(source.function):
+        if isinstance(loop, ast.For) and loop.lineno == line == loop.body[0].lineno:
+            indent = source.indent(loop)
+            start = source.start(loop.body[0])
+            head = source.text[:start].rstrip()
+            return Form(f"{head}\n{indent}    {source.text[start:]}", line)
+    return None
 
 
 def _in_its_head(form: Form) -> Form:

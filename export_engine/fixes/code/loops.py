@@ -24,7 +24,7 @@ from export_engine.attempt import (
 )
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
-from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose
+from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose, is_unrolled
 from export_engine.fixes.assumptions import assumed, with_answers
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.comprehensions import Form
@@ -240,9 +240,7 @@ def _places(attempt: Failed) -> list[Location]:
 
 
 def _is_loop(place: Location) -> bool:
-    code = code_of(place.file)
-    statement = code.statement(place.line) if code is not None else None
-    return type(statement).__name__ == "For"
+    return is_unrolled((place,))
 
 
 def _fix(
