@@ -31,7 +31,7 @@ from export_engine.generation.input_sizes import (
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.kept_state import kept_sentence
 from export_engine.generation.observed_calls import ObservedCall, calls_of
-from export_engine.generation.size_bounds import bounds_of, check_names
+from export_engine.generation.size_bounds import bounds_of, check_names, with_ends
 from export_engine.generation.transformers_export import (
     has_sliding_layers,
     patched,
@@ -67,8 +67,8 @@ class CutComponent:
     """Paths of the tensors that its calls take: what tells it from others of the same module."""
     request: Request
     fallbacks: tuple[Request, ...]
-    """What to try if that fails: the same with transformers' patches applied; then also with every
-    size that varies left to torch."""
+    """What to try if that fails: the same with transformers' patches applied; then with an end of
+    each size of which there are multiples; then with every size that varies left to torch."""
     varying: Mapping[str, tuple[int, ...]]
     arguments: Mapping[str, tuple[str, ...]]
     """Of inputs other than tensors, the values that calls gave, where they differed."""
@@ -223,7 +223,11 @@ def _components(
                 ),
                 fallbacks=tuple(
                     request.with_changes(shapes=each, within=(patched, *more))
-                    for each, more in ((varying(), (equal,)), (varying(automatic=True), ()))
+                    for each, more in (
+                        (varying(), (equal,)),
+                        *((each, (equal,)) for each in [with_ends(varying())] if each),
+                        (varying(automatic=True), ()),
+                    )
                 ),
                 varying={
                     path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from export_engine.shapes import Bounds, Shapes, ShapesError
+from export_engine.shapes import Bounds, Named, Shapes, ShapesError
 
 _LEAF = "sizes: "
 """What the short language wants before dims."""
+_LARGEST = 2**31
+"""More rows or tokens than a call has."""
 
 
 def bounds_of(text: str) -> dict[str, Bounds]:
@@ -52,6 +54,21 @@ def check_names(bounds: Collection[str], shapes: Collection[Shapes | None]) -> N
                 if known
                 else f"No size varies, so that none is called {name}."
             )
+
+
+def with_ends(shapes: Shapes | None) -> Shapes | None:
+    """The shapes with an upper bound for each size of which there are multiples; None without one.
+
+    Where a multiple of a size has no end, torch may compute one beyond its largest integer, and
+    fail by that (`tgt_bound=… not a subset of src_bound=…`).
+    """
+    if shapes is None:
+        return None
+    dims = [dim for leaf in shapes.leaves.values() for dim in leaf]
+    names = {dim.name for dim in dims if isinstance(dim, Named) and dim.scale > 1}
+    open_ = {name: shapes.bounds.get(name, Bounds()) for name in sorted(names)}
+    ends = {name: Bounds(each.low, _LARGEST) for name, each in open_.items() if each.high is None}
+    return Shapes(shapes.leaves, {**shapes.bounds, **ends}) if ends else None
 
 
 def clipped(size: int, bounds: Bounds) -> int:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from export_engine.record import Record, Symbol, interval
 
 Size = int | str
+_REACHED = 2**31
+"""No size is as large: an end from here on bounds none."""
 
 
 class Range(NamedTuple):
@@ -31,7 +33,8 @@ def range_of(record: Record, size: Size) -> Range | None:
         return None
     symbol, scale, offset = found
     lower = max((symbol.lower or 0) * scale + offset, 0)
-    return Range(lower, None if symbol.upper is None else symbol.upper * scale + offset)
+    upper = symbol.upper
+    return Range(lower, None if upper is None or upper >= _REACHED else upper * scale + offset)
 
 
 def line_of(record: Record, size: str) -> tuple[Symbol, int, int] | None:

@@ -34,7 +34,9 @@ from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.generation.joined_lists import joined_call, lists_to_join
 from export_engine.generation.kept_state import kept_sentence
 from export_engine.generation.observed_calls import ObservedCall, watched
+from export_engine.generation.size_bounds import with_ends
 from export_engine.generation.transformers_export import prepared_call
+from export_engine.programs.size_ranges import range_of
 from export_engine.record import GenerationTrial
 from export_engine.shapes import Shapes, ShapesError
 from export_engine.torch_internals import scans_exported
@@ -130,6 +132,31 @@ def test_bounds_that_fit_nothing_are_a_sentence(
 ) -> None:
     with pytest.raises(ShapesError, match=said):
         cut(model, inputs, bounds=given)
+
+
+def test_a_size_of_which_there_are_multiples_has_an_end() -> None:
+    ended = with_ends(Shapes.parse("x: 16*batch, past[2..]; y: batch, past"))
+
+    assert ended is not None
+    assert "16*batch[..2147483648]" in str(ended)
+    assert "past[2..]" in str(ended)
+    assert with_ends(Shapes.parse("x: batch, past; y: batch, past + 1")) is None
+    assert with_ends(Shapes.parse("x: 4*batch[..8]")) is None
+
+
+class Twice(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.reshape(y.shape[0], 2, 2) + y[:, None]
+
+
+def test_an_end_that_no_size_reaches_is_none_between_programs() -> None:
+    for end, upper in ((2**31, None), (64, 128)):
+        given = torch.randn(4, 2), torch.randn(2, 2)
+        shapes = f"x: 2*batch[..{end}], _; y: batch, _"
+        record = explorer.explore(Twice(), given, dynamic_shapes=shapes).record
+        found = range_of(record, "2*batch")
+        assert found is not None
+        assert found.upper == upper
 
 
 @pytest.mark.slow
