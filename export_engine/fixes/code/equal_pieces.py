@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from export_engine.attempt import Failed
 from export_engine.diagnose import UnbackedSize
+from export_engine.fixes.code.blocks import with_blocks
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_parts import assigned
 from export_engine.fixes.code.size_pieces import cut_of
@@ -34,6 +35,7 @@ def with_equal_pieces(text: str, line: int) -> OfPieces | None:
         text: of the file.
         line: of the loop, or where the pieces that it takes get a name.
     """
+    text = with_blocks(text, line)
     try:
         source = Source(text, line)
     except Unclear:
