@@ -18,5 +18,6 @@ if TYPE_CHECKING:
     from export_engine.capture.sandbox.output import descriptors_quiet as descriptors_quiet
     from export_engine.capture.sandbox.output import quiet as quiet
     from export_engine.capture.tracing import capture as capture
+    from export_engine.capture.tracing import contexts_entered as contexts_entered
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -86,7 +86,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         surroundings_kept(request, record.changes),
         attributes_kept(module) as look,
         installed(request.setups) as keep,
-        _within(request),
+        contexts_entered(request),
         edited(request.edits),
         torch_options(request.options),
         recording(record),
@@ -120,7 +120,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
 
 
 @undone
-def _within(request: Request) -> Iterator[None]:
+def contexts_entered(request: Request) -> Iterator[None]:
     """The contexts that the request asks for."""
     with ExitStack() as contexts:
         for each in request.within:

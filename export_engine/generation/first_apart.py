@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import torch
 
 from export_engine.attempt import Exported, Request
+from export_engine.capture import contexts_entered
 from export_engine.defects import passed_over
 from export_engine.generation.cutting import Cut
 from export_engine.generation.greedy import Step, generate_with
@@ -124,9 +124,7 @@ def _patches_change(request: Request) -> bool:
     try:
         with sandbox(), torch.no_grad():
             plain = result()
-            with ExitStack() as contexts:
-                for context in request.within:
-                    contexts.enter_context(context())
+            with contexts_entered(request):
                 return not compare(result(), plain).same
     except Exception as error:  # noqa: BLE001 - a model may raise anything
         passed_over(error, "running a model as it was exported")

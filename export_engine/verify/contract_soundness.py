@@ -62,6 +62,11 @@ def sound(subject: Subject) -> Guarantee:
         parting = first_difference(subject, *failing[0])
         node = parting.node
         evidence.insert(1, parting.sentence)
+    if subject.request.within:
+        contexts = ", ".join(
+            getattr(each, "__name__", "a context") for each in subject.request.within
+        )
+        evidence.append(f"eager ran as the export did, within {contexts}")
     how = f"off by at most {worst:.1e}" if worst else "exactly"
     sentence = f"Agrees with eager at {_sizes(agreed)}, {how}."
     if failing:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
 
 from export_engine.attempt import DecompositionTable, Exported, Request, installed
-from export_engine.capture import in_eval_mode, model_kept, quiet
+from export_engine.capture import contexts_entered, in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, undone
 from export_engine.record import Record, in_user_names
@@ -39,6 +40,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         in_eval_mode(called, wanted),
         quiet(),
         installed(request.setups if request else ()),
+        contexts_entered(request) if request else nullcontext(),
         model_kept(called) as subject.restore,
     ):
         yield subject

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +161,37 @@ def test_a_symbol_that_no_value_has_is_no_range_that_was_lost() -> None:
     assert len(attempt.program.range_constraints) == 2, "else the plant is none"
     with examined(attempt, describe(attempt), 1) as looked_at:
         assert round_trips.saved(looked_at).verdict == "holds"
+
+
+@contextmanager
+def patched() -> Iterator[None]:
+    """As a library's exporter patches its modules: sines become cosines."""
+    original, Sine.function = Sine.function, staticmethod(torch.cos)
+    try:
+        yield
+    finally:
+        Sine.function = original
+
+
+class Sine(nn.Module):
+    function = staticmethod(torch.sin)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(x)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_eager_runs_in_the_contexts_of_the_export(known: bool) -> None:
+    """What a library replaces to export its modules is no fault of the program."""
+    attempt = capture(Request(target=Sine(), args=(torch.ones(3),), within=(patched,)))
+    assert isinstance(attempt, Exported), attempt
+    if not known:
+        assert attempt.request is not None
+        attempt = replace(attempt, request=attempt.request.with_changes(within=()))
+    found = {each.name: each for each in verify(attempt, describe(attempt), 1).guarantees}
+    assert found["sound"].verdict == ("holds" if known else "broken")
+    assert ("eager ran as the export did, within patched" in found["sound"].evidence) is known
+    assert Sine.function is torch.sin
 
 
 class Doubled(nn.Module):
