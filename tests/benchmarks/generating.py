@@ -66,6 +66,23 @@ _MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         "OPTConfig",
         {**_TEXT, "ffn_dim": 64, "word_embed_proj_dim": 32},
     ),
+    "DeepseekV2ForCausalLM": (
+        "DeepseekV2Config",
+        {
+            **_TEXT,
+            "num_key_value_heads": 4,
+            "moe_intermediate_size": 32,
+            "n_routed_experts": 4,
+            "n_shared_experts": 1,
+            "num_experts_per_tok": 2,
+            "first_k_dense_replace": 1,
+            "kv_lora_rank": 16,
+            "q_lora_rank": 16,
+            "qk_nope_head_dim": 8,
+            "qk_rope_head_dim": 8,
+            "v_head_dim": 8,
+        },
+    ),
     "MambaForCausalLM": (
         "MambaConfig",
         {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4, "vocab_size": 100},

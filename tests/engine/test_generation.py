@@ -601,7 +601,7 @@ def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> 
     torch.testing.assert_close(found.program.module()(*given), model(*given))
 
 
-def test_why_torch_chose_the_sizes_of_a_component_is_said_with_the_line() -> None:
+def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     class Looping(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             total = x[:, 0]
@@ -633,6 +633,9 @@ def test_why_torch_chose_the_sizes_of_a_component_is_said_with_the_line() -> Non
     assert found.ok
     assert why.startswith("With every size dynamic, `prefill` does not export")
     assert f"test_generation.py:{line})" in why
+    assert "It exports with what was applied: Rewrite the loop" in why
+    longer = torch.randn(4, 7)
+    torch.testing.assert_close(found.program.module()(longer), named.target(longer))
 
 
 def test_a_scan_is_exported_with_any_number_of_steps() -> None:
