@@ -1,6 +1,6 @@
 /** A small histogram. */
 
-const WIDTH = 64;
+const WIDTH = 56;
 const HEIGHT = 16;
 
 /** @param bars percent of the elements, per bin */
