@@ -638,6 +638,32 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     torch.testing.assert_close(found.program.module()(longer), named.target(longer))
 
 
+def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
+    class OfTwo(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + torch.ones(2, 1)
+
+    named = Request(
+        target=OfTwo(), args=(torch.randn(2, 3),), shapes=Shapes.parse("x: batch, prompt")
+    )
+    component = CutComponent(
+        name="decode",
+        role="",
+        path="",
+        module=named.target,
+        takes=frozenset({"x"}),
+        request=named,
+        fallbacks=(named.with_changes(shapes=Shapes.parse("x: *, *")),),
+        varying={},
+        arguments={},
+    )
+    found, why = _exported(component, {}, None)
+
+    assert found.ok
+    assert why.startswith("With every size dynamic, `decode` does not export: ")
+    assert why.endswith("So torch chose its sizes.")
+
+
 def test_a_scan_is_exported_with_any_number_of_steps() -> None:
     class Recurrence(torch.nn.Module):
         def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
