@@ -110,9 +110,7 @@ def cut(
         ShapesError: the bounds do not follow the language, or name no size that varies.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    if not callable(getattr(model, "generate", None)) or not hasattr(
-        getattr(model, "generation_config", None), "max_new_tokens"
-    ):
+    if not _generates(model):
         raise CutError(
             f"{type(model).__name__} has no generate() as transformers' models have it: give one "
             "that has, or name its programs yourself with explorer.explore_many."
@@ -144,6 +142,15 @@ def cut(
     )
     sliding = has_sliding_layers(values)
     return Cut(model, components, (patched,) if sliding else (), tuple(notes), known)
+
+
+def _generates(model: Any) -> bool:
+    """Whether a model has a `generate()` that takes how many tokens it is to give."""
+    generate = getattr(model, "generate", None)
+    if not callable(generate) or getattr(model, "generation_config", None) is None:
+        return False
+    taken = signature_of(generate).parameters.values()
+    return any(each.name == "generation_config" or each.kind == each.VAR_KEYWORD for each in taken)
 
 
 def _runs(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -201,10 +202,16 @@ def test_another_token_is_said_with_its_step_and_its_program(
 class Generating(torch.nn.Linear):
     """One with a loop of its own, and none of transformers' settings for it."""
 
-    generation_config = None
+    generation_config: Any = None
 
     def generate(self, input_ids: torch.Tensor) -> torch.Tensor:
         return input_ids
+
+
+class Configured(Generating):
+    """With settings that its loop does not take."""
+
+    generation_config = SimpleNamespace(max_new_tokens=4)
 
 
 @pytest.mark.parametrize(
@@ -212,6 +219,7 @@ class Generating(torch.nn.Linear):
     [
         (torch.nn.Linear(2, 2), "has no generate"),
         (Generating(2, 2), "Generating has no generate\\(\\) as transformers' models have it"),
+        (Configured(2, 2), "Configured has no generate\\(\\) as transformers' models have it"),
         (None, "fails with these inputs"),
     ],
 )
