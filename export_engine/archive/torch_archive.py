@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from export_engine.archive.errors import ArchiveError
 from export_engine.archive.expression_parser import parsed
 from export_engine.archive.expression_values import has_tower
 from export_engine.archive.expressions import UnreadableError
-from export_engine.archive.missing_containers import missing_container, unregistered_container
 from export_engine.archive.missing_operators import missing_operators
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.attempt import Exported, saved_class
@@ -32,7 +32,12 @@ from export_engine.error_text import error_text
 from export_engine.process import sandbox, whole
 from export_engine.record import Record, to_json
 from export_engine.source import with_sources
-from export_engine.torch_internals import CodeInside, load_program, nothing_run
+from export_engine.torch_internals import (
+    CodeInside,
+    UnregisteredContainer,
+    load_program,
+    nothing_run,
+)
 from export_engine.trace import Recording
 
 if TYPE_CHECKING:
@@ -65,12 +70,7 @@ def load(
     except CodeInside as error:
         raise ArchiveError(f"{name} is not opened: {error}") from error
     except Exception as error:
-        reason = error_text(error, 300)
-        advice = (
-            missing_operators(found.record.targets)
-            or missing_container(reason)
-            or f"{reason} If another version of torch saved it, open it with that version."
-        )
+        advice = missing_operators(found.record.targets) or _advice(error)
         raise ArchiveError(
             f"torch {torch.__version__} cannot read a program from {name}: {advice}"
         ) from error
@@ -86,19 +86,37 @@ def load(
 
 
 def _loaded(file: Path, model: str) -> ExportedProgram:
-    """The program, once every class of transformers is registered that its call is made of."""
+    """The program, once every class of transformers is registered that its call is made of.
+
+    They stay registered, since it cannot be called without; those of one that fails do not.
+    """
     tried: set[str] = set()
-    while True:
-        try:
-            program: ExportedProgram = load_program(file, model)
-            return program
-        except NotImplementedError as error:
-            name = unregistered_container(str(error))
-            needed = saved_class(name) if name and name not in tried else None
-            if needed is None:
-                raise
-            tried.add(name)
-            needed.install()
+    with ExitStack() as registered:
+        while True:
+            try:
+                program: ExportedProgram = load_program(file, model)
+                registered.pop_all()
+                return program
+            except UnregisteredContainer as error:
+                needed = saved_class(error.name) if error.name not in tried else None
+                if needed is None:
+                    raise
+                tried.add(error.name)
+                registered.callback(needed.install())
+
+
+def _advice(error: Exception) -> str:
+    """Why a program is not loaded, and what to do."""
+    if isinstance(error, UnregisteredContainer):
+        return (
+            f"Its call takes or returns a `{error.name}`, which nothing has registered as a "
+            "pytree. Import the code that does, or call `torch.export.register_dataclass` or "
+            "`torch.utils._pytree.register_pytree_node` as before the export, and load the file "
+            "again."
+        )
+    return (
+        f"{error_text(error, 300)} If another version of torch saved it, open it with that version."
+    )
 
 
 def _is_size(text: str) -> bool:

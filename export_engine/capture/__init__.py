@@ -11,7 +11,6 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.capture.container_writes import Refilled as Refilled
     from export_engine.capture.container_writes import given_leaves as given_leaves
-    from export_engine.capture.container_writes import listed as listed
     from export_engine.capture.container_writes import refilled as refilled
     from export_engine.capture.sandbox.model_snapshot import in_eval_mode as in_eval_mode
     from export_engine.capture.sandbox.model_snapshot import model_kept as model_kept

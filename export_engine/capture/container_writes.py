@@ -7,7 +7,7 @@ dict, a list or a cache: the program leaves those unchanged.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from export_engine.torch_internals import call_leaves, pytree
@@ -42,13 +42,3 @@ def refilled(before: Mapping[str, Any], after: Mapping[str, Any], result: Any) -
     ]
     lost = [path for path in paths if path not in after or id(after[path]) not in returned]
     return Refilled(tuple(paths), tuple(lost))
-
-
-_SHOWN = 3
-
-
-def listed(paths: Iterable[str]) -> str:
-    """Paths in a sentence: the first few, and how many more."""
-    each = list(dict.fromkeys(paths))
-    more = f" and {len(each) - _SHOWN:,} more" if len(each) > _SHOWN else ""
-    return ", ".join(f"`{path}`" for path in each[:_SHOWN]) + more

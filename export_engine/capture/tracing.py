@@ -23,12 +23,13 @@ from export_engine.attempt import (
     installed,
     signature_of,
 )
-from export_engine.capture.container_writes import given_leaves, listed, refilled
+from export_engine.capture.container_writes import given_leaves, refilled
 from export_engine.capture.outside_reads import outside_reads_seen
 from export_engine.capture.sandbox.model_snapshot import in_eval_mode, surroundings_kept
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.restored_attributes import attributes_kept
 from export_engine.defects import passed_over
+from export_engine.listing import listed
 from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, shapes_of, specs_by_input

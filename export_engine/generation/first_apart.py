@@ -23,6 +23,8 @@ from export_engine.source import innermost
 from export_engine.values import RunOf, StepFailed, compare_values, eager_run
 from export_engine.verify import compare
 
+_PATCHED = ": what transformers replaces in the model to export it changes what the model gives"
+
 
 class CallApart(NamedTuple):
     """A call whose result differs from the model's."""
@@ -78,9 +80,6 @@ def first_call_apart(
     except Exception as error:  # noqa: BLE001 - a program may raise anything; the trial has said so
         passed_over(error, "looking for the first call that differs")
     return None
-
-
-_PATCHED = ": what transformers replaces in the model to export it changes what the model gives"
 
 
 def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpApart:

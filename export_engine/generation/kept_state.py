@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-_SHOWN = 3
-"""Names that a sentence lists."""
+from export_engine.listing import listed
+
 _OWN = frozenset({"_parameters", "_buffers", "_modules"})
 
 
@@ -39,14 +39,10 @@ def changed_tensors(
 
 def kept_sentence(component: str, names: tuple[str, ...]) -> str:
     """What it means for a program that its calls keep tensors in attributes."""
-    more = len(names) - _SHOWN
-    listed = ", ".join(f"`{each}`" for each in names[:_SHOWN]) + (
-        f" and {more} more" if more > 0 else ""
-    )
     return (
-        f"Calls of `{component}` keep tensors in attributes of modules: {listed}. No program has "
-        "them: a later call starts without. Take them as inputs and return them, or register "
-        "them as buffers."
+        f"Calls of `{component}` keep tensors in attributes of modules: {listed(names)}. No "
+        "program has them: a later call starts without. Take them as inputs and return them, or "
+        "register them as buffers."
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine.listing import listed
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind, listed
+from export_engine.programs.finding import Between, Kind
 from export_engine.programs.flows import is_cache
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam

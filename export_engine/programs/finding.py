@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -53,12 +52,6 @@ class Between:
     node: int = -1
     """In the component's main graph."""
     seam: int = -1
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names as a sentence has them: `a`, `b`, `c` and 2 more."""
-    told = ", ".join(f"`{each}`" for each in names[:most])
-    return f"{told} and {len(names) - most} more" if len(names) > most else told
 
 
 def as_row(found: Between, components: list[Component]) -> SetFinding:

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.library import whole_explanations as whole_explanations
     from export_engine.torch_internals.library import without_holes as without_holes
     from export_engine.torch_internals.loading import CodeInside as CodeInside
+    from export_engine.torch_internals.loading import UnregisteredContainer as UnregisteredContainer
     from export_engine.torch_internals.loading import load_program as load_program
     from export_engine.torch_internals.loading import nothing_run as nothing_run
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines

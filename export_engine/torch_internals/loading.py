@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -38,6 +39,21 @@ class CodeInside(ValueError):
     """Opening the file would run its code. The message can be shown as it is."""
 
 
+class UnregisteredContainer(NotImplementedError):
+    """A program's call is made of a class that this process has not registered as a pytree."""
+
+    def __init__(self, name: str) -> None:
+        """Make one.
+
+        Args:
+            name: of the class, as torch saves it: `transformers.cache_utils:DynamicCache`.
+        """
+        super().__init__(name)
+        self.name = name
+
+
+_UNREGISTERED = re.compile(r"Deserializing (\S+) in pytree is not registered")
+"""What torch says of one (`torch/utils/_pytree.py`)."""
 ONLY = "model"
 """What torch calls the program of a file that has one."""
 
@@ -47,26 +63,29 @@ def load_program(file: Path, model: str) -> Any:
 
     Raises:
         MissingCapabilityError: this torch loads no program of several.
-        Exception: whatever torch raises for a file that it cannot read.
+        UnregisteredContainer: nothing has registered a class that its call is made of.
+        Exception: whatever else torch raises for a file that it cannot read.
     """
-    if model == ONLY:
-        try:
+    try:
+        if model == ONLY:
             return torch.export.load(file)
-        except RuntimeError:  # it says no reason: that is in its log
-            if torch_has.LOAD_ARCHIVE:
-                _raise_unregistered(file)
-            raise
-    return torch_has.LOAD_ARCHIVE.value(str(file)).exported_programs[model]
+        return torch_has.LOAD_ARCHIVE.value(str(file)).exported_programs[model]
+    except RuntimeError as error:
+        reason = _reason(file) if model == ONLY and torch_has.LOAD_ARCHIVE else error
+        found = _UNREGISTERED.search(str(reason))
+        if found:
+            raise UnregisteredContainer(found[1]) from error
+        raise
 
 
-def _raise_unregistered(file: Path) -> None:
-    """Raises what torch says of a container that is not registered as a pytree, if that is why."""
+def _reason(file: Path) -> Exception | None:
+    """Why `torch.export.load` fails, which it writes into its log and does not raise."""
     try:
         torch_has.LOAD_ARCHIVE.value(str(file))
-    except NotImplementedError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever was raised first is raised
+    except Exception as error:  # noqa: BLE001 - looked at for its message alone
         passed_over(error, "asking torch why it does not load a file")
+        return error
+    return None
 
 
 @undone

@@ -59,6 +59,11 @@ def shown_sizes(subject: Subject, sizes: Sequence[int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in named.items())
 
 
+def counted_sizes(count: int) -> str:
+    """`1 size`, `4 sizes`."""
+    return f"{count} {'size' if count == 1 else 'sizes'}"
+
+
 def _candidates(subject: Subject) -> Iterator[list[int]]:
     """All symbols at an end of their range, all prime, each at its own ends, then at random."""
     probe, record = subject.record.probe, subject.record

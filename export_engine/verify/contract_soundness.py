@@ -8,7 +8,7 @@ from export_engine.defects import passed_over
 from export_engine.record import SizeInput, probe_sizes
 from export_engine.torch_internals import asserted, asserted_before_replacement, implied_by
 from export_engine.trace import RecordedGuard
-from export_engine.verify.contract_sampling import breaking, inside, shown_sizes
+from export_engine.verify.contract_sampling import breaking, counted_sizes, inside, shown_sizes
 from export_engine.verify.first_divergence import first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
@@ -63,14 +63,15 @@ def sound(subject: Subject) -> Guarantee:
         node = parting.node
         evidence.insert(1, parting.sentence)
     if subject.request.within:
-        contexts = ", ".join(
-            getattr(each, "__name__", "a context") for each in subject.request.within
-        )
-        evidence.append(f"eager ran as the export did, within {contexts}")
+        contexts = [getattr(each, "func", each) for each in subject.request.within]  # of a partial
+        names = ", ".join(getattr(each, "__name__", "a context") for each in contexts)
+        evidence.append(f"eager ran as the export did, within {names}")
     how = f"off by at most {worst:.1e}" if worst else "exactly"
-    sentence = f"Agrees with eager at {_sizes(agreed)}, {how}."
+    sentence = f"Agrees with eager at {counted_sizes(agreed)}, {how}."
     if failing:
-        sentence = f"Disagrees with eager at {len(failing)} of {_sizes(agreed + len(failing))}."
+        sentence = (
+            f"Disagrees with eager at {len(failing)} of {counted_sizes(agreed + len(failing))}."
+        )
     return Guarantee(
         name="sound",
         claim=SOUND,
@@ -212,10 +213,6 @@ def _changed(subject: Subject, sizes: Sequence[int]) -> str:
 
 def _pairs(subject: Subject, sizes: Sequence[int]) -> Iterator[tuple[int, SizeInput]]:
     return zip(sizes, subject.record.probe.inputs, strict=True)
-
-
-def _sizes(count: int) -> str:
-    return f"{count} {'size' if count == 1 else 'sizes'}"
 
 
 def _not_checked(name: str, claim: str, sentence: str) -> Guarantee:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request, as_module
-from export_engine.capture import listed
+from export_engine.listing import listed
 from export_engine.shapes import with_leaves
 from export_engine.torch_internals import pytree
 from export_engine.verify.compare_outputs import compare, compare_named
@@ -45,7 +45,7 @@ def state(subject: Subject) -> Guarantee:
     sentence = f"Agrees with eager over {_CALLS} calls in a row, which change {names}."
     instead = dict.fromkeys(path for each in theirs for path in each.call.refilled.paths)
     if instead:
-        sentence += f" What eager writes into {listed(instead)}, the program returns instead."
+        sentence += f" What eager writes into {listed(list(instead))}, the program returns instead."
     if problems:
         sentence = f"Diverges from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
     return Guarantee(

@@ -12,7 +12,7 @@ from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
-from export_engine.verify.contract_sampling import inside, shown_sizes
+from export_engine.verify.contract_sampling import counted_sizes, inside, shown_sizes
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_graph import difference
@@ -100,10 +100,7 @@ def re_exported(subject: Subject) -> Guarantee:
         tried, apart = _apart_at_sizes(subject, again.program.module())
         if apart or tried:
             problems = [apart, found.text] if apart else []
-        sentence = (
-            f"Agrees at {tried} {'size' if tried == 1 else 'sizes'}; its graph is another: "
-            f"{found.text}."
-        )
+        sentence = f"Agrees at {counted_sizes(tried)}; its graph is another: {found.text}."
     return _guarantee("re-exported", RE_EXPORTED, sentence, problems, found.node)
 
 

@@ -609,6 +609,23 @@ def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> 
     torch.testing.assert_close(found.program.module()(*given), model(*given))
 
 
+def component(name: str, model: torch.nn.Module) -> CutComponent:
+    """Of one input, tried with its sizes named, so again, and with them left to torch."""
+    shapes = Shapes.parse("x: batch, prompt")
+    named = Request(target=model, args=(torch.randn(2, 3),), shapes=shapes)
+    return CutComponent(
+        name=name,
+        role="",
+        path="",
+        module=model,
+        takes=frozenset({"x"}),
+        request=named,
+        fallbacks=(named, named.with_changes(shapes=Shapes.parse("x: *, *"))),
+        varying={},
+        arguments={},
+    )
+
+
 def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     class Looping(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -617,21 +634,8 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
                 total = total + x[:, step]
             return total
 
-    named = Request(
-        target=Looping(), args=(torch.randn(2, 3),), shapes=Shapes.parse("x: batch, prompt")
-    )
-    component = CutComponent(
-        name="prefill",
-        role="",
-        path="",
-        module=named.target,
-        takes=frozenset({"x"}),
-        request=named,
-        fallbacks=(named, named.with_changes(shapes=Shapes.parse("x: *, *"))),
-        varying={},
-        arguments={},
-    )
-    found, why = _exported(component, {}, None)
+    looping = Looping()
+    found, why = _exported(component("prefill", looping), {}, None)
 
     line = 1 + next(
         number
@@ -643,7 +647,7 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     assert f"test_generation.py:{line})" in why
     assert "It exports with what was applied: Rewrite the loop" in why
     longer = torch.randn(4, 7)
-    torch.testing.assert_close(found.program.module()(longer), named.target(longer))
+    torch.testing.assert_close(found.program.module()(longer), looping(longer))
 
 
 def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
@@ -651,21 +655,7 @@ def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x + torch.ones(2, 1)
 
-    named = Request(
-        target=OfTwo(), args=(torch.randn(2, 3),), shapes=Shapes.parse("x: batch, prompt")
-    )
-    component = CutComponent(
-        name="decode",
-        role="",
-        path="",
-        module=named.target,
-        takes=frozenset({"x"}),
-        request=named,
-        fallbacks=(named.with_changes(shapes=Shapes.parse("x: *, *")),),
-        varying={},
-        arguments={},
-    )
-    found, why = _exported(component, {}, None)
+    found, why = _exported(component("decode", OfTwo()), {}, None)
 
     assert found.ok
     assert why.startswith("With every size dynamic, `decode` does not export: ")

@@ -11,6 +11,7 @@ from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_indexing import is_full
 from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.variables import stored_names
 
 
 def with_blocks(text: str, line: int) -> str:
@@ -51,12 +52,8 @@ def _pieces(source: Source, loop: ast.For | ast.comprehension) -> list[Piece]:
         return []
     ((tensor, dim),) = tensors
     root = reads[0][0].value
-    bound = {
-        node.id
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    if not isinstance(root, ast.Name) or tensor in bound or not is_full(source, tensor, dim, stop):
+    kept = isinstance(root, ast.Name) and tensor not in stored_names(loop)
+    if not kept or not is_full(source, tensor, dim, stop):
         return []
     block = free_name(f"_{tensor}_block", source.names)
     parts = [Piece(source.start(node), source.end(node), block) for node, _ in reads]

@@ -21,7 +21,7 @@ from export_engine.fixes.code.numpy_to_torch import with_torch
 from export_engine.fixes.code.raise_to_check import only_raises, way_taken
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_checks import required
-from export_engine.fixes.code.statements import is_loop
+from export_engine.fixes.code.statements import is_while
 from export_engine.fixes.code.text_edits import Source
 from export_engine.fixes.code.torch_check import assumed
 from export_engine.fixes.code.try_edit import code_fix, runs, with_edit
@@ -91,7 +91,7 @@ def _taken_for_granted(
 ) -> Iterator[Fix]:
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
-    if only_raises(text, line) or is_loop(text, line):
+    if only_raises(text, line) or is_while(text, line):
         return
     for holds in (True, False):
         made, condition = _assumed(diagnosis, text, line, holds)

@@ -42,7 +42,7 @@ from export_engine.fixes.code.select_to_where import (
     selected,
     selects_alike,
 )
-from export_engine.fixes.code.statements import is_loop
+from export_engine.fixes.code.statements import is_while
 from export_engine.fixes.code.tensor_questions import (
     copied_by_torch,
     decided,
@@ -246,7 +246,7 @@ def offered(
             made = way.rewrite(text, line)
         except Unclear as reason:
             refused = str(reason) if way is _COND else refused
-            looped = str(reason) if way is _WHILE and is_loop(text, line) else looped
+            looped = str(reason) if way is _WHILE and is_while(text, line) else looped
             continue
         if made.text in known:
             continue

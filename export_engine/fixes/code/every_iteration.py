@@ -20,6 +20,7 @@ from export_engine.fixes.code.no_effect import NoEffect, selection_names
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.selections import selected, traced
 from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.variables import stored_names
 
 
 class Unskipped(NamedTuple):
@@ -149,9 +150,7 @@ def _tests(source: Source, within: ast.AST | None, line: int | None) -> list[ast
     """Tests whether anything is selected; of what is computed in a loop, where there is one."""
     if within is None:
         return []
-    bound = {
-        n.id for n in ast.walk(within) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    bound = stored_names(within)
     found = []
     for node in ast.walk(within):
         if not isinstance(node, ast.If) or asks_empty(node.test) is None:

@@ -14,6 +14,7 @@ from export_engine.fixes.code.conditions import Unclear, predicate_text
 from export_engine.fixes.code.loop_parts import is_number, out_of_place
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans
+from export_engine.fixes.code.variables import stored_names
 
 _ENDS = ("range", "zip", "enumerate", "reversed", "list", "tuple", "sorted", "len")
 _ENDS_OF_OBJECTS = ("items", "values", "keys", "children", "unbind", "split", "chunk", "tolist")
@@ -164,12 +165,7 @@ def _noted(source: Source, branch: ast.If, given: str) -> Piece:
         if not isinstance(each, ast.Assign) or "\n" in source.of(each):
             raise Unclear("the branch that returns does more than bind names")
         lines.append(source.of(each))
-    bound = {
-        node.id
-        for each in branch.body
-        for node in ast.walk(each)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    bound = stored_names(*branch.body)
     elsewhere = {
         node.id
         for node in ast.walk(source.function)

@@ -191,12 +191,12 @@ class _Scan(LoopState):
         given = _tuple([each.tensor for each in xs])
         outs = _tuple(results) if results or self.unrolled else "_"
         none = f"({self.source.torch}.zeros(()),)"
-        start = state if self.carried else none
         got = state if self.carried else "_"
         if not self.unrolled:
             apart = [started(self.source, self.loop, name) for name in self.carried]
             start = _tuple(apart) if apart else none
             return [f"{got}, {outs} = _scan({step}, {start}, {given})"]
+        start = state if self.carried else none
         every, following = self.free("_every"), self.free("_next")
         starts = [self.free(f"_first_{name.strip('_')}") for name in self.carried]
         outs0 = [f"{name}_first" for name in results]
@@ -258,12 +258,11 @@ class _Scan(LoopState):
             node
             for node in ast.walk(self.source.function)
             if isinstance(node, ast.expr | ast.Expr | ast.For | ast.comprehension)
-            and getattr(node, "lineno", getattr(getattr(node, "iter", None), "lineno", 0)) > last
+            and _line(node) > last
         ]
         ends = {name: self.rebound(name) for name in lists}
         for node in nodes:
-            line = node.iter.lineno if isinstance(node, ast.comprehension) else node.lineno
-            known = {name: out for name, out in lists.items() if line <= ends[name]}
+            known = {name: out for name, out in lists.items() if _line(node) <= ends[name]}
             made = used(self.source, node, known)
             found = [(node, made)] if made is not None else iterated_lists(self.source, node, known)
             for each, text in found:
@@ -277,6 +276,11 @@ class _Scan(LoopState):
                 continue
             if node.id in lists and node.lineno <= ends[node.id]:
                 raise Unclear(f"the list `{node.id}` is used in another way than to be stacked")
+
+
+def _line(node: ast.expr | ast.stmt | ast.comprehension) -> int:
+    """Where a node begins; a comprehension's loop has no place but that of what it goes through."""
+    return node.iter.lineno if isinstance(node, ast.comprehension) else node.lineno
 
 
 def _tuple(names: list[str]) -> str:

@@ -90,7 +90,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 form = scannable(*(of_pieces or Form(text, line))[:2])
                 made = as_scan(form.text, form.line, unrolled=unrolled)
             except Unclear as reason:
-                if _is_loop(place):
+                if is_unrolled((place,)):
                     yield NoFix(f"The loop in line {place.line} is not rewritten: {reason}.")
                 break
             if progress:
@@ -110,7 +110,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
                 return
             if unrolled or _is_last_try(text, made.text, found):
-                if _is_loop(place):
+                if is_unrolled((place,)):
                     yield NoFix(_left(found).format(line=place.line))
                 break
 
@@ -237,10 +237,6 @@ def _places(attempt: Failed) -> list[Location]:
     if isinstance(diagnosis.facts, SizesViolated):
         stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
     return list(dict.fromkeys(stack[-1] for stack in stacks if stack))
-
-
-def _is_loop(place: Location) -> bool:
-    return is_unrolled((place,))
 
 
 def _fix(

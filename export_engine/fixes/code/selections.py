@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.variables import stored_names
 
 _PLAIN = frozenset(
     {
@@ -245,12 +246,7 @@ def _indexed(source: Source, loop: ast.For, index: str) -> str:
     Raises:
         Unclear: it indexes nothing that is there before the loop.
     """
-    bound = {
-        n.id
-        for each in loop.body
-        for n in ast.walk(each)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    bound = stored_names(*loop.body)
     for node in _reads(loop):
         names = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
         if names & {*bound, index}:

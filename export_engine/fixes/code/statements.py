@@ -42,7 +42,7 @@ def is_elif(source: Source, statement: ast.stmt) -> bool:
     return source.text[source.start(statement) :].startswith("elif")
 
 
-def is_loop(text: str, line: int) -> bool:
+def is_while(text: str, line: int) -> bool:
     """Whether a `while` asks at a line."""
     try:
         return isinstance(statement_at(Source(text, line), line), ast.While)

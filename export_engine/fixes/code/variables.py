@@ -67,6 +67,16 @@ def bound(tree: ast.Module) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def stored_names(*trees: ast.AST) -> set[str]:
+    """Names that are bound anywhere in trees, in comprehensions, too."""
+    return {
+        node.id
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
 def heads(tree: ast.Module) -> set[str]:
     """Names that the heads of statements bind for their blocks: `for row in x`, `with f() as y`."""
     found: list[ast.expr | None] = []
