@@ -412,6 +412,24 @@ class TakesTensor(nn.Module):
         return x * y
 
 
+class CatchesTorchsError(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            if x.sum() > 0:
+                return x.sin()
+        except RuntimeError:
+            pass
+        return x.cos()
+
+
+class CatchesItsOwnError(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            return x @ torch.ones(7, 7)
+        except RuntimeError:
+            return torch.where(x.sum() > 0, x.sin(), x.cos())
+
+
 class WritesHeld(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -489,6 +507,7 @@ def plants() -> list[Plant]:
         Plant(Kind.DEVICE_BAKED, MovesToCpu(), FollowsDevice()),
         Plant(Kind.DEVICE_BAKED, MakesOnCpu(), FollowsDevice()),
         Plant(Kind.DTYPE_BAKED, Halves(), FollowsDevice()),
+        Plant(Kind.CAUGHT_ERROR, CatchesTorchsError(), CatchesItsOwnError()),
         Plant(Kind.RANDOM, Draws(), Relu()),
         Plant(Kind.SYNCHRONISES, Nonzero(), Relu()),
         Plant(Kind.RUNTIME_CHECK, ChecksData(), TakesTensor(), (*x, number), (*x, shared)),

@@ -62,6 +62,7 @@ CODES: dict[str, tuple[Group, str]] = {
     "EX219": ("finding", "RANDOM"),
     "EX220": ("finding", "SYNCHRONISES"),
     "EX221": ("finding", "PREDICATE"),
+    "EX222": ("finding", "CAUGHT_ERROR"),
     # Guarantees
     "EX301": ("guarantee", "flat"),
     "EX302": ("guarantee", "functional"),

@@ -41,6 +41,7 @@ class Kind(StrEnum):
     RANDOM = "Random numbers"
     SYNCHRONISES = "A device synchronization"
     PREDICATE = "A predicate of several elements"
+    CAUGHT_ERROR = "A tracing error that the code caught"
 
     @property
     def code(self) -> str:

@@ -12,6 +12,7 @@ from functools import partial
 from export_engine.attempt import Exported
 from export_engine.findings import (
     baked_values,
+    caught_errors,
     devices,
     outside_values,
     overlapping_inputs,
@@ -30,6 +31,7 @@ __all__ = ["find_findings", "look"]
 Provider = Callable[[Exported, Record], Iterable[Finding]]
 
 PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
+    (caught_errors.found, (Kind.CAUGHT_ERROR,)),
     (shared_inputs.found, (Kind.SHARED_INPUT,)),
     (overlapping_inputs.found, (Kind.OVERLAPPING_INPUTS,)),
     (weights.found, (Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS)),

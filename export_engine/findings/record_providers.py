@@ -35,7 +35,7 @@ RECORD_PROVIDERS: tuple[tuple[RecordProvider, tuple[Kind, ...]], ...] = (
 OF_THE_CALL = (
     *(Kind.BAKED_VALUE, Kind.OUTSIDE_VALUE, Kind.STATE_CHANGED, Kind.FIXED_SIZE),
     *(Kind.SHARED_INPUT, Kind.OVERLAPPING_INPUTS, Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS),
-    *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED),
+    *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED, Kind.CAUGHT_ERROR),
 )
 """What only the model, its source and the call that was exported tell."""
 

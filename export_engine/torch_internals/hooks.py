@@ -17,6 +17,7 @@ from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import guard_hooks
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.caught_errors import caught_errors
 from export_engine.torch_internals.columns import columns_kept
 from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.generated_code_lines import lines_behind
@@ -43,6 +44,7 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_modules(into))
         hooks.enter_context(_partial_graph(into))
         hooks.enter_context(_raised(into))
+        hooks.enter_context(caught_errors(into))
         hooks.enter_context(_keywords_apart())
         hooks.enter_context(attached_aside())
         yield

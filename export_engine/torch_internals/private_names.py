@@ -164,6 +164,22 @@ OBSERVED = Capability(
     "In strict mode, an error of the model's own may have no line.",
     "strict",
 )
+_CAUGHT = "An error of tracing that the model's own code catches is not told of."
+_FAKE = "torch._subclasses.fake_tensor"
+ERRORS_OF_TRACING = (
+    Capability(
+        "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode.__init__", _CAUGHT
+    ),
+    Capability(f"{_FAKE}.DataDependentOutputException.__init__", _CAUGHT),
+    Capability(f"{_FAKE}.DynamicOutputShapeException.__init__", _CAUGHT),
+    Capability(f"{_FAKE}.UnsupportedOperatorException.__init__", _CAUGHT),
+    Capability("torch._dynamo.exc.UserError.__init__", _CAUGHT),
+)
+NON_STRICT_FUNCTIONS = Capability(
+    "torch._export.non_strict_utils._NonStrictTorchFunctionHandler.__torch_function__",
+    _CAUGHT,
+    begins="self func types args kwargs",
+)
 DYNAMO_CONFIG = Capability(
     "torch._dynamo.config.patch", "Fixes that turn a switch of torch on are not offered."
 )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.trace.compile_events import SeenCall as SeenCall
     from export_engine.trace.compile_events import SeenGraph as SeenGraph
     from export_engine.trace.compile_events import SeenRecompile as SeenRecompile
+    from export_engine.trace.recording import CaughtError as CaughtError
     from export_engine.trace.recording import Change as Change
     from export_engine.trace.recording import Narrowing as Narrowing
     from export_engine.trace.recording import OutsideRead as OutsideRead

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from traceback import FrameSummary
 from typing import Any, Literal
 
-from export_engine.source import Location, Stack
+from export_engine.source import Location, Position, Stack
 
 _MOST_RAISED = 50
 
@@ -113,6 +113,20 @@ class OutsideRead:
 
 
 @dataclass(frozen=True)
+class CaughtError:
+    """An error of tracing that the model's own code caught."""
+
+    classes: tuple[str, ...]
+    """The names of its class and of what that inherits from, the class itself first."""
+    stack: Stack
+    """The lines that led to it; the last one asked torch for what it refused."""
+    asked: Position
+    """Where in that line."""
+    caught: Location
+    """The line of the `try` or `with` block that ended; the block's function caught the error."""
+
+
+@dataclass(frozen=True)
 class PartialGraph:
     """A partial graph. It may lack an output, values and stacks."""
 
@@ -151,6 +165,11 @@ class Recording:
     """
     changes: list[Change] = field(default_factory=list)
     """What the model's own code changed, and was restored."""
+    caught: list[CaughtError] = field(default_factory=list)
+    """Errors of tracing that the model's own code caught, once per stack.
+
+    In strict mode, Dynamo gives code only such errors to catch as eager raises, too.
+    """
     left_out: list[str] = field(default_factory=list)
     """Sentences on what could not be recorded because torch's objects have changed."""
     traces: int = 0

@@ -1,0 +1,114 @@
+"""Errors of tracing that the code caught: the program has the `except` branch alone."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+
+from export_engine.attempt import Exported
+from export_engine.findings.finding import Finding, Kind
+from export_engine.record import Record
+from export_engine.source import Code, code_of
+from export_engine.trace import CaughtError
+
+_ON_DATA = frozenset(
+    {"GuardOnDataDependentSymNode", "DataDependentOutputException", "DynamicOutputShapeException"}
+    | {"UserError"}
+)
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """One finding per line that torch refused."""
+    for each in exported.recording.caught:
+        place, code = each.stack[-1], code_of(each.stack[-1].file)
+        what = _asked(code, each) if code is not None else ""
+        refused = (
+            f"{f'`{what}`' if what else 'What this line asks'} depends on data"
+            if each.classes[0] in _ON_DATA
+            else f"torch cannot trace {f'`{what}`' if what else 'this line'}"
+        )
+        line, by, goes = _catcher(each)
+        where = f"line {line}"
+        if each.caught.file != place.file:
+            where += f" of `{Path(each.caught.file).name}`"
+        yield Finding(
+            kind=Kind.CAUGHT_ERROR,
+            severity="wrong",
+            sentence=f"{refused}, and {by} at {where} caught torch's error: the program "
+            f"always {goes}.",
+            why=f"While tracing, tensors have no values, so torch raised {each.classes[0]}. Eager "
+            "does not raise it, and goes on within the block. Move the line out of the block and "
+            "export again: the export then fails here, and names a fix such as `torch.where` or "
+            "`torch.cond`.",
+            stack=each.stack,
+        )
+
+
+def _asked(code: Code, each: CaughtError) -> str:
+    """The text of what Python asked a value of."""
+    expression = code.expression(each.asked)
+    if expression is None:
+        return ""
+    question = code.question(expression)
+    return code.text(question.asked if question is not None else expression)
+
+
+def _catcher(each: CaughtError) -> tuple[int, str, str]:
+    """The line that caught an error; what stands there, and how the program goes on."""
+    unknown = (each.caught.line, "the code", "goes on as after that error")
+    code = code_of(each.caught.file)
+    statement = code.statement(each.caught.line) if code is not None else None
+    if code is None or statement is None:
+        return unknown
+    inner: ast.AST = statement
+    for block in (statement, *code.ancestors(statement)):
+        match block:
+            case (
+                ast.Try(body=body, handlers=handlers) | ast.TryStar(body=body, handlers=handlers)
+            ) if inner in body:
+                handler = _handler(handlers, each.classes)
+                if handler is not None and not _passes_on(handler):
+                    caught = f" {code.text(handler.type)}" if handler.type is not None else ""
+                    return handler.lineno, f"`except{caught}`", "takes the `except` branch"
+            case ast.With(items=items) if inner in block.body:
+                texts = [code.text(item.context_expr) for item in items]
+                catching = [text for text in texts if "suppress" in text]
+                if catching:
+                    return block.lineno, f"`with {catching[0]}`", "leaves the block there"
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                return unknown
+        inner = block
+    return unknown
+
+
+def _handler(
+    handlers: list[ast.ExceptHandler], classes: tuple[str, ...]
+) -> ast.ExceptHandler | None:
+    """The handler that takes an error; by names alone, as nothing of the code is run."""
+    for each in handlers:
+        if each.type is None or _names(each.type) & {*classes}:
+            return each
+    others = [each for each in handlers if each.type is not None and not _is_python(each.type)]
+    return others[0] if others else None
+
+
+def _passes_on(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler ends in a bare `raise`: a block further out has caught the error."""
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
+
+
+def _names(node: ast.expr) -> set[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return {name}
+        case ast.Tuple(elts=elements):
+            return {name for each in elements for name in _names(each)}
+    return set()
+
+
+def _is_python(node: ast.expr) -> bool:
+    """Whether all the named classes are Python's own, so that their names tell all."""
+    return bool(_names(node)) and all(hasattr(builtins, name) for name in _names(node))
