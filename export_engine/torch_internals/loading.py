@@ -52,8 +52,8 @@ class UnregisteredContainer(NotImplementedError):
         self.name = name
 
 
-_UNREGISTERED = re.compile(r"Deserializing (\S+) in pytree is not registered")
-"""What torch says of one (`torch/utils/_pytree.py`)."""
+_UNREGISTERED = re.compile(r"Deserializing (\S+) in pytree (?:is not registered|failed because)")
+"""What torch says of one (`torch/utils/_pytree.py`), before 2.15 and since."""
 ONLY = "model"
 """What torch calls the program of a file that has one."""
 
