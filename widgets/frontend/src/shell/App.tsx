@@ -11,6 +11,7 @@ import { Failed } from "./Failed";
 import { useFullScreen } from "./fullscreen";
 import { Guarded } from "./Guarded";
 import { Header } from "./Header";
+import { isChosenByTabs } from "./History";
 import { onKey } from "./keys";
 import { Lost } from "./Lost";
 import { Outcome } from "./Outcome";
@@ -77,7 +78,12 @@ export function App({ store }: { store: Store }) {
           <Outcome store={store} program={program} />
         </Guarded>
       )}
-      <div ref={main} id={viewId(store)} class="tx-main">
+      <div
+        ref={main}
+        id={viewId(store)}
+        class="tx-main"
+        {...(isChosenByTabs(store) && { role: "tabpanel", "aria-label": "The program chosen" })}
+      >
         {program && (
           <Body store={store} program={program}>
             <Columns store={store} program={program} box={box} sizes={sizes} change={change} />

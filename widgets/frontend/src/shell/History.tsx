@@ -10,6 +10,13 @@ import type { Store } from "../store";
 import { viewId } from "./dom_id";
 import { tabKeys } from "./Tabs";
 
+/** Whether a row of tabs says which program the view shows: attempts side by side, or a set's. */
+export function isChosenByTabs(store: Store): boolean {
+  const attempts = store.attempts.value;
+  const isChain = attempts.some((each) => each.parent >= 0);
+  return store.programs.value !== null || (attempts.length > 1 && !isChain);
+}
+
 export function History({ store }: { store: Store }) {
   const attempts = store.attempts.value;
   const inSet = store.programs.value !== null; // the strip shows its programs

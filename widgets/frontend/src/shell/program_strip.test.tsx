@@ -4,6 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import type { SetState } from "../host";
 import { Store } from "../store";
 import { FakeHost } from "../testing/fake_host";
+import { isChosenByTabs } from "./History";
 import { ProgramStrip } from "./ProgramStrip";
 
 const FLOW = {
@@ -118,4 +119,14 @@ test("what can generate is offered, and what is not installed says so", () => {
   const go = [...root.querySelectorAll(".tx-popover button")].at(-1) as HTMLButtonElement;
   act(() => go.click());
   expect(asked).toEqual(["program"]);
+});
+
+test("below the tabs of a set, or of attempts side by side, is the panel that they choose", () => {
+  const alone = new Store(new FakeHost({ attempts: [head("strict")] }));
+  const beside = new Store(new FakeHost({ attempts: [head("strict"), head("non-strict")] }));
+  const mended = { ...head("non-strict"), parent: 0 };
+  const chain = new Store(new FakeHost({ attempts: [head("strict"), mended] }));
+
+  expect([shown(), beside].map(isChosenByTabs)).toEqual([true, true]);
+  expect([alone, chain].map(isChosenByTabs)).toEqual([false, false]);
 });

@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { LevelRow, ReplacedOp } from "../../record.gen";
+import { useDomId } from "../../shell/dom_id";
 import type { Store } from "../../store";
 import { More } from "../parts/parts";
 import { bringToTop } from "../parts/useFresh";
@@ -30,6 +31,7 @@ export function Decompose({ store, program }: Props) {
 function Form({ store, program }: Props) {
   const [table, setTable] = useState<string>("core");
   const [choosing, setChoosing] = useState(false);
+  const presets = useDomId();
   const busy = store.busy.value;
   const form = useRef<HTMLFormElement>(null);
   return (
@@ -45,13 +47,13 @@ function Form({ store, program }: Props) {
         <input
           type="text"
           class="tx-input tx-table-text"
-          list="tx-tables"
+          list={presets}
           aria-label="Table: core, none, core -linear (which stays whole), or only t transpose"
           title="core, none, core -linear (which stays whole), or only t transpose"
           value={table}
           onInput={(event) => setTable(event.currentTarget.value)}
         />
-        <datalist id="tx-tables">
+        <datalist id={presets}>
           {PRESETS.map(([value, name]) => (
             <option key={value} value={value}>
               {name}

@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { Program } from "../../program";
 import { prepareSearch } from "../../search";
+import { useDomId } from "../../shell/dom_id";
 import { type Suggestion, suggestions } from "./suggestions";
 
 /** A field with a list of its own: only for the platform's list is the role implied. */
@@ -20,6 +21,7 @@ interface SearchInputProps {
 
 export function SearchInput({ program, query, change, problem, step }: SearchInputProps) {
   const input = useRef<HTMLInputElement>(null);
+  const list = useDomId();
   const [caret, setCaret] = useState(-1);
   const [chosen, setChosen] = useState(-1);
   const offered = caret < 0 ? [] : suggestions(program, query, caret);
@@ -63,8 +65,8 @@ export function SearchInput({ program, query, change, problem, step }: SearchInp
         title="A name, an op, a module, a class, a type like f32[*, 64], a line like model.py:12; or op:linear & rank > 2"
         aria-invalid={problem !== ""}
         aria-autocomplete="list"
-        aria-controls="tx-offered"
-        aria-activedescendant={chosen >= 0 ? `tx-offered-${chosen}` : undefined}
+        aria-controls={list}
+        aria-activedescendant={chosen >= 0 ? `${list}-${chosen}` : undefined}
         data-search
         value={query}
         onInput={({ currentTarget }) => {
@@ -77,12 +79,12 @@ export function SearchInput({ program, query, change, problem, step }: SearchInp
         onKeyDown={onKeyDown}
       />
       {offered.length > 0 && (
-        <div id="tx-offered" class="tx-offered" role="listbox" aria-label="Completions">
+        <div id={list} class="tx-offered" role="listbox" aria-label="Completions">
           {offered.map((each, at) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
             <div
               key={each.shown}
-              id={`tx-offered-${at}`}
+              id={`${list}-${at}`}
               role="option"
               aria-selected={at === chosen}
               tabIndex={-1}
