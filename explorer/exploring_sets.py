@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.exporting import explore
+from explorer.loaded_programs import LoadedPrograms
 from explorer.programs import Programs, check_name, links_of
 from explorer.session import Session
 from explorer.session_entry import Entry
@@ -86,7 +87,7 @@ def _check_call(name: str, given: Any) -> None:
         )
 
 
-def load_set(path: str | Path, *, trusted: bool = False) -> Programs:
+def load_set(path: str | Path, *, trusted: bool = False) -> LoadedPrograms:
     """Opens a `.pt2` file of several programs as data; see `explorer.load`."""
     from explorer.opened_file import opened_set
 
@@ -95,8 +96,9 @@ def load_set(path: str | Path, *, trusted: bool = False) -> Programs:
 
     made = {name: Exploration(Session([Entry("loaded", opened)])) for name, opened in files.items()}
     kept = found.kept
-    return Programs(
+    return LoadedPrograms(
         made,
+        found.plan,
         title=Path(path).name,
         links=[Link(*each) for each in kept.links],
         facts={name: {"role": role} for name, role in kept.roles.items() if name in made},

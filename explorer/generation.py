@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.joined_session import JoinedSession
+from explorer.loaded_programs import flat_programs
 from explorer.programs import Programs, links_of
 from explorer.session import FixError, Session
 from explorer.session_entry import Entry
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Attempt, Request
     from export_engine.generation import CallApart, Cut, CutComponent, OpApart
     from export_engine.progress import Progress
-    from export_engine.record import GenerationTrial
+    from export_engine.record import GenerationPlan, GenerationTrial
     from export_engine.run import RepeatedBackend
 
 
@@ -119,6 +120,12 @@ class GenerationPrograms(Programs):
         finally:
             self.session.changed()
         return found
+
+    def _generation(self) -> GenerationPlan:
+        """How the programs generate without the model; found by generating with them."""
+        from export_engine.generation import planned
+
+        return planned(self._cut, flat_programs(self, "save"), self._inputs)
 
     def _by(
         self,

@@ -7,8 +7,8 @@ from typing import overload
 
 from explorer.exploration import Exploration
 from explorer.exploring_sets import load_set
+from explorer.loaded_programs import LoadedPrograms
 from explorer.opened_file import opened_file
-from explorer.programs import Programs
 from explorer.session import Session
 from explorer.session_entry import Entry
 from export_engine.archive import program_names
@@ -19,10 +19,10 @@ def load(path: str | Path, *, model: str, trusted: bool = False) -> Exploration:
 @overload
 def load(
     path: str | Path, *, model: str | None = None, trusted: bool = False
-) -> Exploration | Programs: ...
+) -> Exploration | LoadedPrograms: ...
 def load(
     path: str | Path, *, model: str | None = None, trusted: bool = False
-) -> Exploration | Programs:
+) -> Exploration | LoadedPrograms:
     """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
 
     Args:

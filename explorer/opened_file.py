@@ -18,7 +18,7 @@ from export_engine.archive import ArchiveError, Content, private_copy, read, rea
 if TYPE_CHECKING:
     from export_engine.archive import KeptSet, ReadSet
     from export_engine.attempt import Exported
-    from export_engine.record import Record
+    from export_engine.record import GenerationPlan, Record
 
 _CHUNK = 1 << 20
 
@@ -117,14 +117,18 @@ def _content_and_trust(file: Path, trusted: bool) -> tuple[Content, Literal["", 
 
 
 def save_set_signed(
-    exported: Mapping[str, Exported], records: Mapping[str, Record], kept: KeptSet, path: str | Path
+    exported: Mapping[str, Exported],
+    records: Mapping[str, Record],
+    kept: KeptSet,
+    path: str | Path,
+    plan: GenerationPlan | None = None,
 ) -> Path:
     """Writes several programs to a file and trusts it on this machine; see `archive.save_set`."""
     from export_engine.archive import save_set
 
     _check_is_archive(path)
     programs = {name: each.program for name, each in exported.items()}
-    return _signed(lambda written: save_set(programs, records, kept, path, written))
+    return _signed(lambda written: save_set(programs, records, kept, path, written, plan))
 
 
 def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:

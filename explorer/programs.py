@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from export_engine.attempt import Exported
     from export_engine.programs import Component, Link
     from export_engine.progress import Progress
-    from export_engine.record import GenerationTrial, ProgramSet, Seam, SetFinding, WeightRow
+    from export_engine.record import (
+        GenerationPlan,
+        GenerationTrial,
+        ProgramSet,
+        Seam,
+        SetFinding,
+        WeightRow,
+    )
     from export_engine.verify import Verified
 
 
@@ -211,7 +218,11 @@ class Programs(Mapping[str, Exploration]):
             links=[tuple(each) for each in self._links],  # type: ignore[misc]
             trials=self._trials,
         )
-        return save_set_signed(self._exported(), self._records(), kept, path)
+        return save_set_signed(self._exported(), self._records(), kept, path, self._generation())
+
+    def _generation(self) -> GenerationPlan | None:
+        """How the programs generate without a model; None where nothing is known of it."""
+        return None
 
     def _exported(self) -> dict[str, Exported]:
         return {

@@ -15,6 +15,8 @@ JSON_BYTES = 2**28
 """Bytes of a member that is read: a program, or our Record."""
 CONFIG_BYTES = 2**26
 """Bytes of a member that lists weights."""
+PLAN_BYTES = 2**22
+"""Bytes of what is said of how programs generate."""
 SMALL_BYTES = 2**12
 """Bytes of a member that holds a version."""
 RATIO = 200

@@ -13,6 +13,8 @@ RECORD_OF = "extra/export_explorer/records/{}.json"
 """Where `save_set` puts that of each program."""
 SET = "extra/export_explorer/set.json"
 """Where it puts what is known of all of them together."""
+GENERATION = "extra/export_explorer/generation.json"
+"""Where it puts how they generate."""
 _BEFORE_2_8 = "serialized_exported_program.json"
 """Where torch put the one program of an archive."""
 _SHOWN = 20

@@ -12,10 +12,11 @@ from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
 from export_engine.archive.parts import SET, parts_of
+from export_engine.archive.plan_reading import read_plan
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.archive.weights import HeldWeight, held_weights
 from export_engine.archive.zip_members import Members, opened
-from export_engine.record import GenerationTrial
+from export_engine.record import GenerationPlan, GenerationTrial
 
 
 class KeptSet(msgspec.Struct, frozen=True):
@@ -41,6 +42,8 @@ class ReadSet(NamedTuple):
 
     programs: dict[str, ReadProgram]
     kept: KeptSet
+    plan: GenerationPlan
+    """How they generate; with `why_not` where that is not known."""
 
 
 def program_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -68,10 +71,12 @@ def read_set(path: str | os.PathLike[str]) -> ReadSet:
                 "explorer.load(path, model=…) and --model open one of them."
             )
         kept = _kept(members, file.name)
+        plan = read_plan(members, names, file.name)
         weights = {name: held_weights(members, name, f"{file.name}, ") for name in names}
     order = [*dict.fromkeys(name for name in kept.order if name in names)]
     order += [name for name in names if name not in order]
-    return ReadSet({name: ReadProgram(read(file, name), weights[name]) for name in order}, kept)
+    made = {name: ReadProgram(read(file, name), weights[name]) for name in order}
+    return ReadSet(made, kept, plan)
 
 
 def _kept(members: Members, title: str) -> KeptSet:

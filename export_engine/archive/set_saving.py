@@ -11,10 +11,10 @@ import msgspec
 import torch
 
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.parts import RECORD_OF, SET
+from export_engine.archive.parts import GENERATION, RECORD_OF, SET
 from export_engine.archive.set_reading import KeptSet
 from export_engine.archive.torch_archive import written_file
-from export_engine.record import Record, to_json
+from export_engine.record import GenerationPlan, Record, to_json
 from export_engine.source import with_sources
 from export_engine.torch_internals import package_programs
 
@@ -30,6 +30,7 @@ def save_set(
     kept: KeptSet,
     path: str | os.PathLike[str],
     written: Callable[[memoryview], object] | None = None,
+    plan: GenerationPlan | None = None,
 ) -> Path:
     """Writes programs, with their Records, into one file, in torch's format for several.
 
@@ -41,6 +42,7 @@ def save_set(
         kept: what is known of them together.
         path: where to.
         written: called with each piece of the file's content, in order, as torch writes it.
+        plan: how they generate, where that is known.
 
     Raises:
         ArchiveError: torch cannot save one of them, or the file cannot be written.
@@ -56,4 +58,6 @@ def save_set(
         for name, record in records.items()
     }
     extra[SET.removeprefix(_EXTRA)] = msgspec.json.encode(kept).decode()
+    if plan is not None:
+        extra[GENERATION.removeprefix(_EXTRA)] = msgspec.json.encode(plan).decode()
     return written_file(path, lambda file: package_programs(file, dict(programs), extra), written)

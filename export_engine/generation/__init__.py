@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from export_engine.generation.first_apart import CallApart as CallApart
     from export_engine.generation.first_apart import OpApart as OpApart
     from export_engine.generation.first_apart import first_op_apart as first_op_apart
+    from export_engine.generation.greedy import NoProgram as NoProgram
+    from export_engine.generation.greedy import ProgramFailed as ProgramFailed
     from export_engine.generation.greedy import Trial as Trial
     from export_engine.generation.greedy import generate_with as generate_with
+    from export_engine.generation.planned_generation import FlatProgram as FlatProgram
+    from export_engine.generation.planned_generation import generate_by as generate_by
+    from export_engine.generation.planned_inputs import PlanFailed as PlanFailed
+    from export_engine.generation.planning import planned as planned
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -47,6 +47,19 @@ if TYPE_CHECKING:
     from export_engine.record.formula import compile_formula as compile_formula
     from export_engine.record.formula import evaluate as evaluate
     from export_engine.record.formula import sizes_in as sizes_in
+    from export_engine.record.generation_plan import CONSTANT_VALUES as CONSTANT_VALUES
+    from export_engine.record.generation_plan import Constant as Constant
+    from export_engine.record.generation_plan import DType as DType
+    from export_engine.record.generation_plan import Extended as Extended
+    from export_engine.record.generation_plan import GenerationPlan as GenerationPlan
+    from export_engine.record.generation_plan import Given as Given
+    from export_engine.record.generation_plan import Ones as Ones
+    from export_engine.record.generation_plan import Passed as Passed
+    from export_engine.record.generation_plan import PlannedCall as PlannedCall
+    from export_engine.record.generation_plan import PlannedInput as PlannedInput
+    from export_engine.record.generation_plan import Positions as Positions
+    from export_engine.record.generation_plan import Source as Source
+    from export_engine.record.generation_plan import Tokens as Tokens
     from export_engine.record.graph import HOUSEKEEPING as HOUSEKEEPING
     from export_engine.record.graph import OPS as OPS
     from export_engine.record.graph import Column as Column

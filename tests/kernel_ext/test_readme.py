@@ -198,7 +198,7 @@ def test_a_model_that_generates_is_cut_and_checked_as_shown(shell: InteractiveSh
 
 
 @pytest.mark.slow
-def test_a_saved_language_model_generates_without_the_explorer(
+def test_a_saved_language_model_generates_by_the_explorer_and_without_it(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("transformers", reason="it is not installed: pip install '.[bench]'")
@@ -206,6 +206,9 @@ def test_a_saved_language_model_generates_without_the_explorer(
     monkeypatch.setattr(logging.getLogger("torch._export.serde.serialize"), "disabled", True)
     cell(shell, LLAMA)
     cell(shell, block('kit.save("model.pt2")'))
+    cell(shell, block("kit.generate(inputs, 16)"))
+    own = "model.generate(**inputs, max_new_tokens=16, do_sample=False)"
+    assert cell(shell, f"print(torch.equal(tokens, {own}))") == "True\n"
     cell(shell, block("load_pt2"))
     assert cell(shell, "print(torch.equal(tokens, expected[:, :-1]))") == "True\n"
 

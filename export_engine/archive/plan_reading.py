@@ -1,0 +1,73 @@
+"""How the programs of a file generate, read as data and checked: a file may claim anything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from math import prod
+
+import msgspec
+
+from export_engine.archive import limits
+from export_engine.archive.json_text import check
+from export_engine.archive.names import cut
+from export_engine.archive.parts import GENERATION
+from export_engine.archive.zip_members import Members
+from export_engine.record import Constant, GenerationPlan, Passed, PlannedCall
+
+_AGAIN = "Save the set again, as explorer.explore_generation makes it"
+
+
+def read_plan(members: Members, programs: Collection[str], title: str) -> GenerationPlan:
+    """The plan in a file; one with `why_not` where there is none, or none that is valid.
+
+    Args:
+        members: of the file.
+        programs: its programs.
+        title: of the file.
+    """
+    if GENERATION not in members:
+        return GenerationPlan(
+            why_not=f"{title} does not say how its programs generate. {_AGAIN}, or call each: "
+            f"kit[{next(iter(programs), '')!r}].program.module()."
+        )
+    try:
+        data = members.read(GENERATION, limits.PLAN_BYTES)
+        check(data, f"{title}, {GENERATION}")
+        found = msgspec.json.decode(data, type=GenerationPlan)
+        wrong = "" if found.why_not else next(_wrong(found, programs), "")
+    except (ValueError, RecursionError) as error:
+        wrong = str(error)
+    if wrong:
+        return GenerationPlan(
+            why_not=f"What {title} says of how its programs generate is not valid "
+            f"({cut(wrong)[:300]}). {_AGAIN}."
+        )
+    return found
+
+
+def _wrong(plan: GenerationPlan, programs: Collection[str]) -> Iterator[str]:
+    """What does not fit together in a plan."""
+    known = set(programs)
+    if not plan.first or not plan.later:
+        yield "it calls no program"
+    for call in (*plan.first, *plan.later):
+        yield from _wrong_call(call, known)
+    given = dict(plan.logits)
+    for calls in (plan.first, plan.later):
+        if calls and calls[-1].program not in given:
+            yield f"it does not say where {calls[-1].program!r} gives logits"
+    if not plan.prompt and not plan.start:
+        yield "it begins with no token"
+
+
+def _wrong_call(call: PlannedCall, programs: Collection[str]) -> Iterator[str]:
+    sources = [each.source for each in call.inputs]
+    passed = [name for each in sources if isinstance(each, Passed) for name, _ in each.outputs]
+    for name in (call.program, *passed):
+        if name not in programs:
+            yield f"there is no program {name!r}"
+    if len({each.place for each in call.inputs}) < len(call.inputs):
+        yield f"{call.program!r} is given one input twice"
+    for each in sources:
+        if isinstance(each, Constant) and prod(each.shape) != len(each.values):
+            yield f"a constant of shape {each.shape[:8]} has {len(each.values)} values"

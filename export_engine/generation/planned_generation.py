@@ -1,0 +1,136 @@
+"""Greedy generation by a plan: programs call after call, without the model they were cut of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.generation.greedy import NoProgram, ProgramFailed
+from export_engine.generation.planned_inputs import PlanFailed, SoFar, value_of
+from export_engine.record import GenerationPlan, PlannedCall
+from export_engine.torch_internals import flat_leaves, pytree
+
+_GIVEN = "USER_INPUT"
+
+
+class FlatProgram(NamedTuple):
+    """A program that takes and gives leaves."""
+
+    program: torch.export.ExportedProgram
+    call: Callable[..., Any]
+    """Takes what the program takes, and gives what it gives."""
+
+    def leaves(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of a call, in the program's order."""
+        return flat_leaves(self.program, args, kwargs)
+
+    def run(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves of what it gives."""
+        args, kwargs = pytree.tree_unflatten(leaves, self.program.call_spec.in_spec)
+        return self.result_leaves(self.call(*args, **kwargs))
+
+    def result_leaves(self, result: Any) -> list[Any]:
+        """The leaves of a result."""
+        return list(pytree.tree_leaves(result))
+
+    def constants(self) -> list[Any]:
+        """Per leaf of a call, what it was traced with, if that is not a tensor; else None."""
+        specs = self.program.graph_signature.input_specs
+        return [getattr(each.arg, "value", None) for each in specs if each.kind.name == _GIVEN]
+
+
+def generate_by(
+    made: GenerationPlan,
+    programs: Mapping[str, FlatProgram],
+    inputs: Mapping[str, torch.Tensor],
+    tokens: int,
+    stop: bool = True,
+) -> torch.Tensor:
+    """The tokens of a greedy generation, the prompt with them.
+
+    Args:
+        made: the plan.
+        programs: by name.
+        inputs: what the model's `generate()` takes.
+        tokens: how many new tokens at most.
+        stop: end rows at the plan's tokens that end one; else those are not chosen.
+
+    Raises:
+        PlanFailed: the plan does not fit the programs, or the inputs it.
+        ProgramFailed: a program raises.
+    """
+    begun = start_of(made, inputs)
+    so_far = SoFar(inputs, begun, begun.shape[1])
+    open_rows = torch.ones(len(begun), dtype=torch.bool, device=begun.device)
+    with torch.no_grad():
+        for step in range(tokens):
+            name = _round(made.later if step else made.first, programs, so_far)
+            logits = _logits(made, name, so_far)
+            chosen = choice(made, logits, first=not step, ends=stop)
+            chosen = chosen.where(open_rows, torch.full_like(chosen, made.pad))
+            so_far.tokens = torch.cat([so_far.tokens, chosen[:, None]], dim=1)
+            if stop:
+                ended = torch.isin(chosen, torch.tensor(made.end, device=chosen.device))
+                open_rows = open_rows & ~ended
+                if not bool(open_rows.any()):
+                    break
+    return so_far.tokens
+
+
+def start_of(made: GenerationPlan, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """The tokens that a generation begins with.
+
+    Raises:
+        PlanFailed: the inputs are not those of the plan.
+    """
+    named = inputs.get(made.prompt) if made.prompt else None
+    if made.prompt and (named is None or named.dim() != 2 or not named.numel()):
+        raise PlanFailed(
+            f"The programs take `{made.prompt}`, token ids in rows: give it among the inputs."
+        )
+    if named is not None:
+        return named
+    rows = next((len(each) for each in inputs.values() if each.dim()), 0)
+    if not rows or not made.start:
+        raise PlanFailed("The inputs hold no tensor with rows: give what generate() takes.")
+    device = next(iter(inputs.values())).device
+    return torch.tensor([made.start], device=device).repeat(rows, 1)
+
+
+def choice(made: GenerationPlan, logits: torch.Tensor, *, first: bool, ends: bool) -> torch.Tensor:
+    """The token of each row: the most likely one that is not suppressed."""
+    scores = (logits[:, -1] if logits.dim() == 3 else logits).float().clone()
+    out = [*made.suppressed, *(made.suppressed_first if first else ())]
+    out += [] if ends else made.end
+    scores[:, [each for each in out if each < scores.shape[-1]]] = float("-inf")
+    return scores.argmax(dim=-1)
+
+
+def _logits(made: GenerationPlan, name: str, so_far: SoFar) -> torch.Tensor:
+    place, given = dict(made.logits).get(name, -1), so_far.outputs[name]
+    found = given[place] if 0 <= place < len(given) else None
+    if not isinstance(found, torch.Tensor) or found.dim() not in (2, 3) or not found.numel():
+        raise PlanFailed(f"`{name}` gives no logits where the set says that it does.")
+    return found
+
+
+def _round(calls: Sequence[PlannedCall], programs: Mapping[str, FlatProgram], so_far: SoFar) -> str:
+    """Makes the calls before one token; the name of the last."""
+    for each in calls:
+        program = programs[each.program]
+        leaves = program.constants()
+        for given in each.inputs:
+            if given.place >= len(leaves):
+                raise PlanFailed(f"`{each.program}` has no input {given.place}, as the set says.")
+            dtype = getattr(torch, given.dtype)
+            leaves[given.place] = value_of(given.source, dtype, so_far)
+        try:
+            outputs = program.run(leaves)
+        except Exception as error:
+            raise ProgramFailed(each.program, error) from error
+        so_far.ran(each.program, leaves, outputs)
+    if not calls:
+        raise NoProgram("The set does not say what to call for a token.")
+    return calls[-1].program

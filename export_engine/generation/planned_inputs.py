@@ -1,0 +1,110 @@
+"""What a call of a plan is given, by what came before it: tokens, masks, positions, a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from export_engine.record import (
+    Constant,
+    Extended,
+    Given,
+    Ones,
+    Passed,
+    Positions,
+    Source,
+    Tokens,
+)
+
+
+class PlanFailed(ValueError):
+    """A plan does not fit its inputs or programs. The message is a sentence."""
+
+
+@dataclass
+class SoFar:
+    """A generation before one of its calls."""
+
+    given: Mapping[str, torch.Tensor]
+    """What `generate()` was given."""
+    tokens: torch.Tensor
+    """`[batch, tokens]`."""
+    prompt: int
+    """How many of them were there at first."""
+    outputs: dict[str, list[object]] = field(default_factory=dict)
+    """What each program gave last, flattened; the one that ran last is last."""
+    inputs: dict[str, list[object]] = field(default_factory=dict)
+    """What it was given, as its call left it."""
+
+    def ran(self, program: str, inputs: list[object], outputs: list[object]) -> None:
+        """Notes a call."""
+        for known, new in ((self.inputs, inputs), (self.outputs, outputs)):
+            known.pop(program, None)
+            known[program] = new
+
+
+def value_of(source: Source, dtype: torch.dtype, so_far: SoFar) -> torch.Tensor:
+    """The tensor that a source is, before a call.
+
+    Raises:
+        PlanFailed: there is no such input, or no such output yet.
+    """
+    tokens = so_far.tokens
+    rows, length = tokens.shape
+    match source:
+        case Given(name):
+            return _given(name, so_far)
+        case Extended(name, fill):
+            return _extended(_given(name, so_far), fill, so_far)
+        case Tokens(last):
+            return tokens[:, -1:] if last else tokens
+        case Passed(outputs, written):
+            return _passed(outputs, so_far.inputs if written else so_far.outputs)
+        case Ones(offset):
+            return torch.ones(rows, max(length + offset, 0), dtype=dtype, device=tokens.device)
+        case Positions():
+            return _positions(source, so_far).to(dtype)
+        case Constant(shape, values):
+            return torch.tensor(values, dtype=dtype, device=tokens.device).reshape(shape)
+
+
+def _given(name: str, so_far: SoFar) -> torch.Tensor:
+    if name not in so_far.given:
+        raise PlanFailed(f"The programs take `{name}`: give it among the inputs.")
+    return so_far.given[name]
+
+
+def _extended(given: torch.Tensor, fill: int, so_far: SoFar) -> torch.Tensor:
+    """What was given, with as many columns more as there are new tokens."""
+    if given.dim() != 2:
+        raise PlanFailed("A mask has two dims, rows and tokens: give one that has.")
+    more = so_far.tokens.shape[1] - so_far.prompt
+    return torch.cat([given, given.new_full((given.shape[0], more), fill)], dim=1)
+
+
+def _passed(outputs: list[tuple[str, int]], known: Mapping[str, list[object]]) -> torch.Tensor:
+    places = dict(outputs)
+    for program in reversed(list(known)):
+        if program in places and places[program] < len(known[program]):
+            found = known[program][places[program]]
+            if isinstance(found, torch.Tensor):
+                return found
+    raise PlanFailed(f"`{outputs[0][0]}` gives no tensor that a later call takes.")
+
+
+def _positions(source: Positions, so_far: SoFar) -> torch.Tensor:
+    tokens = so_far.tokens
+    if source.mask:
+        mask = _extended(_given(source.mask, so_far), 1, so_far).long()
+        found = (mask.cumsum(-1) - 1).masked_fill(mask == 0, source.padded) + source.offset
+    else:
+        found = torch.arange(tokens.shape[1], device=tokens.device) + source.offset
+        found = found.expand(len(tokens), -1)
+    found = found[:, -1:] if source.last else found
+    if source.lead == -2:
+        return found[0]
+    if source.lead == -1:
+        return found[:1]
+    return found.expand(source.lead, *found.shape) if source.lead else found
