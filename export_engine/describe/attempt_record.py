@@ -37,7 +37,7 @@ from export_engine.record import (
     count_ops,
     with_groups,
 )
-from export_engine.shapes import Shapes, ShapesError, other_form, symbol_names
+from export_engine.shapes import Shapes, ShapesError, call_paths, other_form, symbol_names
 from export_engine.torch_internals import Area, left_out
 
 
@@ -49,7 +49,7 @@ def describe(attempt: Attempt) -> Record:
     cells = attempt.request.cells if attempt.request else {}
     stacks = Stacks(strings, FileNames(cells))
     program = attempt.program if isinstance(attempt, Exported) else None
-    paths = input_paths(program, attempt.request) if program is not None else []
+    paths = _paths(program, attempt)
     places = birth_places(attempt.recording.births, paths)
     symbols = Symbols(_names(program, paths, attempt), places)
     if program is None:
@@ -107,6 +107,13 @@ def describe(attempt: Attempt) -> Record:
     return (
         with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
     )
+
+
+def _paths(program: ExportedProgram | None, attempt: Attempt) -> list[str]:
+    """Where the caller passes each leaf; of a failure, by its call."""
+    if program is not None:
+        return input_paths(program, attempt.request)
+    return call_paths(attempt.request) if attempt.request else []
 
 
 def _loaded(attempt: Exported, kept: Record) -> Record:

@@ -12,12 +12,13 @@ from export_engine.attempt import Attempt
 from export_engine.describe.assumptions import BY_SHAPES, is_assumed
 from export_engine.describe.bounds import bounds_of
 from export_engine.describe.signature_places import symbol_places
+from export_engine.describe.symbol_facts import facts_of_program, facts_of_trace
 from export_engine.describe.symbol_names import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
-from export_engine.record import Guard, Signature, Symbol, interval
+from export_engine.record import Guard, Place, Signature, Symbol, interval
 from export_engine.shapes import InputPlace, Shapes
-from export_engine.torch_internals import int_bound, is_unbacked, symbol_hint, symbols_left
+from export_engine.torch_internals import int_bound, is_unbacked, symbols_left
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
 Consequence = Narrowing | Replacement
@@ -58,32 +59,49 @@ def describe_symbols(
     symbols: Symbols,
     values: Values,
     stacks: Stacks,
+    born: Mapping[str, InputPlace],
 ) -> list[Symbol]:
-    """Every symbol that a size of the program or a guard is made of, by number."""
-    ranges = {
-        str(key): bounds for key, bounds in (program.range_constraints if program else {}).items()
-    }
+    """Every symbol that a size of the program or a guard is made of, by number.
+
+    Args:
+        program: None for a failed attempt, whose ranges are what its trace knew last.
+        attempt: whose.
+        signature: of the program.
+        symbols: of the program.
+        values: the Record's value types.
+        stacks: of the Record.
+        born: per torch's name of a symbol, the input dim it was made for.
+    """
     births = {str(birth.symbol): birth for birth in attempt.recording.births}
+    facts = facts_of_program(program) if program is not None else facts_of_trace(attempt.recording)
     places = list(symbol_places(signature, values))
     described = []
     for symbol in symbols.table.entries:  # complete: every size has been read by now
         torch_name = str(symbol)
         number = symbols.number(symbol)
-        bounds = ranges.get(torch_name)
         birth = births.get(torch_name)
+        known = facts(symbol)
+        stands = [place for place in places if number in _symbols_of(place.size, symbols)]
+        if program is None and torch_name in born:
+            stands = [_asked(born[torch_name], symbols.text(symbol))]
         described.append(
             Symbol(
                 symbols.name(symbol),
                 torch_name,
                 "unbacked" if is_unbacked(symbol) else "backed",
-                int_bound(bounds.lower) if bounds is not None else None,
-                int_bound(bounds.upper) if bounds is not None else None,
-                symbol_hint(program, symbol) if program is not None else None,
-                [place for place in places if number in _symbols_of(place.size, symbols)],
+                known.lower,
+                known.upper,
+                known.example,
+                stands,
                 stacks.number(birth.stack) if birth else -1,
             )
         )
     return described
+
+
+def _asked(place: InputPlace, size: str) -> Place:
+    """Where a size of a failed attempt stands: it has no signature to point into."""
+    return Place("input", -1, place.position, str(place), size)
 
 
 def describe_guards(

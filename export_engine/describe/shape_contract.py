@@ -60,7 +60,7 @@ def describe_contract(
     guards = describe_guards(program, recorded, symbols, stacks, born, signature, shapes)
     sizes = CallSizes(program, paths, symbols) if program is not None else None
     timeline = describe_timeline(attempt, symbols, stacks, recorded, guards)
-    described = describe_symbols(program, attempt, signature, symbols, values, stacks)
+    described = describe_symbols(program, attempt, signature, symbols, values, stacks, born)
     described = with_bounds(described, attempt, recorded, guards, shapes)
     probe = Probe([], [], [])
     if program is not None and sizes is not None:

@@ -27,7 +27,7 @@ class Place(msgspec.Struct, frozen=True):
 
     io: Literal["input", "output"]
     entry: int
-    """Index into the signature's inputs or outputs."""
+    """Index into the signature's inputs or outputs; -1 in a failed attempt, which has none."""
     dim: int
     """-1 for an input or output that is itself a number."""
     text: str

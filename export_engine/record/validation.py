@@ -84,9 +84,10 @@ def _signature(record: Record) -> None:
     for entry in entries:
         _inside([entry.node], nodes)
         _inside([entry.type], len(record.types))
+    least = 0 if record.failure is None else -1
     for symbol in record.symbols:
         for place in symbol.places:
-            _inside([place.entry], len(inputs if place.io == "input" else outputs), least=0)
+            _inside([place.entry], len(inputs if place.io == "input" else outputs), least)
 
 
 def _contract(record: Record) -> None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.expressions import Size as Size
     from export_engine.shapes.expressions import names_in as names_in
     from export_engine.shapes.expressions import value_of as value_of
+    from export_engine.shapes.failure_symbols import call_paths as call_paths
     from export_engine.shapes.failure_symbols import symbol_names as symbol_names
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of

@@ -34,7 +34,7 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
     request = attempt.request
     if request is None:
         return {}
-    paths = _paths(request)
+    paths = call_paths(request)
     places = birth_dims(births, paths)
     dims = _dim_names(attempt)
     dims_computed = _computed_dims(attempt)
@@ -54,7 +54,8 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
     return names
 
 
-def _paths(request: Request) -> list[str]:
+def call_paths(request: Request) -> list[str]:
+    """Where the caller passes each leaf of a call: `x`, `cache.0.key`; empty if that has no names."""
     try:
         leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     except ShapesError:  # a class without names for what is in it: that is the failure

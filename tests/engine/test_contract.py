@@ -237,3 +237,33 @@ def test_a_dim_that_others_are_made_from_goes_by_its_name() -> None:
     )
     texts = [guard.text for guard in describe(attempt).guards]
     assert "input.shape[0] == (4*quarter)" in texts
+
+
+class BranchesOnData(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[1] > 5 and x.shape[0] == y.shape[0]:
+            x = x.sum(1)
+        if x.sum() > 0:
+            return x.sin()
+        return x.cos()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_failure_has_the_sizes_as_far_as_the_trace_came(strict: bool) -> None:
+    args = (torch.randn(3, 7), torch.randn(3, 2))
+    shapes = Shapes.parse("x: batch, seq[..100]; y: batch, _")
+    attempt = capture(Request(target=BranchesOnData(), args=args, shapes=shapes, strict=strict))
+    record = describe(attempt)
+    check_record(record)
+
+    assert record.failure is not None
+    known = {each.places[0].text: each for each in record.symbols if each.places}
+    batch = known["x.shape[0]"]
+    assert (batch.name, batch.range, batch.example) == ("batch", "[2, ∞)", 3)
+    if strict:
+        seq = known["x.shape[1]"]
+        assert (seq.name, seq.range, seq.example) == ("seq", "[6, 100]", 7)
+        assert [each.origin for each in seq.bounds] == ["guard", "dim"]
+    exported = msgspec.structs.replace(record, failure=None)
+    with pytest.raises(BrokenRecord):
+        check_record(exported)
