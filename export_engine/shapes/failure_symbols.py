@@ -55,7 +55,7 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
 
 
 def call_paths(request: Request) -> list[str]:
-    """Where the caller passes each leaf of a call: `x`, `cache.0.key`; empty if that has no names."""
+    """Where the caller passes each leaf: `x`, `cache.0.key`; empty where it has no names."""
     try:
         leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     except ShapesError:  # a class without names for what is in it: that is the failure

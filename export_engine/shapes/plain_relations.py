@@ -1,7 +1,8 @@
-"""Relations about remainders as one would write them: `h % 8 == 0` for `(8 - h % 8) % 8 == 0`.
+"""Relations as one would write them: `h % 8 == 0` for `(8 - h % 8) % 8 == 0`.
 
 Code computes what is missing to a multiple, and torch asks about that. What it says of the size is
-said with one remainder.
+said with one remainder. Of strides torch asks with the fixed sizes as a factor: `32*h != 128` is
+`h != 4`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ _IS_NOT_ZERO = {("!=", 0), (">", 0), (">=", 1)}
 
 
 def plainly(relation: Relation) -> Relation:
-    """The relation, or the same with one remainder on its left."""
+    """The relation, or the same with one remainder, or no factor, on its left."""
     match relation.left:
         case Operation("%", inner, int(divisor)) if divisor > 1:
             pass
+        case Operation("*", int(factor), inner) | Operation("*", inner, int(factor)):
+            return _without(factor, inner, relation)
         case _:
             return relation
     asked = (relation.operator, relation.right)
@@ -41,6 +44,14 @@ def plainly(relation: Relation) -> Relation:
         offset = -offset % divisor
     left = _sum(scales, divisor)
     return Relation(sign, Operation("%", left, divisor), -offset % divisor)
+
+
+def _without(factor: int, inner: Expression, relation: Relation) -> Relation:
+    """`inner` against the right side divided by the factor, where that is a whole number."""
+    right = relation.right
+    if not isinstance(right, int) or factor < 1 or right % factor:
+        return relation
+    return Relation(relation.operator, inner, right // factor)
 
 
 def _modulo(expression: Expression, divisor: int) -> Linear | None:
