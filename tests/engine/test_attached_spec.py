@@ -165,10 +165,11 @@ def test_a_spec_reads_back_as_it_was_written(
     call = (x, {"k": k, "deep": [first, second]}, *rest), {"y": y, "n": 5, "extra": extra}
     try:
         spec = shapes.to_torch(_called, *call)
+        read = Shapes.from_torch(spec, _called, *call)
     except ShapesError as error:
         assume("never hold" not in str(error))
+        assume("is not a size" not in str(error))  # a formula of numbers alone: `0 // 1 - 1`
         raise
-    read = Shapes.from_torch(spec, _called, *call)
     written = Shapes.from_torch(pasted(shapes.python(_called, *call)), _called, *call)
     assert Shapes.parse(str(read)) == read
     for found in (read, written, Shapes.from_torch(read.to_torch(_called, *call), _called, *call)):

@@ -18,6 +18,7 @@ import traceback
 import zipfile
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ HARMLESS = {
     "resource.setrlimit",
 }
 """Of these, none reaches out of the process, and none runs text."""
-OUR_PAGES = str(Path(__file__).parents[3] / "export_engine" / "codes" / "pages")
+_PACKAGE = find_spec("export_engine")
+assert _PACKAGE is not None
+assert _PACKAGE.origin is not None
+OUR_PAGES = str(Path(_PACKAGE.origin).parent / "codes" / "pages")
 """What a report shows of codes: our own files, of which an archive chooses by a number."""
 MOST_MEMORY = 500 * 2**20
 """Bytes, beyond what opening the clean one takes."""
