@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from export_engine.attempt import Diagnosis, Failed, Kind, Link
 from export_engine.diagnose.errors import (
     break_type,
@@ -103,6 +105,15 @@ def refused(attempt: Failed) -> Diagnosis | None:
     )
 
 
+_ONLY_FIXED = "SymIntArrayRef expected to contain only concrete integers"
+"""What C++ says of an overload without symbolic sizes (`c10/core/SymIntArrayRef.h`)."""
+_OF_TORCHS_SOURCE = re.compile(r"(?:/[\w.+-]+)+\.(?:cpp|cu|h):\d+: ")
+"""Where torch was built is nobody's concern."""
+
+
 def _refusal(place: Place, said: str) -> str:
+    if place.text and _ONLY_FIXED in said:
+        return f"`{place.text}` takes no dynamic size: torch has this op for fixed sizes alone."
+    said = _OF_TORCHS_SOURCE.sub("", said)
     called = f"`{place.text}` fails" if place.text else "An operator failed"
     return f"{called}: {said}." if said else f"{called}, without a message."

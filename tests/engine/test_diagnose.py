@@ -436,6 +436,18 @@ def test_a_format_of_a_tensor_is_not_an_operator_that_refuses() -> None:
     assert found.stack[-1].line == marked("writes_out")
 
 
+def draws(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.rand(x.shape, generator=torch.Generator())  # <- draws
+
+
+def test_an_op_of_fixed_sizes_says_so_in_torchs_terms() -> None:
+    attempt = capture(Request(target=draws, args=(torch.ones(2),), shapes=Shapes.parse("x: b")))
+    assert isinstance(attempt, Failed)
+    sentence = diagnose(attempt).sentence
+    assert "takes no dynamic size" in sentence
+    assert ".cpp" not in sentence
+
+
 def multiplies(x: torch.Tensor) -> torch.Tensor:
     return x @ x  # <- multiplies
 

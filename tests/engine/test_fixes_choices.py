@@ -22,6 +22,7 @@ from export_engine.fixes.code.number_index import selected_by_number
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.select_to_where import selected
 from export_engine.fixes.code.size_keyed import without_lookups
+from export_engine.fixes.code.tensor_index import indexed_by_tensors
 from export_engine.shapes import Shapes
 from export_engine.verify import copied_leaf
 
@@ -218,6 +219,70 @@ def test_a_number_among_indices_is_selected_first(body: str, made: str) -> None:
 def test_an_index_that_is_alone_or_of_an_unknown_dim_is_kept(body: str) -> None:
     with pytest.raises(Unclear):
         selected_by_number(function(body), 3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x[n]",
+        "return x[0, n]",
+        "return x[:, n]",
+        "return x[n, 1:, n]",
+        "return x[:, -1, n + 1]",
+        "return torch.stack([x[i, n] for i in range(len(x))])",
+    ],
+)
+def test_an_index_that_is_a_tensor_is_of_one_element(body: str) -> None:
+    rewritten = indexed_by_tensors(function(body), 3).text
+    assert ".reshape(1)].select(" in rewritten
+    assert "i.reshape" not in rewritten
+    for n in (torch.tensor(1), torch.tensor(-2)):
+        results = []
+        for text in (function(body), rewritten):
+            scope: dict[str, Any] = {}
+            exec(compile(text, "index.py", "exec"), scope)
+            results.append(scope["f"](torch.arange(24).reshape(2, 3, 4), n))
+        assert torch.equal(*results)
+
+
+@pytest.mark.parametrize("body", ["return x[0]", "return x[:, 1:]", "x[n] = 0", "return x[None]"])
+def test_a_plain_index_and_a_written_one_are_kept(body: str) -> None:
+    with pytest.raises(Unclear):
+        indexed_by_tensors(function(body), 3)
+
+
+class BestPath(nn.Module):
+    """Viterbi's way back."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        back = [x[i].argsort() for i in range(3)]
+        best = x[0].argmax()
+        path = [best]
+        for each in reversed(back):
+            best = each[best]
+            path.append(best)
+        return torch.stack(path)
+
+
+class ScaledByState(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("level", torch.tensor(0.5))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scale = 2.0 if float(self.level) > 0.3 else 1.0
+        return x * scale
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [BestPath(), ScaledByState()])
+def test_what_strict_mode_asks_a_tensor_for_stays_a_tensor(model: nn.Module) -> None:
+    report = autofix(Request(target=model, args=(torch.randn(6, 4),), strict=True))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert not any(step.fix.lossy or step.fix.kind == "mode" for step in report.kept)
+    program = report.attempt.program.module()
+    x = torch.randn(6, 4)
+    torch.testing.assert_close(program(x), model(x))
 
 
 class CountsFromData(nn.Module):

@@ -94,6 +94,18 @@ def test_a_slice_by_index_takes_what_the_slice_does(index: str) -> None:
         assert torch.equal(*results)
 
 
+def test_what_is_computed_and_sliced_is_computed_once() -> None:
+    text = "def f(x, n, calls):\n    sliced = x\n    return (calls.append(n) or sliced)[:, :n]\n"
+    made = copied_slices("import torch\n" + text, 4).text
+    assert "(sliced_ := calls.append(n) or sliced)" in made
+    scope: dict[str, Any] = {}
+    exec(made, scope)
+    calls: list[int] = []
+    x = torch.arange(12).reshape(3, 4)
+    assert torch.equal(scope["f"](x, 2, calls), x[:, :2])
+    assert calls == [2]
+
+
 @pytest.mark.parametrize("index", [":", "0", "::2", "None, :n", "mask, :n", ":, 0, :n"])
 def test_other_subscripts_are_left_alone(index: str) -> None:
     with pytest.raises(Unclear, match="sliced"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans
@@ -51,10 +52,12 @@ def _indexed(source: Source, node: ast.Subscript) -> str:
 
     The index is a slice of all indices, so that the bounds mean what they do in the slice.
     """
+    made, torch = source.of(node.value), source.torch
+    tensor = made
     if any(not isinstance(each, ast.Name | ast.Attribute) for each in _chain(node.value)):
-        return ""  # it is named twice, and must be computed once
-    tensor, torch = source.of(node.value), source.torch
-    made = tensor
+        tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
+        made = f"({tensor} := {made})"
+    whole = made
     for dim, each in _dims(node.slice):
         if not isinstance(each, ast.Slice) or each.step is not None:
             return ""
@@ -62,7 +65,7 @@ def _indexed(source: Source, node: ast.Subscript) -> str:
             continue
         every = f"{torch}.arange({tensor}.shape[{dim}], device={tensor}.device)"
         made += f".index_select({dim}, {every}[{source.of(each)}])"
-    return made if made != tensor else ""
+    return made if made != whole else ""
 
 
 def _dims(index: ast.expr) -> list[tuple[int, ast.expr]]:

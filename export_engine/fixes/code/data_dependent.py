@@ -43,6 +43,7 @@ from export_engine.fixes.code.select_to_where import (
     selects_alike,
 )
 from export_engine.fixes.code.statements import is_while
+from export_engine.fixes.code.tensor_index import indexed_by_tensors
 from export_engine.fixes.code.tensor_questions import (
     copied_by_torch,
     decided,
@@ -122,6 +123,11 @@ _SELECT = Way(
     "`select` takes one index, which may be a number from data; the others follow it.",
     selected_by_number,
 )
+_INDEXED = Way(
+    "Index with a tensor of one element in line {line}",
+    "An index that is a tensor is an op of the program; Python asks for no number.",
+    indexed_by_tensors,
+)
 _COPIED = Way(
     "Let torch make the tensor copies of `{function}`",
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
@@ -195,9 +201,9 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, *_ways(text, line)]
-            return [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
+            return [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR, _INDEXED]
         case Kind.GRAPH_BREAK:
-            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _SELECT]
+            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _SELECT, _INDEXED]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
@@ -206,7 +212,10 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
 
 
 def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
-    """The line of a file that reads the float that a branch is about: as written, and now."""
+    """The line of a file that reads the float that a branch is about: as written, and now.
+
+    In strict mode it may be the branch's own.
+    """
     request, diagnosis = attempt.request, attempt.diagnosis
     assert request is not None
     assert diagnosis is not None
@@ -217,7 +226,8 @@ def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
         place = each.stack[-1]
         if place.file == file:
             return place.line, text_in_effect(request.edits, place.file, place.line)[1]
-    return None
+    own = diagnosis.stack[-1]
+    return own.line, text_in_effect(request.edits, own.file, own.line)[1]
 
 
 def _ways(text: str, line: int) -> list[Way]:
@@ -236,7 +246,8 @@ def offered(
     ways = _rewrites(diagnosis, text, line, request.strict)
     read = _read_line(attempt, place.file)
     if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
-        ways = [*numbers_kept(_ways(text, line), read[1]), *ways]
+        kept = numbers_kept(_ways(text, line), read[1])
+        ways = [*ways, *kept] if read[1] == line else [*kept, *ways]
     known, refused, looped = {text}, "", ""
     for way in ways:
         title = way.title.format(

@@ -22,7 +22,7 @@ def selected_by_number(text: str, line: int) -> Rewritten:
         if not isinstance(node.slice, ast.Tuple):
             continue
         entries = node.slice.elts
-        computed = [n for n, each in enumerate(entries) if not _is_plain(each)]
+        computed = [n for n, each in enumerate(entries) if not is_plain(each)]
         if len(computed) != 1 or len(entries) < 2:
             continue
         (dim,) = computed
@@ -32,10 +32,10 @@ def selected_by_number(text: str, line: int) -> Rewritten:
     raise Unclear("no number is among several indices at that line")
 
 
-def _is_plain(entry: ast.expr) -> bool:
+def is_plain(entry: ast.expr) -> bool:
     """Whether an index is a number or a slice; `None` and `...` change which dim is meant."""
     if isinstance(entry, ast.UnaryOp):
-        return _is_plain(entry.operand)
+        return is_plain(entry.operand)
     if isinstance(entry, ast.Constant):
         if type(entry.value) is not int:
             raise Unclear("an index adds a dim, or stands for several")

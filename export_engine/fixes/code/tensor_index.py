@@ -1,0 +1,64 @@
+"""`x[0, i]` with a tensor of one number as an index, as `x[:, i.reshape(1)].select(1, 0)[0]`.
+
+Python asks such a tensor for its number, which is unknown while tracing; an index of one element is
+an op.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.number_index import is_plain
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.text_edits import Piece, Source, spans
+
+
+def indexed_by_tensors(text: str, line: int) -> Rewritten:
+    """The text with what indexes at a line as tensors of one element each.
+
+    Raises:
+        Unclear: nothing there is read by an index that is computed, beside plain ones.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):  # outer ones come first
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+            continue
+        if not spans(node, line):
+            continue
+        entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        counters = _counters(source.function)
+        plain = [is_plain(each) or ast.unparse(each) in counters for each in entries]
+        if all(plain):
+            continue
+        made = source.of(node.value) + "".join(_steps(source, entries, plain))
+        return source.changed([Piece(source.start(node), source.end(node), made)])
+    raise Unclear("nothing is read there by an index that is computed")
+
+
+def _steps(source: Source, entries: Sequence[ast.expr], plain: Sequence[bool]) -> Iterator[str]:
+    """The subscripts that one with several indices is, one after the other from the left."""
+    before = 0
+    for is_run, group in groupby(zip(plain, entries, strict=True), key=itemgetter(0)):
+        run = [each for _, each in group]
+        if is_run:
+            yield f"[{':, ' * before}{', '.join(map(source.of, run))}]"
+            before += sum(isinstance(each, ast.Slice) for each in run)
+            continue
+        for each in run:
+            index = f"({source.of(each)})" if isinstance(each, ast.BinOp) else source.of(each)
+            index += ".reshape(1)"  # a number has none: then the error says that it is one
+            yield f"[{':, ' * before}{index}].select({before}, 0)"
+
+
+def _counters(function: ast.AST) -> set[str]:
+    """The variables of loops over a `range`: plain numbers."""
+    loops = (each for each in ast.walk(function) if isinstance(each, ast.For | ast.comprehension))
+    return {
+        ast.unparse(each.target)
+        for each in loops
+        if isinstance(each.iter, ast.Call) and ast.unparse(each.iter.func) == "range"
+    }
