@@ -76,6 +76,31 @@ def test_what_was_padded_is_cropped_by_index(branch: bool) -> None:
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
 
 
+class CropsWhatIsStrided(nn.Module):
+    """The size of a strided convolution is more than a Dim can prove something of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, 2, 1)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        h, w = image.shape[-2:]
+        padded = functional.pad(image, (0, -w % 16, 0, -h % 16))
+        small = self.conv(padded)
+        return functional.interpolate(small, size=padded.shape[-2:])[..., :h, :w]
+
+
+@pytest.mark.slow
+def test_what_is_cropped_after_a_stride_keeps_all_its_sizes() -> None:
+    model, shapes = CropsWhatIsStrided().eval(), Shapes.parse("image: b, _, h, w")
+    report = autofix(Request(target=model, args=(torch.randn(2, 3, 33, 41),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert not any(step.fix.narrows or step.fix.lossy for step in report.kept)
+    for h, w in ((33, 41), (32, 48), (16, 17)):
+        x = torch.randn(2, 3, h, w)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
 @pytest.mark.parametrize(
     "index",
     [":, :n", ":, n:", "..., :n", "1:n", ":, -n:, 1:", "..., :n, :", ":, :99", "n:, ..., :2"],

@@ -72,7 +72,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
             fix = _tried(attempt, edit, branch, progress)
-            if fix is not None and (way.bounded or not fix.after):
+            if fix is not None and (way.bounded or not (fix.after and fix.narrows)):
                 beyond = fix.narrows and way.one
                 title = f"{title}{fix.title}"
                 yield replace(fix, title=title, why=way.why, beyond_bounds=beyond)
