@@ -99,7 +99,7 @@ const selectedNames = (): string[] => {
 describe("the graph pane", () => {
   test("paints the program", async () => {
     await show(smallProgram());
-    expect(middleColumn().length).toBeGreaterThan(10);
+    await soon(() => expect(middleColumn().length).toBeGreaterThan(10));
   });
 
   test("says that there is no graph where there is none", async () => {
@@ -222,7 +222,7 @@ describe("the graph pane", () => {
 
   test("follows a style sheet that comes late and changes no attribute", async () => {
     await show(smallProgram());
-    expect(middleColumn()[0]).toBe("255,255,255");
+    await soon(() => expect(middleColumn()[0]).toBe("255,255,255"));
     const late = document.createElement("style");
     late.textContent = ":root { --jp-layout-color1: rgb(17, 17, 17); }";
     document.head.append(late);
@@ -243,7 +243,7 @@ describe("the graph pane", () => {
 
   test("stands in the middle also of a view that has become narrower", async () => {
     await show(smallProgram());
-    expect(middleColumn().length).toBeGreaterThan(10);
+    await soon(() => expect(middleColumn().length).toBeGreaterThan(10));
     root.style.width = "400px";
     await soon(() => expect(canvas().width).toBeLessThan(401));
     await soon(() => expect(middleColumn().length).toBeGreaterThan(10));
