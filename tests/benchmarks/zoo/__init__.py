@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from .audio import AUDIO
+from .decoders import DECODERS
+from .encoders import ENCODERS
+from .experts import EXPERTS
 from .model import Model
 from .others import OTHERS
-from .transformers_models import TRANSFORMERS
+from .pairs import PAIRS
+from .states import STATES
+from .vision import VISION
 
 __all__ = ["MODELS", "Model"]
 
-MODELS: tuple[Model, ...] = (*TRANSFORMERS, *OTHERS)
+MODELS: tuple[Model, ...] = (
+    *ENCODERS,
+    *DECODERS,
+    *EXPERTS,
+    *STATES,
+    *PAIRS,
+    *VISION,
+    *AUDIO,
+    *OTHERS,
+)

@@ -26,6 +26,17 @@ class Model(NamedTuple):
     """The natural dims, in the short language."""
 
 
+def own(
+    name: str,
+    build: Callable[[], torch.nn.Module],
+    call: Callable[..., Call],
+    shapes: str,
+    **sizes: int,
+) -> Model:
+    """A model that is written here, or of torch's own layers."""
+    return Model(name, "torch", lambda: build().eval(), call, sizes, shapes)
+
+
 def ids(*shape: int, vocabulary: int = 90) -> torch.Tensor:
     """Token ids."""
     return torch.randint(3, vocabulary, shape)

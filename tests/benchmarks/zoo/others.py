@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from .model import Call, Model, ids
+from .model import Call, Model, ids, own
 
 _UNET: dict[str, Any] = {
     "block_out_channels": (8, 16),
@@ -69,12 +69,6 @@ def _conformer() -> nn.Module:
         dim=16, depth=1, dim_head=8, heads=2, ff_mult=2, conv_expansion_factor=2, conv_kernel_size=3
     )
     return made.eval()
-
-
-def _own(
-    name: str, build: Callable[[], nn.Module], call: Callable[..., Call], shapes: str, **sizes: int
-) -> Model:
-    return Model(name, "torch", lambda: build().eval(), call, sizes, shapes)
 
 
 class _Denoiser(nn.Module):
@@ -167,21 +161,18 @@ OTHERS: tuple[Model, ...] = (
     Model("conformer", "conformer", _conformer,
           lambda batch, frames: ((torch.randn(batch, frames, 16),), {}),
           {"batch": 2, "frames": 40}, "x: batch, frames, _"),
-    _own("denoiser", _Denoiser, lambda batch, h, w: ((torch.randn(batch, 3, h, w),), {}),
+    own("denoiser", _Denoiser, lambda batch, h, w: ((torch.randn(batch, 3, h, w),), {}),
          "x: batch, _, h, w", batch=2, h=32, w=32),
-    _own("tagger", _Tagger, lambda batch, seq: ((ids(batch, seq),), {}), "tokens: batch, seq",
+    own("tagger", _Tagger, lambda batch, seq: ((ids(batch, seq),), {}), "tokens: batch, seq",
          batch=2, seq=9),
-    _own("spectra", _Spectra, lambda batch, time: ((torch.randn(batch, time),), {}),
+    own("spectra", _Spectra, lambda batch, time: ((torch.randn(batch, time),), {}),
          "wave: batch, time", batch=2, time=640),
-    _own("windows", _Windows, lambda batch, h, w: ((torch.randn(batch, h, w, 8),), {}),
+    own("windows", _Windows, lambda batch, h, w: ((torch.randn(batch, h, w, 8),), {}),
          "x: batch, h, w, _", batch=2, h=16, w=16),
-    _own("transformer encoder", _encoder_layer,
+    own("transformer encoder", _encoder_layer,
          lambda batch, seq: ((torch.randn(batch, seq, 16),), {}), "src: batch, seq, _",
          batch=2, seq=9),
-    _own("gru", lambda: nn.GRU(8, 8, batch_first=True),
-         lambda batch, seq: ((torch.randn(batch, seq, 8),), {}), "input: batch, seq, _",
-         batch=2, seq=9),
-    _own("pooling net", lambda: nn.Sequential(nn.Conv2d(3, 8, 3, stride=2), nn.ReLU(),
+    own("pooling net", lambda: nn.Sequential(nn.Conv2d(3, 8, 3, stride=2), nn.ReLU(),
                                               nn.AdaptiveAvgPool2d(1), nn.Flatten(),
                                               nn.Linear(8, 4)),
          lambda batch, h, w: ((torch.randn(batch, 3, h, w),), {}), "input: batch, _, h, w",
