@@ -29,11 +29,13 @@ from export_engine.fixes.code import (
     data_dependent,
     data_loops,
     loops,
+    module_conversions,
     shortcuts,
     size_branches,
     size_guards,
     size_idioms,
     size_keyed,
+    tracing_questions,
 )
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.tested_conditions import tested
@@ -62,6 +64,8 @@ PROVIDERS: tuple[Provider, ...] = (
     data_dependent.offered,
     checks_and_numpy.offered,
     size_guards.offered,
+    tracing_questions.offered,
+    module_conversions.offered,
 )
 """Providers for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (
