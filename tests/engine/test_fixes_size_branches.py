@@ -101,6 +101,30 @@ def test_what_is_cropped_after_a_stride_keeps_all_its_sizes() -> None:
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
 
 
+def in_blocks(x: torch.Tensor) -> torch.Tensor:
+    """Rows in blocks of four, the last one padded: as a helper that `forward` calls."""
+    if x.shape[1] % 4 != 0:
+        x = functional.pad(x, (0, 0, 0, -x.shape[1] % 4))
+    return x.reshape(x.shape[0], x.shape[1] // 4, 4, x.shape[2])
+
+
+class AttendsInBlocks(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, n, width = x.shape
+        return in_blocks(x).softmax(2).reshape(batch, -1, width)[:, :n]
+
+
+@pytest.mark.slow
+def test_what_a_helper_pads_is_cropped_by_index_where_it_is_called() -> None:
+    model, shapes = AttendsInBlocks(), Shapes.parse("x: b, n, _")
+    report = autofix(Request(target=model, args=(torch.randn(2, 11, 3),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "Always take the branch" in report.sentence
+    for n in (5, 8, 12, 13):
+        x = torch.randn(3, n, 3)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
 @pytest.mark.parametrize(
     "index",
     [":, :n", ":, n:", "..., :n", "1:n", ":, -n:, 1:", "..., :n, :", ":, :99", "n:, ..., :2"],

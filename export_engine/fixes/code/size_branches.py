@@ -32,7 +32,7 @@ from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.text_edits import Piece, Source, branch_at, with_way
-from export_engine.fixes.code.try_edit import edited_file, further, leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import further, leads_on, tried, with_edit
 from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Problem, assumable, shapes_of
@@ -156,10 +156,11 @@ def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, At
     if again is None or not again.stack:
         return edit, found
     place = again.stack[-1]
-    if place.file != edited_file(request, edit):
+    if unedited(place.file) != edit.file:
         return edit, found
+    text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
     try:
-        made = copied_slices(edit.after, place.line)
+        made = copied_slices(text, line)
     except Unclear:
         return edit, found
     both = further(edit, made)
