@@ -51,7 +51,7 @@ def explore(
         ShapesError: `dynamic_shapes` do not fit the call.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine.attempt import Request
+    from export_engine.attempt import Request, name_of
     from export_engine.shapes import Shapes, ShapesError
     from export_engine.torch_internals import attached_spec
 
@@ -71,7 +71,7 @@ def explore(
         if not isinstance(given, Shapes):
             shapes = Shapes.from_torch(given, model, tuple(args), dict(kwargs or {}))
         given = shapes.to_spec()
-    name = getattr(model, "__name__", type(model).__name__)
+    name = name_of(model)
     request = Request(
         target=model,
         args=tuple(args),

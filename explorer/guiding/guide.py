@@ -103,8 +103,9 @@ def guide(
         ShapesError: `dynamic_shapes` do not fit the call.
         KeyboardInterrupt: interrupted before the first step was done.
     """
-    called = getattr(model, "__name__", type(model).__name__)
-    walk = _Walk(Guided(title or f"{called}(…)"), name, progress, tell)
+    from export_engine.attempt import name_of
+
+    walk = _Walk(Guided(title or f"{name_of(model)}(…)"), name, progress, tell)
     walk.begin("Export")
     walk.guided.exploration = explore(
         model,

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from export_engine.attempt.source_edits import text_in_effect as text_in_effect
     from export_engine.attempt.source_edits import unedited as unedited
     from export_engine.attempt.target import as_module as as_module
+    from export_engine.attempt.target import name_of as name_of
     from export_engine.attempt.target import signature_of as signature_of
     from export_engine.attempt.transformers_caches import CachesRegistered as CachesRegistered
     from export_engine.attempt.transformers_caches import cache_classes as cache_classes

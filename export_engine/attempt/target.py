@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from export_engine.defects import passed_over
 from export_engine.source import closure_of, names_in
 
 
@@ -32,6 +33,16 @@ def as_module(target: Callable[..., Any]) -> torch.nn.Module:
             "Export a module, a function or a method."
         )
     return _wrapper(target)
+
+
+def name_of(target: Callable[..., Any]) -> str:
+    """A function's name, else that of the target's class."""
+    name = None
+    try:
+        name = getattr(target, "__name__", None)
+    except Exception as error:  # noqa: BLE001 - of a `__getattr__` of the user's, for a title
+        passed_over(error, "asking a callable for its name")
+    return name if isinstance(name, str) else type(target).__name__
 
 
 def signature_of(target: Callable[..., Any]) -> inspect.Signature:
@@ -63,7 +74,7 @@ def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
 
 
 def _class_name(target: Callable[..., Any]) -> str:
-    name = str(getattr(target, "__name__", type(target).__name__))
+    name = name_of(target)
     return name if name.isidentifier() else "function"
 
 

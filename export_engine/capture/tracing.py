@@ -21,6 +21,7 @@ from export_engine.attempt import (
     as_module,
     edited,
     installed,
+    name_of,
     signature_of,
 )
 from export_engine.capture.container_writes import given_leaves, refilled
@@ -39,6 +40,7 @@ from export_engine.torch_internals import (
     dynamo_leftovers_freed,
     is_fake,
     is_shapes_spec,
+    pytree,
     recording,
     torch_options,
     transforms_left,
@@ -191,11 +193,17 @@ _DEFERRED = "prefer_deferred_runtime_asserts_over_guards"
 
 def _check_arguments(request: Request) -> None:
     """Raises a short TypeError before torch raises one from deep inside."""
-    signature = signature_of(request.target)
+    signature, name = signature_of(request.target), name_of(request.target)
+    try:
+        pytree.tree_leaves((request.args, dict(request.kwargs)))
+    except RecursionError:
+        raise TypeError(
+            f"An argument of {name}() holds itself, or containers too deep in each other for "
+            "torch's pytrees. Pass tensors in a structure that ends."
+        ) from None
     try:
         signature.bind(*request.args, **request.kwargs)
     except TypeError as error:
-        name = getattr(request.target, "__name__", type(request.target).__name__)
         said = str(error)
         verb = "" if said.startswith("got ") else "is " if said.startswith("missing ") else "got "
         raise TypeError(f"{name}() {verb}{said}; its signature is {name}{signature}") from None

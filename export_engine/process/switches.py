@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -70,6 +71,9 @@ _PYTHON: tuple[Switch, ...] = (
     (_folder, _go_to),
     (lambda: list(sys.path), lambda before: sys.path.__setitem__(slice(None), before)),
     (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.gettrace, sys.settrace),
+    (sys.getprofile, sys.setprofile),
+    (gc.isenabled, lambda before: gc.enable() if before else gc.disable()),
     (lambda: list(warnings.filters), _set_filters),
     *(_level_of(logging.getLogger(name)) for name in (None, "torch")),
     (lambda: logging.root.manager.disable, logging.disable),

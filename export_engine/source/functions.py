@@ -18,15 +18,15 @@ _MOST_WRAPPERS = 100
 
 def function_behind(value: Any) -> FunctionType | None:
     """The function of a method, a property, or a wrapper that says what it wraps."""
-    if isinstance(value, property):
+    if issubclass(type(value), property):
         value = value.fget
-    if isinstance(value, MethodType | staticmethod | classmethod):
+    if issubclass(type(value), MethodType | staticmethod | classmethod):
         value = value.__func__
     for _ in range(_MOST_WRAPPERS):
-        if not isinstance(value, FunctionType | _CACHED) or "__wrapped__" not in vars(value):
+        if not issubclass(type(value), FunctionType | _CACHED) or "__wrapped__" not in vars(value):
             break
         value = vars(value)["__wrapped__"]
-    return value if isinstance(value, FunctionType) else None
+    return value if type(value) is FunctionType else None
 
 
 def names_in(code: CodeType) -> Iterator[str]:

@@ -35,8 +35,11 @@ def set_times_written(tensor: torch.Tensor, times: int) -> None:
 
 
 def is_fake(value: object) -> bool:
-    """Whether a tensor is fake, also inside a torch.func wrapper."""
-    if not isinstance(value, torch.Tensor):
+    """Whether a tensor is fake, also inside a torch.func wrapper.
+
+    A mock says that it is a tensor and is not one: torch would crash on it.
+    """
+    if not issubclass(type(value), torch.Tensor):
         return False
     if torch_has.IS_FAKE:
         return bool(torch_has.IS_FAKE.value(value))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Exported, Failed, Request
+from export_engine.attempt import Exported, Failed, Request, name_of
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import Record, encode
@@ -205,3 +209,83 @@ def test_a_repr_of_the_users_class_is_never_called() -> None:
     model = Holds()
     model.note = Loud()
     assert isinstance(capture(Request(target=model, args=(torch.ones(1),))), Exported)
+
+
+class Proxy:
+    """Stands for something that is not there, as the proxies of web frameworks do."""
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        raise RuntimeError("nothing is behind it")
+
+    @__class__.setter
+    def __class__(self, _: type) -> None: ...
+
+
+@pytest.mark.parametrize("kind", [Proxy, lambda: MagicMock(spec=torch.Tensor)])
+def test_what_says_it_is_of_another_class_is_held_by_a_model(kind: Callable[[], Any]) -> None:
+    stands_in = kind()
+
+    class Holds(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.note = [stands_in]
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            kept.append(stands_in)
+            return x + 1
+
+    kept: list[Any] = []
+    assert described(Holds(), torch.ones(1)).verdict.startswith("exported, non-strict, 1 op")
+    assert not kept
+
+
+def test_a_class_without_a_module_gets_an_answer() -> None:
+    def forward(self: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    made = type("Made", (nn.Module,), {"forward": forward, "__module__": None, "__slots__": "a"})
+    failure = described(made(), torch.ones(1)).failure
+    assert failure is None or failure.sentence
+
+
+def test_an_argument_that_holds_itself_is_refused_in_a_sentence() -> None:
+    class Takes(nn.Module):
+        def forward(self, x: torch.Tensor, more: Any) -> torch.Tensor:
+            return x + 1
+
+    circle: dict[str, Any] = {}
+    circle["again"] = circle
+    deep: Any = torch.ones(1)
+    for _ in range(5_000):
+        deep = [deep]
+    for more in (circle, deep):
+        with pytest.raises(TypeError, match=r"Takes\(\) holds itself, or containers too deep"):
+            capture(Request(target=Takes(), args=(torch.ones(1), more)))
+
+
+def test_a_target_that_answers_no_question_has_a_title() -> None:
+    class Silent(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    assert name_of(Silent()) == "Silent"
+    assert name_of(torch.relu) == "relu"
+    assert name_of(MagicMock(__name__=3)) == "MagicMock"
+
+
+def test_what_a_model_switches_in_python_is_switched_back() -> None:
+    class Switches(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            gc.disable()
+            sys.settrace(lambda *_: None)
+            sys.setprofile(lambda *_: None)
+            return x + 1
+
+    before = sys.gettrace(), sys.getprofile()
+    capture(Request(target=Switches(), args=(torch.ones(1),)))
+    assert (sys.gettrace(), sys.getprofile()) == before
+    assert gc.isenabled()

@@ -7,8 +7,8 @@ library's own caches are not.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from types import CellType, FunctionType
 from typing import Any
 
@@ -16,6 +16,7 @@ import torch
 
 from export_engine.capture.sandbox.name_writes import Slot, Writes, writes_of
 from export_engine.capture.sandbox.object_snapshot import contents
+from export_engine.capture.sandbox.own_class import is_of, package_of
 from export_engine.capture.sandbox.restored_attributes import held_in, refill, same_items
 from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
 from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
@@ -68,7 +69,7 @@ class Surroundings:
                 refill(value, held)
         return [each for each in seen if each is not None]
 
-    @cached_property
+    @functools.cached_property
     def _writes(self) -> Writes:
         return writes_of([each.__code__ for each in self._functions])
 
@@ -78,8 +79,7 @@ def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[S
     known: set[tuple[int, str]] = set()
     for cls in {type(each) for each in module.modules()}:
         for base in cls.__mro__:
-            package = base.__module__.partition(".")[0]
-            if package not in ("torch", "builtins") and has_own_methods(base):
+            if package_of(base) not in ("torch", "builtins") and has_own_methods(base):
                 yield from _of_class(base)
     for function in functions:
         for name, cell in zip(
@@ -154,7 +154,9 @@ def _of_global(name: str, function: FunctionType) -> Slot:
 
 def _functions(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[FunctionType]:
     """The user's functions that a call may run: methods, and functions reached by name."""
-    waiting: list[Any] = [target, getattr(target, "func", None)]
+    waiting: list[Any] = [target]
+    if is_of(target, functools.partial):
+        waiting.append(target.func)  # type: ignore[attr-defined]
     for cls in {type(each) for each in module.modules()}:
         waiting += [value for base in cls.__mro__ for value in vars(base).values()]
     waiting += [value for each in module.modules() for value in vars(each).values()]

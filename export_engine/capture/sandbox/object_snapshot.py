@@ -21,6 +21,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from export_engine.capture.sandbox.object_states import states
+from export_engine.capture.sandbox.own_class import is_of, package_of
 from export_engine.defects import passed_over
 from export_engine.torch_internals import is_fake, set_times_written, times_written
 
@@ -63,7 +64,7 @@ class Reached:
             if type(each) in _ATOMS or id(each) in seen:
                 continue
             seen[id(each)] = each
-            if isinstance(each, torch.Tensor):
+            if is_of(each, torch.Tensor):
                 tensors.append(each)
             waiting.extend(self._looked_at(each))
         self._tensors: list[_KeptTensor] = []
@@ -92,10 +93,10 @@ class Reached:
             _tried(tensor.restore)
 
     def _copy_values(self) -> None:
-        parameters = [e for e in self._tensors if isinstance(e.tensor, torch.nn.Parameter)]
+        parameters = [e for e in self._tensors if is_of(e.tensor, torch.nn.Parameter)]
         small = sum(_bytes(each.tensor) for each in parameters) <= _MOST_COPIED
         for each in self._tensors:
-            if small or not isinstance(each.tensor, torch.nn.Parameter):
+            if small or not is_of(each.tensor, torch.nn.Parameter):
                 _tried(each.copy)
 
     def _copy_loose(self, traced: set[int]) -> None:
@@ -112,18 +113,18 @@ class Reached:
 
     def _looked_at(self, each: Any) -> Iterator[Any]:
         """Snapshots and returns what an object holds."""
-        if isinstance(each, _NOT_HELD):
+        if is_of(each, _NOT_HELD):
             return
         held = contents(each)
         if held is not None:
             self._held.append((each, held))
             yield from held
-        elif isinstance(each, tuple | frozenset):
+        elif is_of(each, tuple | frozenset):
             yield from each
-        elif isinstance(each, types.MethodType):
+        elif is_of(each, types.MethodType):
             yield each.__self__
             yield each.__func__
-        elif isinstance(each, types.FunctionType):
+        elif is_of(each, types.FunctionType):
             yield from (each.__dict__, each.__defaults__, each.__kwdefaults__)
             return
         self._states.extend(states(each))
@@ -133,11 +134,11 @@ class Reached:
             yield from self._attributes(each)
 
     def _attributes(self, each: Any) -> Iterator[Any]:
-        kind = threading.local if isinstance(each, threading.local) else object
+        kind = threading.local if is_of(each, threading.local) else object
         attributes = _slot(each, "__dict__", kind)
         if type(attributes) is dict:
             yield attributes
-        if isinstance(each, functools.partial):
+        if is_of(each, functools.partial):
             yield from (each.func, each.args, each.keywords)
         for name in _slot_names(type(each)):
             value = _slot(each, name)
@@ -185,11 +186,11 @@ def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 def contents(value: Any) -> tuple[Any, ...] | None:
     """A container's items, keys before values; only of plain classes, since others may run code."""
-    if isinstance(value, dict):
-        mapping = OrderedDict if isinstance(value, OrderedDict) else dict
+    if is_of(value, dict):
+        mapping = OrderedDict if is_of(value, OrderedDict) else dict
         return (*mapping.keys(value), *mapping.values(value))
     for kind in _CONTAINERS:
-        if isinstance(value, kind):
+        if is_of(value, kind):
             return tuple(kind.__iter__(value))
     return None
 
@@ -201,25 +202,25 @@ def _same(now: tuple[Any, ...] | None, held: tuple[Any, ...]) -> bool:
 
 def _refill(value: Any, held: tuple[Any, ...]) -> None:
     """Restores a container's items by its base class's methods."""
-    if isinstance(value, dict):
-        kind = OrderedDict if isinstance(value, OrderedDict) else dict
+    if is_of(value, dict):
+        kind = OrderedDict if is_of(value, OrderedDict) else dict
         kind.clear(value)
         half = len(held) // 2
         for key, item in zip(held[:half], held[half:], strict=True):
             kind.__setitem__(value, key, item)
-    elif isinstance(value, set):
+    elif is_of(value, set):
         set.clear(value)
         set.update(value, held)
     else:
-        base: Any = list if isinstance(value, list) else deque
+        base: Any = list if is_of(value, list) else deque
         base.clear(value)
         base.extend(value, held)
 
 
 def _has_attributes(value: Any) -> bool:
-    if isinstance(value, (*_OF_LIBRARIES, torch.Tensor)):
+    if is_of(value, (*_OF_LIBRARIES, torch.Tensor)):
         return True
-    return type(value).__module__.partition(".")[0] not in _LIBRARIES
+    return package_of(type(value)) not in _LIBRARIES
 
 
 def _slot_names(cls: type) -> list[str]:
@@ -227,8 +228,7 @@ def _slot_names(cls: type) -> list[str]:
         name
         for base in cls.__mro__
         for name, member in vars(base).items()
-        if isinstance(member, types.MemberDescriptorType)
-        and base.__module__.partition(".")[0] not in _LIBRARIES
+        if isinstance(member, types.MemberDescriptorType) and package_of(base) not in _LIBRARIES
     ]
 
 
@@ -251,7 +251,7 @@ def _set_slot(owner: Any, name: str, value: Any) -> None:
 
 def _is_array(value: Any) -> bool:
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray) and value.flags.writeable
+    return numpy is not None and is_of(value, numpy.ndarray) and value.flags.writeable
 
 
 def _copy_array(array: Any, values: Any) -> None:

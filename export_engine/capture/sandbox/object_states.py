@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from export_engine.capture.sandbox.own_class import is_of
+
 PutBack = Callable[[Any], Any]
 _UNSET = object()
 _CACHED = type(functools.cache(lambda: None))
@@ -21,18 +23,18 @@ _CACHED = type(functools.cache(lambda: None))
 
 def states(value: Any) -> Iterator[tuple[PutBack, Any]]:
     """The setter of an object's state, and the state."""
-    if isinstance(value, torch.Generator):
+    if is_of(value, torch.Generator):
         yield value.set_state, value.get_state()
-    elif isinstance(value, random.Random):
+    elif is_of(value, random.Random):
         yield value.setstate, value.getstate()
-    elif isinstance(value, bytearray | array.array):
+    elif is_of(value, bytearray | array.array):
         yield functools.partial(_refill, value), value[:]
-    elif isinstance(value, io.StringIO | io.BytesIO):
+    elif is_of(value, io.StringIO | io.BytesIO):
         if not value.closed:
             yield functools.partial(_rewrite, value), (value.getvalue(), value.tell())
-    elif isinstance(value, contextvars.ContextVar):
+    elif is_of(value, contextvars.ContextVar):
         yield functools.partial(_set_again, value), _read(value)
-    elif isinstance(value, _CACHED):
+    elif is_of(value, _CACHED):
         yield functools.partial(_forget, value), value.cache_info()
     else:
         yield from _of_numpy(value)
@@ -42,9 +44,9 @@ def _of_numpy(value: Any) -> Iterator[tuple[PutBack, Any]]:
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return
-    if isinstance(value, numpy.random.RandomState):
+    if is_of(value, numpy.random.RandomState):
         yield value.set_state, value.get_state()
-    elif isinstance(value, numpy.random.Generator):
+    elif is_of(value, numpy.random.Generator):
         bits = value.bit_generator
         yield functools.partial(setattr, bits, "state"), bits.state
 

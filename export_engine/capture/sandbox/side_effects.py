@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from export_engine.capture.sandbox.own_class import is_of
 from export_engine.torch_internals import is_fake
 from export_engine.trace import Change, Owner
 
@@ -32,7 +33,7 @@ def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"
     said = f"{verb} from {old} to {new} items" if new != old else "holds different items"
-    items: Iterable[Any] = now.values() if isinstance(now, dict) else now
+    items: Iterable[Any] = now.values() if is_of(now, dict) else now
     return Change(owner, name, "content", said, any(is_leak(each) for each in items), where)
 
 
@@ -43,27 +44,27 @@ def missing() -> Any:
 
 def is_leak(value: Any) -> bool:
     """Whether a value is from the trace, or holds one that is."""
-    if is_fake(value) or isinstance(value, torch.fx.Proxy | torch.SymInt | torch.SymFloat):
+    if is_fake(value) or is_of(value, torch.fx.Proxy | torch.SymInt | torch.SymFloat):
         return True
-    if isinstance(value, list | tuple | set):
+    if is_of(value, list | tuple | set):
         return any(is_leak(each) for each in list(value)[:100])
-    return isinstance(value, dict) and any(is_leak(each) for each in list(value.values())[:100])
+    return is_of(value, dict) and any(is_leak(each) for each in list(value.values())[:100])
 
 
 def _is_plain(value: Any) -> bool:
-    if isinstance(value, tuple):
+    if is_of(value, tuple):
         return all(_is_plain(each) for each in value)
-    return isinstance(value, _PLAIN)
+    return is_of(value, _PLAIN)
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
+    if is_of(value, torch.Tensor):
         return "a tensor"
-    if isinstance(value, torch.SymInt | torch.SymFloat):
+    if is_of(value, torch.SymInt | torch.SymFloat):
         return "a symbolic size"
     if _is_plain(value):
         text = repr(value)
         return text if len(text) <= 40 else f"{text[:37]}..."
-    if isinstance(value, list | tuple | dict | set):
+    if is_of(value, list | tuple | dict | set):
         return f"a {type(value).__name__} of {len(value)}"
     return f"a {type(value).__name__}"
