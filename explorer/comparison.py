@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.renamed_scopes import renamed_scopes, scope_alone, without_renamed
 from explorer.rendering.attempt_text import counted, cut, width
 from explorer.rendering.escape import escaped, harmless
 from explorer.session import Session
@@ -76,16 +77,19 @@ class Comparison:
         if self.diff.symbols:
             names = ", ".join(f"{old} → {new}" for old, new in self.diff.symbols)
             shown.append(cut(f"the same under different names: {names}"))
+        scopes = renamed_scopes(pair for graph in self.diff.graphs for pair in graph.pairs)
+        others = without_renamed(self.diff.others, scopes)
         blocks = [block for graph in self.diff.graphs for block in self._graph(graph)]
+        blocks += [[cut(f"~ scope {each.title}"), cut(f"    {each.moved}")] for each in scopes]
         for block in blocks[:most]:
             shown += block
         if len(blocks) > most:
             shown.append(f"… {len(blocks) - most:,} more nodes")
-        for each in self.diff.others[:most]:
+        for each in others[:most]:
             name = f"{each.kind} {each.name}" if each.kind not in each.name else each.name
             shown += _changed(name, each.before, each.after)
-        if len(self.diff.others) > most:
-            shown.append(f"… {len(self.diff.others) - most:,} more")
+        if len(others) > most:
+            shown.append(f"… {len(others) - most:,} more")
         return shown
 
     def __str__(self) -> str:
@@ -130,9 +134,9 @@ class Comparison:
         mine, theirs = self.before.graphs[graph.before], self.after.graphs[graph.after]
         within = "" if graph.title == "main" else f"{graph.title.removeprefix('main.')}: "
         for pair in graph.pairs:
-            if _is_changed(pair):
+            if _is_changed(pair) and scope_alone(pair) is None:
                 title = f"~ {within}{_node(self.before, mine, pair.before)}"
-                yield [cut(title), *_changes(pair), *_place(self.before, mine, pair.before)]
+                yield [cut(title), *_changes(pair), *self._places(graph, pair)]
         told: set[int] = set()
         for each in graph.became:
             told.update(each.after)
@@ -143,12 +147,19 @@ class Comparison:
         replaced = {node for each in graph.became for node in each.before}
         for node in graph.removed:
             if node not in replaced:
-                yield [cut(f"- {within}{_node(self.before, mine, node)}")]
+                title = cut(f"- {within}{_node(self.before, mine, node)}")
+                yield [title, *_at(_place(self.before, mine, node))]
         for node in graph.added:
             if node in told:
                 continue
             title = cut(f"+ {within}{_node(self.after, theirs, node)}")
-            yield [title, *_place(self.after, theirs, node)]
+            yield [title, *_at(_place(self.after, theirs, node))]
+
+    def _places(self, graph: GraphDiff, pair: Pair) -> Iterator[str]:
+        """The line of an op in each program; one, where they are the same."""
+        old = _place(self.before, self.before.graphs[graph.before], pair.before)
+        new = _place(self.after, self.after.graphs[graph.after], pair.after)
+        yield from _at(" → ".join(dict.fromkeys(filter(None, (old, new)))))
 
     def _ops(self) -> int:
         from export_engine.record import count_ops
@@ -190,15 +201,20 @@ def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str
     ]
 
 
-def _place(record: Record, graph: Any, node: int) -> Iterator[str]:
-    """The source line of an op, the user's own if there is one."""
+def _place(record: Record, graph: Any, node: int) -> str:
+    """The source line of an op, the user's own if there is one: `model.py:12`; else empty."""
     from export_engine.source import items_of
 
-    if graph.stack[node] >= 0:
-        frames = [
-            (record.files[record.frames.file[frame]], record.frames.line[frame])
-            for frame in items_of(record.stacks, graph.stack[node])
-        ]
-        own = [frame for frame in frames if frame[0].origin != "torch"]
-        file, line = (own or frames)[-1]
-        yield cut(f"    at {file.name}:{line}")
+    if graph.stack[node] < 0:
+        return ""
+    frames = [
+        (record.files[record.frames.file[frame]], record.frames.line[frame])
+        for frame in items_of(record.stacks, graph.stack[node])
+    ]
+    own = [frame for frame in frames if frame[0].origin != "torch"]
+    file, line = (own or frames)[-1]
+    return f"{file.name}:{line}"
+
+
+def _at(place: str) -> list[str]:
+    return [cut(f"    at {place}")] if place else []

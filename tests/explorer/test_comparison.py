@@ -71,6 +71,42 @@ def test_a_difference_is_said_with_its_place() -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
+def test_a_line_that_is_another_in_the_second_program_is_said_too() -> None:
+    def before(x: torch.Tensor) -> torch.Tensor:
+        return x.relu()
+
+    def after(x: torch.Tensor) -> torch.Tensor:
+        return x.sigmoid()
+
+    programs = [explorer.explore(each, (torch.ones(2),)) for each in (before, after)]
+    lines = [each.__code__.co_firstlineno + 1 for each in (before, after)]
+    file = Path(__file__).name
+    assert f"    at {file}:{lines[0]} → {file}:{lines[1]}" in str(explorer.diff(*programs))
+    assert " → " not in str(explorer.diff(net(), net(nn.GELU()))).splitlines()[-1]
+
+
+class Stack(nn.Module):
+    def __init__(self, name: str, act: nn.Module) -> None:
+        super().__init__()
+        blocks = [nn.ModuleDict({name: Net(nn.ReLU())}) for _ in range(3)]
+        blocks[1][name].act = act  # type: ignore[union-attr]
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return sum(next(iter(each.values()))(x) for each in self.blocks)  # type: ignore[operator,misc,union-attr]
+
+
+def test_a_renamed_module_is_one_difference_and_hides_no_other() -> None:
+    made = (Stack("inner", nn.ReLU()), Stack("core", nn.Tanh()))
+    found = explorer.diff(*(explorer.explore(each, (torch.ones(3, 4),)) for each in made))
+    lines = str(found).splitlines()
+    at = lines.index("~ scope blocks.*.inner → blocks.*.core")
+    assert lines[at + 1].endswith("nodes and 6 inputs, otherwise the same")
+    assert "    op: aten.relu.default → aten.tanh.default" in lines[:at]
+    assert "blocks.0" not in str(found)
+    assert not found.ok
+
+
 def test_anything_that_is_a_program_can_be_compared(tmp_path: Path) -> None:
     first = net()
     plain = tmp_path / "plain.pt2"
