@@ -19,6 +19,7 @@ from explorer.loading import load
 from explorer.named_call import called
 from explorer.own_defects import OURS, own_defect
 from explorer.programs import Programs
+from explorer.rendering.escape import harmless, logged
 from explorer.session import FixError
 from explorer.set_command import carried_out
 
@@ -92,9 +93,9 @@ def _guarded(given: Sequence[str], run: Callable[[], int]) -> int:
     except (*OURS, ImportError, ValueError, OSError, FixError) as error:
         defect = own_defect(error, f"carrying out `{' '.join(map(str, given))}`")
         if defect is not None:
-            sys.stderr.write(f"export-explorer: {defect}\n\n{defect.report}\n")
+            _complain(f"{defect}\n\n{defect.report}")
             return DEFECT
-        sys.stderr.write(f"export-explorer: {error}\n")
+        _complain(error)
         return USAGE
 
 
@@ -103,7 +104,7 @@ def _explain(code: str) -> int:
     try:
         _say(explain(code))
     except LookupError as error:
-        sys.stderr.write(f"export-explorer: {error}\n")
+        _complain(error)
         return USAGE
     return OK
 
@@ -230,7 +231,11 @@ def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
 
 
 def _say(what: object) -> None:
-    sys.stdout.write(f"{what}\n")
+    sys.stdout.write(f"{logged(what)}\n")
+
+
+def _complain(what: object) -> None:
+    sys.stderr.write(f"export-explorer: {logged(harmless(what))}\n")
 
 
 def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:

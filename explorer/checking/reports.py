@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 import msgspec
 
 from explorer.checking.check_target import GOLDEN, Checked, Problem
-from explorer.rendering.escape import harmless
+from explorer.rendering.escape import harmless, logged
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -23,28 +24,32 @@ def text(checked: Sequence[Checked]) -> str:
     lines = []
     for each in checked:
         mark = "✗" if each.failed else "?" if each.unchecked else "✓"
-        lines.append(f"{mark} {harmless(each.target)}: {harmless(each.verdict)}")
+        lines.append(f"{mark} {_line(each.target)}: {_line(each.verdict)}")
         for problem in each.problems:
             lines += _lines(problem)
         if each.unchecked:
             lines.append("    a guarantee that could have been checked was not")
     failed = sum(each.failed for each in checked)
     lines.append(f"{len(checked)} checked, {failed} failed")
-    return "\n".join(lines)
+    return logged("\n".join(lines))
 
 
 def _lines(problem: Problem) -> list[str]:
     first, *rest = harmless(problem.sentence).splitlines() or [""]
-    where = f"{harmless(problem.place)}: " if problem.place else ""
+    where = f"{_line(problem.place)}: " if problem.place else ""
     return [
         f"    {where}{problem.level} {problem.code}: {first}",
         *(f"      {line}" for line in rest),
     ]
 
 
+def _line(said: str) -> str:
+    return harmless(" ".join(said.splitlines()))
+
+
 def as_json(checked: Sequence[Checked]) -> str:
     """A list of targets with their problems."""
-    return json.dumps({"checked": msgspec.to_builtins(list(checked))}, indent=1)
+    return _dumped({"checked": msgspec.to_builtins(list(checked))})
 
 
 def sarif(checked: Sequence[Checked]) -> str:
@@ -56,7 +61,12 @@ def sarif(checked: Sequence[Checked]) -> str:
     }
     results = [_result(each, problem) for each in checked for problem in each.problems]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=1)
+    return _dumped({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+
+
+def _dumped(document: object) -> str:
+    """JSON that a CI system takes for nothing but text, too."""
+    return json.dumps(document, indent=1).replace("##", "#\\u0023")
 
 
 def _rule(code: str) -> dict[str, Any]:
@@ -75,7 +85,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(checked: Checked, problem: Problem) -> dict[str, Any]:
-    message = f"{checked.target}: {problem.sentence}"
+    message = f"{checked.target}: {_without_links(problem.sentence)}"
     result: dict[str, Any] = {
         "ruleId": problem.code,
         "level": problem.level,
@@ -83,10 +93,15 @@ def _result(checked: Checked, problem: Problem) -> dict[str, Any]:
     }
     if problem.file:
         path = Path(problem.file)
-        uri = path.as_uri() if path.is_absolute() else path.as_posix()
+        uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
         place = {"artifactLocation": {"uri": uri}, "region": {"startLine": max(problem.line, 1)}}
         result["locations"] = [{"physicalLocation": place}]
     return result
+
+
+def _without_links(said: str) -> str:
+    """SARIF reads `[text](address)` in a message as a link; a name in an archive may hold one."""
+    return harmless(said).replace("](", "] (")
 
 
 def junit(checked: Sequence[Checked]) -> str:
@@ -112,7 +127,7 @@ def junit(checked: Sequence[Checked]) -> str:
         elif said:
             ET.SubElement(case, "system-out").text = said
     ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode")
+    return logged(ET.tostring(suite, encoding="unicode"))
 
 
 def _xml(said: str) -> str:

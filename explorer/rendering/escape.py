@@ -6,14 +6,22 @@ import html
 import re
 
 _CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufffe\uffff]"
 )
-"""Control characters, bidirectional marks and unassigned code points."""
+"""Control characters, line separators, bidirectional marks and unassigned code points."""
+_LOG_COMMAND = re.compile(r"^(\s*:)(?=:)|(##)(?=\[|vso|teamcity)", re.MULTILINE)
+"""How CI systems recognize a command in what a step prints: GitHub, Azure, TeamCity."""
 
 
 def harmless(text: object) -> str:
     """Text without control characters; line ends and tabs stay."""
     return _CONTROL.sub("\ufffd", str(text).replace("\r\n", "\n"))
+
+
+def logged(text: object) -> str:
+    """Text that a CI system only prints: a line that starts with `::error::` is a command to it."""
+    return _LOG_COMMAND.sub(lambda found: f"{found.group()} ", str(text))
 
 
 def marked(text: object, most: int = 400) -> str:

@@ -114,7 +114,9 @@ test("a check replaces what it found before, and an edit of the file takes it aw
 
 test("what pyproject.toml names is checked in its folder; a line may be of any file, or past its end", async () => {
   const place = "file:///gone/lib%20x.py";
-  const { checking, python, folder, at } = project(sarif([place, 7], ["model.py", 99], null));
+  const { checking, python, folder, at } = project(
+    sarif([place, 7], ["model.py", 99], ["a%20b.py", 2], null),
+  );
   await checking.checkConfig();
   expect(python.calls[0]?.slice(0, 6)).toEqual([
     folder,
@@ -126,6 +128,7 @@ test("what pyproject.toml names is checked in its folder; a line may be of any f
   ]);
   expect(at("/gone/lib x.py")[0]?.range.startLine).toBe(6);
   expect(at()[0]?.range.startLine).toBe(98);
+  expect(at(join(folder, "a b.py"))[0]?.range.startLine).toBe(1);
   expect(at(join(folder, "pyproject.toml"))[0]?.range.startLine).toBe(0);
 });
 

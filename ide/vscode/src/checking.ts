@@ -169,7 +169,7 @@ function withoutTarget(problem: Problem, calls: readonly string[]): Problem {
 }
 
 const pathOf = (said: string, cwd: string): string =>
-  said.startsWith("file:") ? fileURLToPath(said) : resolve(cwd, said);
+  said.startsWith("file:") ? fileURLToPath(said) : resolve(cwd, decodeURIComponent(said));
 
 /** A line without its indentation; the line as a number where its file cannot be read. */
 async function rangeOf(uri: vscode.Uri, line: number): Promise<vscode.Range> {

@@ -1,0 +1,73 @@
+"""What a report holds of texts that an archive brought: text, and nothing that a reader acts on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.checking.check_target import Checked, Problem
+from explorer.checking.reports import FORMATS
+from explorer.command_line import main
+from explorer.exit_codes import USAGE
+from explorer.rendering.escape import harmless, logged
+
+COMMANDS = (
+    "::error file=a.py::fine",
+    "  ::stop-commands::x",
+    "::add-mask::e",
+    "a ##[error]b",
+    "##vso[task.setvariable variable=a]b",
+    "##teamcity[buildStop]",
+)
+"""Lines that GitHub, Azure or TeamCity act on when a step prints them."""
+BENIGN = "a::b, std::vector, # title, ## title"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_line_of_a_log_is_no_command(command: str) -> None:
+    for line in logged(f"before\n{command}\nafter").splitlines():
+        assert not line.lstrip().startswith("::")
+        assert not any(sign in line for sign in ("##[", "##vso", "##teamcity"))
+    assert logged(BENIGN) == BENIGN
+
+
+def hostile(text: str) -> Checked:
+    sentence = f"It is.\n{text}\n[open](https://a.example)\x1b[2J"
+    problem = Problem("EX201", "error", text, sentence, f"a b/{text}.py", 3)
+    return Checked(f"a\n{text}", f"exported\n{text}", [problem], failed=True, unchecked=False)
+
+
+@pytest.mark.parametrize("style", FORMATS)
+@pytest.mark.parametrize("text", COMMANDS)
+def test_a_report_gives_a_ci_system_no_command(style: str, text: str) -> None:
+    report = FORMATS[style]([hostile(text)])
+    assert logged(report) == report
+    assert harmless(report) == report
+
+
+def test_sarif_has_no_links_and_addresses_that_are_uris() -> None:
+    (run,) = json.loads(FORMATS["sarif"]([hostile("x")]))["runs"]
+    (result,) = run["results"]
+    assert "](" not in result["message"]["text"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "a%20b/x.py"
+
+
+def test_what_is_said_on_stderr_is_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "\x1b[2J\n::error::none.pt2")]) == USAGE
+    said = capsys.readouterr().err
+    assert harmless(said) == said == logged(said)
+    assert "does not exist" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such name of a file there")
+def test_a_file_is_named_without_its_control_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "\u200f\x1b[31mred.pt2"
+    file.write_bytes(b"no archive")
+    assert main([str(file)]) == USAGE
+    assert "\x1b" not in capsys.readouterr().err
