@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import ApiPath, to_os_path, url_path_join
 from tornado import web
@@ -25,7 +27,10 @@ class ProgramHandler(APIHandler):
     program gives `{"refused": "why"}`.
     """
 
+    auth_resource = "contents"
+
     @web.authenticated
+    @authorized
     async def get(self) -> None:
         """Reads files in a thread: the server answers others meanwhile."""
         path = self._path(self.get_query_argument("path"))
@@ -39,12 +44,16 @@ class ProgramHandler(APIHandler):
 
     def _path(self, asked: str) -> Path:
         """The file below the server's root; what the server would not list is not found."""
-        root = Path(self.contents_manager.root_dir).resolve()
-        path = Path(to_os_path(ApiPath(asked), str(root))).resolve()
+        folder = getattr(self.contents_manager, "root_dir", "")
+        if not folder:
+            raise web.HTTPError(404, reason="This server keeps its contents in no folder.")
+        root = Path(folder).resolve()
         hidden = any(part.startswith(".") for part in Path(asked).parts)
-        if hidden or not path.is_relative_to(root) or not path.is_file():
-            raise web.HTTPError(404, reason="There is no such file.")
-        return path
+        with suppress(OSError, RuntimeError, ValueError):  # no name of a file, or links in a circle
+            path = Path(to_os_path(ApiPath(asked), str(root))).resolve()
+            if not hidden and path.is_relative_to(root) and path.is_file():
+                return path
+        raise web.HTTPError(404, reason="There is no such file.")
 
 
 class RootHandler(APIHandler):
@@ -53,7 +62,10 @@ class RootHandler(APIHandler):
     The page tells by it which files of Python's it can open.
     """
 
+    auth_resource = "contents"
+
     @web.authenticated
+    @authorized
     async def get(self) -> None:
         """No names where the contents are not in a folder."""
         root = getattr(self.contents_manager, "root_dir", "")

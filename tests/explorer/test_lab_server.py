@@ -91,6 +91,7 @@ def test_only_files_below_the_servers_folder_are_opened(tmp_path: Path) -> None:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(b"")
     (root / "link.pt2").symlink_to(tmp_path / "outside.pt2")
+    (root / "circle.pt2").symlink_to(root / "circle.pt2")
     assert path_of("a.pt2", root) == root / "a.pt2"
     assert path_of("/inner/b.pt2", root) == root / "inner" / "b.pt2"
     for asked in (
@@ -100,9 +101,39 @@ def test_only_files_below_the_servers_folder_are_opened(tmp_path: Path) -> None:
         "inner",
         "none.pt2",
         "/etc/passwd",
+        "a" * 5_000 + ".pt2",
+        "a\0.pt2",
+        "circle.pt2",
     ):
         with pytest.raises(HTTPError):
             path_of(asked, root)
+
+
+def test_a_server_whose_contents_are_in_no_folder_has_no_such_file() -> None:
+    with pytest.raises(HTTPError, match="in no folder"):
+        ProgramHandler._path(SimpleNamespace(contents_manager=SimpleNamespace()), "a.pt2")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("handler", [ProgramHandler, RootHandler])
+def test_who_may_not_read_contents_reads_no_program(handler: Any) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def is_authorized(_: Any, user: str, action: str, resource: str) -> bool:
+        asked.append((action, resource))
+        return False
+
+    request = SimpleNamespace(method="GET", path="/export-explorer/program", headers={})
+    refusing: Any = SimpleNamespace(
+        current_user="guest",
+        request=request,
+        auth_resource=handler.auth_resource,
+        authorizer=SimpleNamespace(is_authorized=is_authorized),
+        settings={},
+    )
+    with pytest.raises(HTTPError) as refused:
+        asyncio.run(handler.get(refusing))
+    assert refused.value.status_code == 403
+    assert asked == [("read", "contents")]
 
 
 def test_the_page_is_told_the_folder_that_is_served_by_both_its_names(tmp_path: Path) -> None:
