@@ -20,8 +20,9 @@ from explorer.named_call import called
 from explorer.own_defects import OURS, own_defect
 from explorer.programs import Programs
 from explorer.rendering.escape import harmless, logged
+from explorer.rendering.release_verdict import fixes_checked
 from explorer.session import FixError
-from explorer.set_command import carried_out
+from explorer.set_command import carried_out, opening
 
 _EPILOG = """\
 examples:
@@ -179,7 +180,7 @@ def _run(asked: argparse.Namespace) -> int:
         if asked.html:
             _say(f"written: {comparison.to_html(asked.html)}")
         return OK if comparison.ok else BAD
-    code = _exported(first)
+    code = OK if first.ok else BAD
     if asked.contracts and first.ok:
         contracts = first.compare_contracts()
         _say(contracts)
@@ -189,11 +190,11 @@ def _run(asked: argparse.Namespace) -> int:
     if (asked.verify or asked.ready) and first.ok:
         verified = first.verify()
         code = BAD if verified.broken else _worse(code, OK if verified.ok else UNCHECKED)
-    code = _worse(code, _measured(first, asked))
+    code = _worse(_worse(code, _fixed(first)), _measured(first, asked))
     _say(first)
     if asked.ready:
         release = first.ready()
-        _say(f"\n{release}")
+        _say(f"\n{release.called(opening(asked))}")
         code = _worse(code, {"ready": OK, "open": UNCHECKED, "not ready": BAD}[release.verdict])
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
@@ -204,14 +205,9 @@ def _run(asked: argparse.Namespace) -> int:
     return code
 
 
-def _exported(explored: Exploration) -> int:
-    """OK if there is a program; NOT_CHECKED if fixes made it and it was not compared with eager."""
-    if not explored.ok:
-        return BAD
-    check = explored.record.check
-    if check is None or check.verdict == "agrees":
-        return OK
-    return UNCHECKED if check.verdict == "not checked" else BAD
+def _fixed(explored: Exploration) -> int:
+    """UNCHECKED if fixes made the program and it was not compared with eager; BAD if it differs."""
+    return {"good": OK, "open": UNCHECKED, "bad": BAD}[fixes_checked(explored.record)]
 
 
 def _worse(one: int, other: int) -> int:

@@ -46,7 +46,7 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
             say(f"{name}: {verification.sentence if verification else 'not checked'}")
     if asked.ready:
         release = kit.ready()
-        say(f"\n{release}")
+        say(f"\n{release.called(opening(asked))}")
         worse = {"ready": "ok", "open": "unchecked", "not ready": "bad"}[release.verdict]
         verdict = max(verdict, worse, key=_WORSE.index)
     if asked.save:
@@ -55,3 +55,12 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
         say(f"written: {kit.to_html(asked.html)}")
     wrong_between = any(each.severity == "wrong" for each in kit.findings)
     return "bad" if wrong_between else verdict
+
+
+def opening(asked: argparse.Namespace) -> str:
+    """What opens in Python what the command was given; `ex` for the export of a call."""
+    if not asked.program.endswith(".pt2"):
+        return "ex"
+    model = f", model={asked.model!r}" if asked.model else ""
+    trusted = ", trusted=True" if asked.trusted else ""
+    return f"explorer.load({asked.program!r}{model}{trusted})"

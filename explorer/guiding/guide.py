@@ -49,11 +49,15 @@ class Guided:
 
     @property
     def ok(self) -> bool:
-        """Whether it exports, and no guarantee is broken or was skipped without need."""
+        """Whether it exports, nothing that was checked is wrong, and no guarantee was skipped.
+
+        `exploration.ready()` says what else is open before it ships.
+        """
         if self.exploration is None or not self.exploration.ok:
             return False
         checked = self.exploration.session.entry.verified
-        return checked is not None and checked.ok
+        wrong = self.exploration.ready().verdict == "not ready"
+        return checked is not None and checked.ok and not wrong
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self.steps))

@@ -10,6 +10,7 @@ from explorer.rendering.attempt_text import failing_place
 from explorer.rendering.feedback import Kind, Line, Reply
 
 if TYPE_CHECKING:
+    from explorer.rendering.release_verdict import ReleaseItem
     from export_engine.fixes import Step
     from export_engine.progress import Report
 
@@ -191,16 +192,21 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
 
 def released(exploration: Exploration, name: str) -> Reply:
     """Whether the program can be shipped."""
-    found = exploration.ready()
+    found = exploration.ready().called(name)
     kinds: dict[str, Kind] = {"good": "right", "open": "open", "bad": "wrong"}
     heads: dict[str, Kind] = {"ready": "right", "open": "note", "not ready": "wrong"}
     return Reply(
         kind=heads[found.verdict],
         title="Release",
         reason=found.sentence,
-        lines=[Line(kinds[each.state], f"{each.name}: {each.sentence}") for each in found.items],
+        lines=[Line(kinds[each.state], _answered(each)) for each in found.items],
         after="" if found.ok else f"`{name}.ready()` says it again, once you have done more.",
     )
+
+
+def _answered(item: ReleaseItem) -> str:
+    way_on = f" `{item.command}`" if item.command else ""
+    return f"{item.name}: {item.sentence}{way_on}"
 
 
 def verified(exploration: Exploration, progress: Report | None) -> Reply:

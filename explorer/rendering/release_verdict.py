@@ -5,9 +5,11 @@ Read off the Record alone: what was not looked at is said to be open, and nothin
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from explorer.rendering.attempt_text import counted
 from explorer.rendering.escape import harmless
@@ -15,7 +17,7 @@ from explorer.rendering.escape import harmless
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from export_engine.record import Record, Symbol
+    from export_engine.record import GuaranteeRow, Record, Symbol
 
 State = Literal["good", "open", "bad"]
 """`open`: not checked yet, or for a person to decide."""
@@ -28,7 +30,9 @@ class ReleaseItem(Struct, frozen=True):
     """`export`, `findings`, `verification`, `sizes`, `runs`; of a set, a program's name too."""
     state: State
     sentence: str
-    """`1 guarantee is broken.`; of an open one, with the way on."""
+    """`1 guarantee is broken.`"""
+    command: str = ""
+    """Of one that is not good, what closes it, `ex.verify()`, or shows what is to be decided."""
 
 
 class Release(Struct, frozen=True):
@@ -47,16 +51,27 @@ class Release(Struct, frozen=True):
 
     def __str__(self) -> str:
         wide = max(_WIDE, *(len(each.name) for each in self.items))
-        rows = [
-            f"  {_MARKS[each.state]} {harmless(each.name):<{wide}}  {harmless(each.sentence)}"
-            for each in self.items
-        ]
-        return "\n".join([harmless(self.sentence), *rows])
+        lines = [harmless(self.sentence)]
+        for each in self.items:
+            start = f"  {_MARKS[each.state]} {harmless(each.name):<{wide}}  "
+            lines.append(f"{start}{harmless(each.sentence)}")
+            if each.command:
+                lines.append(f"{' ' * len(start)}→ {harmless(each.command)}")
+        return "\n".join(lines)
 
     __repr__ = __str__
 
+    def called(self, name: str) -> Release:
+        """The same for what has another name than `ex` or `kit`: `_export.verify()`."""
+        items = [
+            replace(each, command=_CALLED.sub(lambda _: name, each.command)) for each in self.items
+        ]
+        return replace(self, items=items)
+
 
 _WIDE = len("verification")
+_CALLED = re.compile(r"(?:^|(?<=; )|(?<=print\())(?:ex|kit)\b")
+"""What a command calls the program, or the set of them."""
 _MARKS = {"good": "✓", "open": "?", "bad": "✗"}
 
 
@@ -85,18 +100,33 @@ def good_so_far(items: list[ReleaseItem]) -> Release:
     still = [each.name for each in items if each.state == "open"]
     if still:
         return Release("open", f"Nothing wrong so far; still open: {', '.join(still)}.", items)
-    return Release("ready", "Ready to ship: everything here was checked, and holds.", items)
+    return Release("ready", "Ready to ship: all that can be checked here was, and holds.", items)
 
 
 def _export(record: Record) -> ReleaseItem:
-    check = record.check
+    check, state = record.check, fixes_checked(record)
+    if check is not None and state != "good":
+        return ReleaseItem(
+            "export", state, check.sentence, "ex.verify()" if state == "open" else ""
+        )
+    if record.given_up:
+        lost = " ".join(f"{each.rstrip('.')}." for each in record.given_up)
+        said = f"By fixes that give something up. {lost}"
+        return ReleaseItem("export", "open", said, "print(ex)")
+    return ReleaseItem("export", "good", f"{record.verdict[:1].upper()}{record.verdict[1:]}.")
+
+
+def fixes_checked(record: Record) -> State:
+    """Whether a program that fixes made is known to be the model's; `good` without fixes.
+
+    Where it was not compared with eager as fixes were applied, Verify may have done so since.
+    """
+    check, sound = record.check, _sound(record)
     if check is None or check.verdict == "agrees":
-        if record.given_up:
-            lost = " ".join(f"{each.rstrip('.')}." for each in record.given_up)
-            return ReleaseItem("export", "open", f"By fixes that give something up. {lost}")
-        return ReleaseItem("export", "good", f"{record.verdict[:1].upper()}{record.verdict[1:]}.")
-    state: State = "open" if check.verdict == "not checked" else "bad"
-    return ReleaseItem("export", state, check.sentence)
+        return "good"
+    if check.verdict == "not checked":
+        return "good" if sound is not None and sound.verdict == "holds" else "open"
+    return "bad"
 
 
 def _findings(record: Record) -> ReleaseItem:
@@ -104,10 +134,10 @@ def _findings(record: Record) -> ReleaseItem:
     surprising = sum(each.severity == "surprising" for each in record.findings)
     if wrong:
         said = f"{counted(wrong, 'finding')} where the program may differ from the model."
-        return ReleaseItem("findings", "bad", said)
+        return ReleaseItem("findings", "bad", said, "ex.findings")
     if surprising:
-        said = f"{counted(surprising, 'finding')} to decide on, under Findings."
-        return ReleaseItem("findings", "open", said)
+        said = f"{counted(surprising, 'finding')} to decide on."
+        return ReleaseItem("findings", "open", said, "ex.findings")
     notes, left = len(record.findings), len(record.not_looked_for)
     said = f"None but {counted(notes, 'note')}." if notes else "None."
     said += f" {counted(left, 'kind')} not looked for: they need the model." if left else ""
@@ -117,10 +147,12 @@ def _findings(record: Record) -> ReleaseItem:
 def _verification(record: Record) -> ReleaseItem:
     found = record.verification
     if found is None:
-        return ReleaseItem("verification", "open", "Not run: Verify, or ex.verify().")
+        return ReleaseItem("verification", "open", "Not run.", "ex.verify()")
     left = [row for row in found.rows if row.verdict == "not checked" and not row.lacking]
     state: State = "bad" if found.verdict == "broken" else "open" if left else "good"
-    return ReleaseItem("verification", state, found.sentence)
+    return ReleaseItem(
+        "verification", state, found.sentence, "" if state == "good" else "print(ex.verify())"
+    )
 
 
 def _sizes(record: Record) -> ReleaseItem:
@@ -128,16 +160,24 @@ def _sizes(record: Record) -> ReleaseItem:
         said = "All are static: the program takes only the sizes of the example."
         return ReleaseItem("sizes", "good", said)
     varies = _varies(record.symbols)
-    rows = record.verification.rows if record.verification else []
-    sound = next((row for row in rows if row.name == "sound"), None)
+    sound = _sound(record)
     if sound is not None:
         states: dict[str, State] = {"broken": "bad", "not checked": "open"}
         state = states.get(sound.verdict, "good")
-        return ReleaseItem("sizes", "good" if sound.lacking else state, sound.sentence)
+        state = "good" if sound.lacking else state
+        return ReleaseItem(
+            "sizes", state, sound.sentence, "" if state == "good" else "print(ex.verify())"
+        )
     if record.check is not None and record.check.verdict == "agrees":
         return ReleaseItem("sizes", "good", f"{varies}. {record.check.sentence}")
-    said = f"{varies}: not compared with eager at other sizes; Verify does."
-    return ReleaseItem("sizes", "open", said)
+    said = f"{varies}: not compared with eager at other sizes."
+    return ReleaseItem("sizes", "open", said, "ex.verify()")
+
+
+def _sound(record: Record) -> GuaranteeRow | None:
+    """The guarantee that the program answers as eager does within its contract, if checked."""
+    rows = record.verification.rows if record.verification else []
+    return next((row for row in rows if row.name == "sound"), None)
 
 
 def _varies(symbols: Sequence[Symbol]) -> str:
@@ -158,9 +198,10 @@ def _runs(record: Record) -> ReleaseItem:
         first = wrong[0]
         more = f" So do {len(wrong) - 1} more." if len(wrong) > 1 else ""
         said = "differs from eager" if first.outcome == "differs" else "fails"
-        return ReleaseItem("runs", "bad", f"{first.title} {said} on {first.device}.{more}")
+        told = f"{first.title} {said} on {first.device}.{more}"
+        return ReleaseItem("runs", "bad", told, f"print(ex.run(backend={first.backend!r}))")
     if not ran:
-        why = "It could not run here" if record.runs else "Not run"
-        return ReleaseItem("runs", "open", f"{why}: Run, or ex.run() with the backend you ship.")
+        why = "The backends that were asked for cannot run here." if record.runs else "Not run."
+        return ReleaseItem("runs", "open", why, "ex.run()")
     names = dict.fromkeys(f"{row.title} on {row.device}" for row in ran)
     return ReleaseItem("runs", "good", f"Agrees with eager: {', '.join(names)}.")

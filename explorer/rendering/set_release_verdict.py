@@ -20,8 +20,10 @@ def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Relea
     items = []
     for name, record in records.items():
         release = release_of(record)
-        way_on = " See its own ready()." if release.verdict == "open" else ""
-        items.append(ReleaseItem(name, _STATES[release.verdict], release.sentence + way_on))
+        own = release.called(f"kit[{name!r}]")
+        commands = dict.fromkeys(each.command for each in own.items if each.command)
+        state = _STATES[release.verdict]
+        items.append(ReleaseItem(name, state, release.sentence, "; ".join(commands)))
     items.append(_between(programs))
     end = _end_to_end(programs)
     items += [end] if end else []
@@ -38,10 +40,10 @@ def _between(programs: ProgramSet) -> ReleaseItem:
     }
     if found["wrong"]:
         said = f"{counted(found['wrong'], 'finding')} of what does not fit between programs."
-        return ReleaseItem("between them", "bad", said)
+        return ReleaseItem("between them", "bad", said, "kit.findings")
     if found["surprising"]:
         said = f"{counted(found['surprising'], 'finding')} to decide on."
-        return ReleaseItem("between them", "open", said)
+        return ReleaseItem("between them", "open", said, "kit.findings")
     said = f"{counted(len(programs.seams), 'seam')}; what is given fits what is taken."
     return ReleaseItem("between them", "good", said)
 
@@ -58,5 +60,5 @@ def _end_to_end(programs: ProgramSet) -> ReleaseItem | None:
         said = f"{counted(len(ran), 'generation')} have the same tokens as generate(), by {by}."
         return ReleaseItem("end to end", "good", said)
     if programs.trials:
-        return ReleaseItem("end to end", "open", programs.trials[-1].sentence)
+        return ReleaseItem("end to end", "open", programs.trials[-1].sentence, "kit.generate()")
     return None

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 import explorer
 from explorer import command_line
+from explorer.exit_codes import UNCHECKED
 from explorer.rendering.release_verdict import release_of
-from export_engine.record import Check, FindingRow, Record
+from export_engine.record import Check, FindingRow, GuaranteeRow, Record, Verification
 
 
 def halved(x: torch.Tensor) -> torch.Tensor:
@@ -54,6 +55,44 @@ def test_numbers_from_data_are_counted_and_not_named() -> None:
     ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)), dynamic_shapes="x: batch")
     said = {each.name: each.sentence for each in ex.ready().items}
     assert said["sizes"].startswith("batch [0, ∞) and 2 numbers computed from data: ")
+
+
+def test_what_an_open_item_names_closes_it() -> None:
+    ex = explorer.explore(halved, (torch.ones(3),), dynamic_shapes="x: batch")
+    for item in ex.ready().items:
+        if item.state == "open":
+            eval(item.command, {"ex": ex})
+    assert ex.ready().ok, str(ex.ready())
+    assert not any(each.command for each in ex.ready().items)
+
+
+def test_what_an_open_item_of_a_set_names_closes_it() -> None:
+    kit = explorer.explore_many(
+        {"one": (halved, (torch.ones(3),)), "ex": (halved, (torch.ones(2),))}
+    )
+    assert "  → kit['ex'].verify(); kit['ex'].run()" in str(kit.ready())
+    for item in kit.ready().items:
+        for command in filter(None, item.command.split("; ")):
+            eval(command, {"kit": kit})
+    assert kit.ready().ok, str(kit.ready())
+
+
+def test_a_command_says_the_name_that_the_user_gave() -> None:
+    kit = explorer.explore_many({"one": (halved, (torch.ones(3),))})
+    (item, *_) = kit.ready().called("mine").items
+    assert item.command == "mine['one'].verify(); mine['one'].run()"
+
+
+def test_what_verify_compared_with_eager_since_is_good(record: Record) -> None:
+    unchecked = replace(
+        record, check=Check("not checked", "Not compared with eager: it took long.")
+    )
+    (item, *_) = release_of(unchecked).items
+    assert (item.state, item.command) == ("open", "ex.verify()")
+    for verdict, state in {"holds": "good", "not checked": "open"}.items():
+        row = GuaranteeRow("sound", "It is.", verdict, "It was.")  # type: ignore[arg-type]
+        verified = Verification(verdict, "It is.", [row], 1.0)  # type: ignore[arg-type]
+        assert states(replace(unchecked, verification=verified))["export"] == state
 
 
 def test_all_of_it_done_is_ready(
@@ -106,3 +145,8 @@ def test_the_command_line_checks_runs_and_says_it(
     file = explored.save(tmp_path / "halved.pt2")
     assert command_line.main([str(file), "--ready"]) == command_line.OK
     assert "Ready to ship" in capsys.readouterr().out
+    plain = str(tmp_path / "plain.pt2")
+    torch.export.save(explored.program, plain)
+    asked = [plain, "--trusted", "--ready", "--backend", "tensorrt"]
+    assert command_line.main(asked) == UNCHECKED
+    assert f"→ explorer.load({plain!r}, trusted=True).run()" in capsys.readouterr().out

@@ -85,7 +85,7 @@ def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
     assert "prefill → decode  1 cache tensor" in text
     ready = shown(shell, "print(kit.ready())")
     assert ready.startswith("Nothing wrong so far; still open: prefill")
-    assert ready.count("See its own ready().") == 2
+    assert ready.count("→ kit['") == 2
 
 
 def test_generate_takes_bounds_of_what_varies(shell: InteractiveShell) -> None:

@@ -6,6 +6,7 @@ export interface ReleaseItem {
   name: string;
   state: "bad" | "good" | "open";
   sentence: string;
+  command: string;
 }
 
 export interface Release {

@@ -33,7 +33,8 @@ export function Release({ store }: { store: Store }) {
 
 function Item({ store, item }: { store: Store; item: Verdict["items"][number] }) {
   const pane = PANES[item.name];
-  const sentence = `${item.name}: ${SPOKEN[item.state]}. ${capped(item.sentence, 300)}`;
+  const wayOn = item.command ? ` In Python: ${capped(item.command, 200)}` : "";
+  const sentence = `${item.name}: ${SPOKEN[item.state]}. ${capped(item.sentence, 300)}${wayOn}`;
   const face = (
     <>
       <span class={`tx-release-${item.state}`} aria-hidden="true">

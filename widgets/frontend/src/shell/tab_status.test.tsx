@@ -150,9 +150,14 @@ describe("what is known of a program", () => {
 
 describe("the release verdict", () => {
   const items: Release["items"] = [
-    { name: "export", state: "good", sentence: "Exported." },
-    { name: "verification", state: "bad", sentence: "1 guarantee is broken." },
-    { name: "runs", state: "open", sentence: "Not run." },
+    { name: "export", state: "good", sentence: "Exported.", command: "" },
+    {
+      name: "verification",
+      state: "bad",
+      sentence: "1 guarantee is broken.",
+      command: "ex.findings",
+    },
+    { name: "runs", state: "open", sentence: "Not run.", command: "ex.run()" },
   ];
   const release: Release = { verdict: "not ready", sentence: "Not ready to ship.", items };
 
@@ -165,7 +170,9 @@ describe("the release verdict", () => {
     const line = page.querySelector("[data-testid=release]");
     expect(line?.textContent).toBe("Not ready to ship✓ export✗ verification? runs");
     const broken = line?.querySelector("button");
-    expect(broken?.getAttribute("aria-label")).toBe("verification: wrong. 1 guarantee is broken.");
+    expect(broken?.getAttribute("aria-label")).toBe(
+      "verification: wrong. 1 guarantee is broken. In Python: ex.findings",
+    );
     await act(() => broken?.click());
     expect(store.tab.value).toBe("guarantees");
   });
