@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
+from export_engine.diff.in_order import in_order
 from export_engine.diff.provenance import Group
 from export_engine.diff.side import Side
 from export_engine.record import Graph, Why
@@ -218,12 +218,9 @@ class Matching:
         for scope, nodes in mine.items():
             partners = theirs.get(scope, [])
             keys = [self.before.labels[node][:3] for node in nodes]
-            matcher = SequenceMatcher(
-                None, keys, [self.after.labels[node][:3] for node in partners], autojunk=False
-            )
-            for start, other, size in matcher.get_matching_blocks():
-                for step in range(size):
-                    self._pair(nodes[start + step], partners[other + step], "sequence")
+            other_keys = [self.after.labels[node][:3] for node in partners]
+            for one, other in in_order(keys, other_keys):
+                self._pair(nodes[one], partners[other], "sequence")
 
 
 def _entries(side: Side, graph: Graph) -> list[tuple[int, Hashable]]:
