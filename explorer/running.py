@@ -125,7 +125,7 @@ def profile(
     record = session.entries[number].record
     try:
         found = profile_here(attempt, record, device, inputs, sizes, progress)
-    except (ValueError, ProgramFailed) as error:
+    except (ValueError, MemoryError, ProgramFailed) as error:
         raise FixError(str(error)) from error
     session.keep(number, profile=found)
     return OpCosts(session.entries[number].record)

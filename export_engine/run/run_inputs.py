@@ -58,6 +58,9 @@ def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
     if found.verdict == "refused":
         said = ", ".join(f"{name}={value}" for name, value in named.items())
         raise ValueError(f"The program rejects {said}: {found.broken[0].text}.")
+    for size, each in zip(wanted, subject.record.probe.inputs, strict=True):
+        if each.dim >= 0 and size < 0:
+            raise ValueError(f"{each.text} would be {size}. Give sizes from 0.")
     return _fresh(subject, wanted)
 
 

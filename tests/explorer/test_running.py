@@ -403,3 +403,16 @@ def test_the_calls_of_the_docs_work(explored: explorer.Exploration, tmp_path: Pa
 
     assert found.ok
     assert len(explored.run(sizes=5).rows) == 10
+
+
+def test_a_size_below_zero_or_beyond_memory_is_refused_whatever_is_asked() -> None:
+    handlers = MessageHandlers(
+        explorer.explore(Small(), (torch.ones(2, 4),), dynamic_shapes="x: batch, _").session
+    )
+    for size, said in ((-1, r"x\.shape\[0\] would be -1"), (10**12, "bytes are needed")):
+        asked = {"attempt": 0, "device": "cpu", "sizes": {"batch": size}}
+        for ask in ("profile", "watch"):
+            with pytest.raises(Refusal, match=said):
+                handlers(ask, asked)
+    with pytest.raises(Refusal, match="would be -1"):
+        handlers("run", {**asked, "sizes": {"batch": -1}, "backends": ["program"]})
