@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -58,6 +59,7 @@ yourself, and of others with --trusted.
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _print_anything()
     if given[:1] == ["check"]:
         from explorer import checking
 
@@ -228,6 +230,13 @@ def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
 
 def _say(what: object) -> None:
     sys.stdout.write(f"{logged(what)}\n")
+
+
+def _print_anything() -> None:
+    """Lets a terminal or a log that has no `→` show a question mark in its place."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _complain(what: object) -> None:

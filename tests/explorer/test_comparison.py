@@ -1,5 +1,6 @@
 """Comparing programs as a user does: from Python, in a test of their own, on the command line."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -280,3 +281,18 @@ def test_texts_that_differ_come_in_the_order_of_the_files() -> None:
 
     found = text_differences(record("x = 1\n"), record("x = 2\n"))
     assert [each.name for each in found] == [f"{name}.py" for name in "dbcaehgf"]
+
+
+def test_a_log_that_has_no_such_character_gets_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = [
+        str(net(each).save(tmp_path / name))
+        for each, name in ((nn.ReLU(), "a.pt2"), (nn.GELU(), "b.pt2"))
+    ]
+    log = io.BytesIO()
+    stream = io.TextIOWrapper(log, encoding="cp1252", write_through=True)
+    with monkeypatch.context() as context:
+        context.setattr(sys, "stdout", stream)
+        assert command_line.main([programs[0], "--diff", programs[1]]) == command_line.BAD
+    assert b"aten.relu.default ? aten.gelu.default" in log.getvalue()
