@@ -28,9 +28,11 @@ ON_A_CORE = OMP_NUM_THREADS=1
 BEHIND = nice -n 10
 SHOWN_AT_ITS_END = >$(VENV)/$@.log 2>&1 && ended=0 || ended=$$?; cat $(VENV)/$@.log; exit $$ended
 WITH_CHROMIUM = export CHROMIUM="$$(cat $(VENV)/.chromium)";
-# The first Python on PATH that is new enough
-PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python,\
-  $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+# The first Python on PATH that is new enough, looked for once
+ifeq ($(origin PYTHON),undefined)
+PYTHON := $(shell for name in python3 python3.11 python3.12 python3.13 python; do "$$name" -c \
+  'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
+endif
 # As root, and without a screen, JupyterLab starts only if told so
 LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
   [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)

@@ -382,6 +382,15 @@ class ChecksData(nn.Module):
         return x + n
 
 
+class Predicts(nn.Module):
+    def __init__(self, dim: tuple[int, ...]) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return torch.cond((x > 0).all(self.dim), torch.sin, torch.cos, (x,))
+
+
 class Fixes(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.shape[0] == 3:
@@ -511,6 +520,7 @@ def plants() -> list[Plant]:
         Plant(Kind.RANDOM, Draws(), Relu()),
         Plant(Kind.SYNCHRONISES, Nonzero(), Relu()),
         Plant(Kind.RUNTIME_CHECK, ChecksData(), TakesTensor(), (*x, number), (*x, shared)),
+        Plant(Kind.PREDICATE, Predicts((1,)), Predicts((0, 1)), strict=True),
         Plant(Kind.FIXED_SIZE, Fixes(), Relu(), shapes="x: *, _"),
         Plant(Kind.FIXED_SIZE, Relu(), Relu(), (torch.ones(1, 4),), x, "x: *, _"),
         Plant(Kind.HIDDEN_CONDITION, Factors(), Relu(), (torch.ones(32, 32),), shapes="x: *, *"),

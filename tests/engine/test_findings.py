@@ -41,6 +41,11 @@ def test_a_planted_fault_is_found_and_its_twin_is_clean(number: int) -> None:
     assert find_findings(clean, describe(clean)) == ()
 
 
+def test_every_kind_is_planted() -> None:
+    apart = {Kind.TIED_WEIGHTS}  # it depends on the torch
+    assert {each.kind for each in planted.plants()} == {*Kind} - apart
+
+
 PLACELESS = (Kind.UNUSED_INPUT, Kind.SHARED_INPUT, Kind.BAKED_ARGUMENT, Kind.OVERLAPPING_INPUTS)
 """They are about the call, not about a line."""
 
