@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from export_engine.record.failure import Failure as Failure
     from export_engine.record.failure import Link as Link
     from export_engine.record.failure import Related as Related
-    from export_engine.record.formula import NoFormula as NoFormula
-    from export_engine.record.formula import compile_formula as compile_formula
     from export_engine.record.formula import evaluate as evaluate
     from export_engine.record.formula import sizes_in as sizes_in
+    from export_engine.record.formula_parser import NoFormula as NoFormula
+    from export_engine.record.formula_parser import compile_formula as compile_formula
     from export_engine.record.generation_plan import CONSTANT_VALUES as CONSTANT_VALUES
     from export_engine.record.generation_plan import Constant as Constant
     from export_engine.record.generation_plan import DType as DType

@@ -18,7 +18,7 @@ Size = int | str
 """One size of a tensor: a number, or the `text` of an `Expression`."""
 
 Formula = list[int | float | str]
-"""Arithmetic on sizes in postfix order, as `formula.py` writes and evaluates it: `d0` is the size
+"""Arithmetic on sizes in postfix order, as `formula.py` evaluates it: `d0` is the size
 of `Probe.inputs[0]`, any other text an operator. Empty if it cannot be evaluated."""
 
 

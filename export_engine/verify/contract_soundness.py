@@ -10,7 +10,7 @@ from export_engine.torch_internals import asserted, asserted_before_replacement,
 from export_engine.trace import RecordedGuard
 from export_engine.verify.contract_sampling import breaking, counted_sizes, inside, shown_sizes
 from export_engine.verify.first_divergence import first_difference
-from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
 from export_engine.verify.program_under_test import Subject
 
 SOUND = "At every size the contract admits, the program agrees with eager."
@@ -24,13 +24,7 @@ _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
 def sound(subject: Subject) -> Guarantee:
     """Compares with eager at sizes within the contract, the example's first."""
     if subject.eager is None:
-        return Guarantee(
-            name="sound",
-            claim=SOUND,
-            verdict="not checked",
-            sentence="A program loaded from a file has no eager model.",
-            lacking="the eager model",
-        )
+        return without_eager("sound", SOUND)
     agreed, worst, failing, evidence = 0, 0.0, [], []
     for seed, sizes in enumerate(inside(subject, subject.sizes)):
         request = subject.at(sizes, seed)

@@ -33,6 +33,17 @@ class Guarantee:
     """If the check itself failed, a defect of Export Explorer: the report."""
 
 
+def without_eager(name: str, claim: str) -> Guarantee:
+    """A guarantee that cannot be checked of a program from a file."""
+    return Guarantee(
+        name=name,
+        claim=claim,
+        verdict="not checked",
+        sentence="A program loaded from a file has no eager model.",
+        lacking="the eager model",
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Verified:
     """The guarantees of one program."""

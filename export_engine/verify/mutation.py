@@ -12,7 +12,7 @@ from export_engine.listing import listed
 from export_engine.shapes import with_leaves
 from export_engine.torch_internals import pytree
 from export_engine.verify.compare_outputs import compare, compare_named
-from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
 from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.program_under_test import Subject
 
@@ -23,13 +23,7 @@ _CALLS = 3
 def state(subject: Subject) -> Guarantee:
     """Calls both several times without restoring in between, and compares after each."""
     if subject.eager is None:
-        return Guarantee(
-            name="state",
-            claim=STATE,
-            verdict="not checked",
-            sentence="A program loaded from a file has no eager model.",
-            lacking="the eager model",
-        )
+        return without_eager("state", STATE)
     owner = as_module(subject.eager)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
     theirs = _called(subject, subject.eager, requests, owner)
