@@ -24,6 +24,7 @@ class Kind(StrEnum):
     RANGES = "Ranges that do not meet"
     STATE = "A buffer that one program updates and another does not see"
     MUTATED = "A tensor that one program mutates and another reads"
+    IN_PLACE = "A cache that a program writes in place and does not return"
     MISSING = "A cache tensor that no program gives"
     LOST = "A cache that a program adds to and does not return"
     UNUSED = "A cache tensor that no program takes"

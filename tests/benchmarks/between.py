@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import explorer
 from tests.planted_caches import CACHES
+from tests.planted_in_place import IN_PLACE
 from tests.planted_orders import ORDERS
 from tests.planted_sets import PLANTED, Calls
 from tests.planted_shifts import SHIFTS
@@ -19,7 +20,7 @@ from .table import Row, failed
 
 def run() -> list[Row]:
     """The table's rows."""
-    planted = {**PLANTED, **CACHES, **ORDERS, **SHIFTS}
+    planted = {**PLANTED, **CACHES, **IN_PLACE, **ORDERS, **SHIFTS}
     missed = [case for case, each in planted.items() if not _found(case, each.faulty)]
     alarms = [case for case, each in planted.items() if _alarms(case, each.clean)]
     return [

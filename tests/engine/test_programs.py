@@ -12,11 +12,12 @@ from torch.testing._internal.two_tensor import TwoTensor
 
 import explorer
 from tests.planted_caches import CACHES
+from tests.planted_in_place import IN_PLACE
 from tests.planted_orders import ORDERS
 from tests.planted_sets import PLANTED, Calls, other_weight, pair
 from tests.planted_shifts import SHIFTS
 
-ALL = {**PLANTED, **CACHES, **ORDERS, **SHIFTS}
+ALL = {**PLANTED, **CACHES, **IN_PLACE, **ORDERS, **SHIFTS}
 
 
 @cache
