@@ -91,6 +91,9 @@ class Static(torch.nn.Module):
         elif self.how == "rolled":
             cache.copy_(cache.roll(-1, 1))
             cache[:, 15:16] = x
+        elif self.how == "layers":
+            for layer in range(2):
+                cache[:, :, layer] = x[:, -1:].sum(-1) + layer
         elif self.how == "slice":
             cache[:, _LENGTH : _LENGTH + 1] = x
         else:
@@ -252,6 +255,7 @@ CACHES: dict[str, Planted] = {
         for name, (baked, free) in _PLACES.items()
     },
     "position: a write to a slice": Planted(_static("slice"), _static("rolled")),
+    "position: a write to a layer": Planted(_static("slice"), _static("layers")),
     "position: a write at an index": Planted(_static("index"), _static("given")),
     "lost": Planted(lambda: _kept(False), lambda: _kept(True)),
     "missing": Planted(lambda: _layers(1), lambda: _layers(2)),

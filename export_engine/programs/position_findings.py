@@ -5,7 +5,9 @@ Neither an input nor the length of the cache goes into such a position: it is th
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from export_engine.programs.component import Component
@@ -158,9 +160,26 @@ class _Positions:
             return None
         if memory not in self._caches or not _numbers(start) or int(start[0]) <= 0:
             return None
+        if "0" in self._starts_written[memory]:
+            return None  # part by part from the first on: a place for each layer
         if any(self._walk.name(each).startswith("aten.copy_") for each in self._first(memory)):
             return None  # it is moved by one first, so its end is always at this place
         return _Baked(node, f"writes to its cache at {start[0]}")
+
+    @cached_property
+    def _starts_written(self) -> dict[int, set[str]]:
+        """Per cache, the numbers of the parts of it that are written as a whole."""
+        found: dict[int, set[str]] = defaultdict(set)
+        for node in self._walk.nodes:
+            name, inputs = self._walk.name(node), self._walk.inputs(node)
+            if name.startswith("aten.copy_") and inputs:
+                part, wanted, at = inputs[0], "aten.select.int", 2
+            else:
+                part, wanted, at = node, "aten.select_scatter.default", 3
+            if self._walk.name(part) == wanted:
+                memory = self._walk.memory(self._walk.inputs(part)[0])
+                found[memory].update(self._walk.arguments(part)[0][at : at + 1])
+        return found
 
     def _first(self, node: int) -> list[int]:
         return [each for each in self._walk.readers(node) if self._walk.inputs(each)[0] == node]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine.attempt import Edit, Exported, Request
+from export_engine.attempt import CachesRegistered, Edit, Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
@@ -329,3 +329,47 @@ def test_a_mixture_of_experts_exports(strict: bool) -> None:
     program = report.attempt.program.module()
     for each in (torch.rand(9, 3), x[:1].expand(5, 3).contiguous()):
         torch.testing.assert_close(program(each), model(each))
+
+
+def test_it_is_tried_in_what_the_export_runs_in() -> None:
+    """A cache is compared by its tensors only while its class is registered, as in an export."""
+    transformers = pytest.importorskip("transformers")
+    model, text, line = defined(FORMS["unique"], "boxed_data_loop")
+    config = transformers.LlamaConfig(num_hidden_layers=1)
+
+    class Caching(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = model
+
+        def forward(self, x: torch.Tensor) -> Any:
+            cache = transformers.DynamicCache(config=config)
+            cache.update(self.inner(x)[None, None], x[None, None], 0)
+            return cache
+
+    found = unskipped(text, line, Way.MODULES)
+    file = model.forward.__func__.__code__.co_filename
+    made = Edit(file, text, found.made.text, (found.made.function,))
+    setup = CachesRegistered((transformers.DynamicCache,))
+    request = Request(target=Caching(), args=(torch.rand(6, 3),), setups=(setup,))
+    assert agrees(request, made)
+
+
+def test_a_size_beside_a_larger_one_is_never_below_zero() -> None:
+    model, text, line = defined(FORMS["unique"], "masked_data_loop")
+
+    class Masked(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = model
+
+        def forward(self, mask: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            return self.inner(x) * mask[1:, None]
+
+    found = unskipped(text, line, Way.MODULES)
+    file = model.forward.__func__.__code__.co_filename
+    made = Edit(file, text, found.made.text, (found.made.function,))
+    shapes = Shapes.parse("mask: n + 1; x: n, _")
+    assert agrees(
+        Request(target=Masked(), args=(torch.rand(7), torch.rand(6, 3)), shapes=shapes), made
+    )

@@ -50,6 +50,13 @@ FORMS = {
             den = den * 0.5 + k.exp()
         return out, num, den
     """,
+    "writes_out_in_its_dtype": """
+        out, h = torch.zeros_like(x), x[:, 0].double()
+        for i in range(x.shape[1]):
+            h = h * 0.5 + x[:, i]
+            out[:, i] = h.to(out.dtype)
+        return out, h
+    """,
     "zipped": """
         h = torch.zeros(x.size(0), 3)
         ys = []

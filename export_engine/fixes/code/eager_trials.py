@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Edit, EditError, Request, edited
-from export_engine.capture import in_eval_mode, model_kept
+from export_engine.attempt import Edit, EditError, Request, edited, installed
+from export_engine.capture import contexts_entered, in_eval_mode, model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.try_edit import with_edit
+from export_engine.process import undone
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.verify import compare, fresh_request, run
 
@@ -33,7 +34,7 @@ def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
         probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
             Each must be reached by an input on which both agree; else the agreement shows nothing.
     """
-    with in_eval_mode(request.target, request.eval_mode):
+    with _as_exported(request):
         accepted = _accepted(request, edit, list(enumerate(_inputs(request))))
 
         def reached(_: int, result: Any) -> bool:
@@ -53,9 +54,20 @@ def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
         others: requests of the same model. The model has to take at least one without the edit;
             else the agreement shows nothing.
     """
-    with in_eval_mode(request.target, request.eval_mode):
+    with _as_exported(request):
         accepted = _accepted(request, edit, list(enumerate([request, *others])))
     return any(number > 0 for number, _ in accepted)
+
+
+@undone
+def _as_exported(request: Request) -> Iterator[None]:
+    """What an export runs in: eval mode, registered containers, the request's own contexts."""
+    with (
+        in_eval_mode(request.target, request.eval_mode),
+        installed(request.setups),
+        contexts_entered(request),
+    ):
+        yield
 
 
 def _accepted(
@@ -150,11 +162,13 @@ def _alike(value: Any, row: int) -> Any:
 
 
 def _dynamic(request: Request) -> list[tuple[str, int]]:
-    """One place of each dim that is to be dynamic."""
+    """One place of each dim that is to be dynamic: the smallest, as `past` beside `past + 1`."""
     shapes = shapes_of(request)
-    found: dict[str, tuple[str, int]] = {}
+    found: dict[str, tuple[int, tuple[str, int]]] = {}
     for path, specs in shapes.leaves.items() if shapes is not None else ():
         for position, spec in enumerate(specs):
             if not isinstance(spec, Static | Pinned):
-                found.setdefault(getattr(spec, "name", f"{path} {position}"), (path, position))
-    return list(found.values())[:_MOST_DIMS]
+                name = getattr(spec, "name", f"{path} {position}")
+                each = getattr(spec, "offset", 0), (path, position)
+                found[name] = min(found.get(name, each), each)
+    return [place for _, place in found.values()][:_MOST_DIMS]

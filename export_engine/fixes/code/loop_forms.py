@@ -10,7 +10,7 @@ import ast
 
 from export_engine.fixes.code.comprehensions import Form, comprehension_as_loop, free_name
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_indexing import Indexed, indexed
+from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
 from export_engine.fixes.code.loop_state import begins
 from export_engine.fixes.code.text_edits import Piece, Source
@@ -221,9 +221,9 @@ def _first(count: Range, offset: int) -> str:
 
 
 def _reads_in(loop: ast.For, name: str, written: ast.Name) -> list[ast.expr]:
-    """What reads a name in a loop: a subscript of it, or itself; the write left out."""
+    """What reads the values of a name in a loop: a subscript of it, or itself."""
     found: list[ast.expr] = []
-    covered = {id(written)}
+    covered = {id(written), *map(id, asked_for_kind(loop.body))}
     for node in (node for each in loop.body for node in ast.walk(each)):
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from export_engine.fixes.code.conditions import Unclear
@@ -147,3 +148,13 @@ def _is_ellipsis(entry: ast.expr) -> bool:
 
 def _is_whole(entry: ast.expr) -> bool:
     return isinstance(entry, ast.Slice) and not (entry.lower or entry.upper or entry.step)
+
+
+def asked_for_kind(body: Iterable[ast.stmt]) -> set[ast.expr]:
+    """Tensors of which only the dtype or the device is read, which no write changes."""
+    return {
+        node.value
+        for each in body
+        for node in ast.walk(each)
+        if isinstance(node, ast.Attribute) and node.attr in ("dtype", "device")
+    }

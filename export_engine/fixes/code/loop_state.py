@@ -9,7 +9,7 @@ from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
 from export_engine.fixes.code.liveness import read_later
-from export_engine.fixes.code.loop_indexing import Indexed, indexed
+from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import (
     Names,
     assigned,
@@ -97,8 +97,10 @@ class LoopState:
             name = self.free(f"_out{len(found)}")
             found.append(Output(name, each, value, into.id, place, in_front))
         inner = [n for each in self.loop.body for n in ast.walk(each)]
+        asked = asked_for_kind(self.loop.body)
         for out in found:
             uses = [n for n in inner if isinstance(n, ast.Name) and n.id == out.into]
+            uses = [n for n in uses if n not in asked] if out.place is not None else uses
             if len(uses) > 1:
                 raise Unclear(f"`{out.into}` is read while it is collected")
         return found
