@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.exporting import explore
-from explorer.loaded_programs import LoadedPrograms
+from explorer.loaded_programs import LoadedPrograms, says_why_not
 from explorer.programs import Programs, check_name, links_of
 from explorer.session import Session
 from explorer.session_entry import Entry
@@ -104,4 +104,5 @@ def load_set(path: str | Path, *, trusted: bool = False) -> LoadedPrograms:
         facts={name: {"role": role} for name, role in kept.roles.items() if name in made},
         weights={name: each.weights for name, each in found.programs.items()},
         trials=kept.trials,
+        notes=[says_why_not(found.plan)] if found.plan.why_not and kept.roles else [],
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
-from explorer.programs import Programs
+from explorer.programs import Programs, check_name
 from explorer.session import FixError
 
 if TYPE_CHECKING:
@@ -70,11 +70,20 @@ class LoadedPrograms(Programs):
         """Adds a program, or replaces the one of this name; see `Programs.add`."""
         from export_engine.record import GenerationPlan
 
-        super().add(name, exploration)
+        check_name(name)
+        known = not self._plan.why_not
         self._plan = GenerationPlan(
             why_not=f"`{name}` was added to the set after it was loaded, so how its programs "
             "generate is not known. Cut the model again with explorer.explore_generation."
         )
+        if known or self._notes:
+            self._notes = [says_why_not(self._plan)]
+        super().add(name, exploration)
+
+
+def says_why_not(plan: GenerationPlan) -> str:
+    """What a set says that cannot generate on its own."""
+    return f"The set does not generate without its model. {plan.why_not}"
 
 
 def flat_programs(kit: Mapping[str, Exploration], wanted: str) -> dict[str, FlatProgram]:

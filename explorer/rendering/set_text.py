@@ -37,18 +37,18 @@ def set_text(programs: ProgramSet, records: Mapping[str, Record]) -> str:
     lines += _section("What flows", seam_lines(programs))
     lines += _section("Sizes in common", [symbol_line(programs, each) for each in programs.symbols])
     lines += _section("Weights in common", weight_lines(programs))
-    lines += _findings(programs)
+    lines += _whole("Findings between programs", finding_lines(programs))
     lines += _generated(programs)
-    lines += _section("Notes", programs.notes)
+    lines += _whole("Notes", programs.notes)
     return "\n".join(lines)
 
 
-def _findings(programs: ProgramSet) -> list[str]:
-    """The findings whole: a sentence that is cut helps nobody."""
-    lines = ["Findings between programs"] if programs.findings else []
-    for each in finding_lines(programs):
-        lines += textwrap.wrap(each, width(), initial_indent="  ", subsequent_indent="    ")
-    return lines
+def _whole(title: str, lines: Sequence[str]) -> list[str]:
+    """Lines that are wrapped: a sentence that is cut helps nobody."""
+    found = [title] if lines else []
+    for each in lines:
+        found += textwrap.wrap(each, width(), initial_indent="  ", subsequent_indent="    ")
+    return found
 
 
 def _generated(programs: ProgramSet) -> list[str]:

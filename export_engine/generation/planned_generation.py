@@ -48,7 +48,7 @@ def generate_by(
     tokens: int,
     stop: bool = True,
 ) -> torch.Tensor:
-    """The tokens of a greedy generation, the prompt with them.
+    """The tokens of a greedy generation, as `generate()` gives them: mostly with the prompt.
 
     Args:
         made: the plan.
@@ -76,7 +76,7 @@ def generate_by(
                 open_rows = open_rows & ~ended
                 if not bool(open_rows.any()):
                     break
-    return so_far.tokens
+    return so_far.tokens[:, begun.shape[1] :] if made.start_left_out else so_far.tokens
 
 
 def start_of(made: GenerationPlan, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:

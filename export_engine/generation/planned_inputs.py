@@ -60,8 +60,9 @@ def value_of(source: Source, dtype: torch.dtype, so_far: SoFar) -> torch.Tensor:
             return _extended(_given(name, so_far), fill, so_far)
         case Tokens(last):
             return tokens[:, -1:] if last else tokens
-        case Passed(outputs, written):
-            return _passed(outputs, so_far.inputs if written else so_far.outputs)
+        case Passed(outputs, written, skip, flat):
+            known = so_far.inputs if written else so_far.outputs
+            return _cut(_passed(outputs, known), skip, flat)
         case Ones(offset):
             return torch.ones(rows, max(length + offset, 0), dtype=dtype, device=tokens.device)
         case Positions():
@@ -92,6 +93,14 @@ def _passed(outputs: list[tuple[str, int]], known: Mapping[str, list[object]]) -
             if isinstance(found, torch.Tensor):
                 return found
     raise PlanFailed(f"`{outputs[0][0]}` gives no tensor that a later call takes.")
+
+
+def _cut(found: torch.Tensor, skip: int, flat: bool) -> torch.Tensor:
+    """A tensor without the front of its second dim, and with its first two dims as one."""
+    if (skip or flat) and found.dim() < 2:
+        raise PlanFailed("A program gives a tensor of fewer dims than the set says.")
+    found = found[:, skip:] if skip else found
+    return found.flatten(0, 1) if flat else found
 
 
 def _positions(source: Positions, so_far: SoFar) -> torch.Tensor:

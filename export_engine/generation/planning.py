@@ -72,12 +72,14 @@ def _plan(
     other = with_batch(example, batch_of(example) + 1)
     if prompt_of(other):
         other = with_prompt(other, prompt_of(other) + 1)
-    runs = [_seen(made, programs, each) for each in (example, other)]
+    seen = [_seen(made, programs, each) for each in (example, other)]
+    runs = [(calls, tokens) for calls, tokens, _ in seen]
     config = made.model.generation_config
     start, prompt = _start(runs[0][0][0].before)
     plan = GenerationPlan(
         prompt=prompt,
         start=start,
+        start_left_out=seen[0][2],
         end=_tokens(config.eos_token_id),
         pad=(_tokens(config.pad_token_id) or _tokens(config.eos_token_id) or [0])[0],
         suppressed=_tokens(getattr(config, "suppress_tokens", None)),
@@ -98,8 +100,11 @@ def _tokens(given: Any) -> list[int]:
 
 def _seen(
     made: Cut, programs: Mapping[str, FlatProgram], inputs: Mapping[str, Any]
-) -> tuple[list[SeenCall], torch.Tensor]:
-    """The calls of a generation by the programs, with what was there before each; its tokens."""
+) -> tuple[list[SeenCall], torch.Tensor, bool]:
+    """The calls of a generation by the programs, with what was there before each; its tokens.
+
+    And whether `generate()` leaves out what they begin with, which a decoder is then given.
+    """
     raw: list[tuple[str, list[Any], list[Any], list[Any]]] = []
 
     def noted(step: Step) -> Any:
@@ -116,14 +121,34 @@ def _seen(
     )
     assert trial.tokens is not None
     given = {name: each for name, each in inputs.items() if isinstance(each, torch.Tensor)}
-    so_far = SoFar(given, trial.tokens[:, : trial.prompt], trial.prompt)
+    begun = trial.tokens[:, : trial.prompt]
+    if not trial.prompt:
+        begun = _begun(
+            [leaf for _, leaves, _, _ in raw[: trial.stepped.count(0)] for leaf in leaves]
+        )
+    new = trial.tokens[:, trial.prompt :]
+    so_far = SoFar(given, begun, begun.shape[1])
     calls = []
     for (name, leaves, after, outputs), step in zip(raw, trial.stepped, strict=True):
-        tokens = trial.tokens[:, : trial.prompt + step]
-        before = SoFar(given, tokens, trial.prompt, dict(so_far.outputs), dict(so_far.inputs))
+        tokens = torch.cat([begun, new[:, :step]], dim=1)
+        before = SoFar(given, tokens, begun.shape[1], dict(so_far.outputs), dict(so_far.inputs))
         calls.append(SeenCall(name, leaves, outputs, step, before))
         so_far.ran(name, after, outputs)
-    return calls, trial.tokens
+    return calls, torch.cat([begun, new], dim=1), not trial.prompt
+
+
+def _begun(leaves: Sequence[Any]) -> torch.Tensor:
+    """The token ids that the first calls are given, the same for each row.
+
+    Raises:
+        PlanFailed: there are none.
+    """
+    for each in leaves:
+        if not isinstance(each, torch.Tensor) or each.dtype != torch.int64 or each.dim() != 2:
+            continue
+        if each.numel() and bool((each == each[:1]).all()):
+            return each
+    raise PlanFailed("generate() leaves out what its tokens begin with, and no call is given it.")
 
 
 def _copied(leaves: Sequence[Any]) -> list[Any]:

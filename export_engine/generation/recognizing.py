@@ -19,6 +19,8 @@ from export_engine.record import (
     Tokens,
 )
 
+_MOST_LEFT_OUT = 9
+"""Fewer rows are left out at the front of what an encoder gives: a class token, registers."""
 Seen = tuple[SoFar, torch.Tensor]
 """A generation before a call, and what the call was given."""
 
@@ -33,11 +35,11 @@ def source_of(seen: Sequence[Seen]) -> Source | None:
     for each in _candidates(so_far, value):
         if all(_gives(each, *one) for one in seen):
             return each
-    for written in (False, True):
-        passed = _passed(seen, written)
-        if passed:
-            return passed
-    return _constant(seen)
+    ways = [(False, 0, False), (True, 0, False)]
+    if value.is_floating_point():  # what an encoder gives may be cut
+        ways += [(False, skip, flat) for skip in range(_MOST_LEFT_OUT) for flat in (False, True)]
+    found = (_passed(seen, *way) for way in ways)
+    return next(filter(None, found), None) or _constant(seen)
 
 
 def _candidates(so_far: SoFar, value: torch.Tensor) -> Iterator[Source]:
@@ -74,24 +76,25 @@ def _gives(source: Source, so_far: SoFar, value: torch.Tensor) -> bool:
     return found.shape == value.shape and found.dtype == value.dtype and torch.equal(found, value)
 
 
-def _passed(seen: Sequence[Seen], written: bool) -> Passed | None:
-    """What programs gave before: one output of each program that may have run last."""
+def _passed(seen: Sequence[Seen], written: bool, skip: int, flat: bool) -> Passed | None:
+    """What programs gave before, cut: one output of each program that may have run last."""
     outputs: dict[str, int] = {}
     for so_far, value in seen:
         known = so_far.inputs if written else so_far.outputs
-        if outputs and _gives(Passed(list(outputs.items()), written), so_far, value):
+        if outputs and _gives(Passed(list(outputs.items()), written, skip, flat), so_far, value):
             continue
         fits = (
             (program, place)
             for program in reversed(list(known))
             for place in range(len(known[program]))
-            if program not in outputs and _gives(Passed([(program, place)], written), so_far, value)
+            if program not in outputs
+            and _gives(Passed([(program, place)], written, skip, flat), so_far, value)
         )
         new = next(fits, None)
         if new is None:
             return None
         outputs[new[0]] = new[1]
-    found = Passed(list(outputs.items()), written)
+    found = Passed(list(outputs.items()), written, skip, flat)
     return found if all(_gives(found, *one) for one in seen) else None
 
 

@@ -46,6 +46,10 @@ class Passed(msgspec.Struct, frozen=True, tag="passed", forbid_unknown_fields=Tr
     """Names of programs, and places in what they return, flattened."""
     written: bool = False
     """Whether the places are of inputs, which the programs write."""
+    skip: Annotated[int, msgspec.Meta(ge=0, le=64)] = 0
+    """How much of its second dim is left out at the front, as the class token of an image."""
+    flat: bool = False
+    """Whether its first two dims are then made one, as the patches of all images."""
 
 
 class Ones(msgspec.Struct, frozen=True, tag="ones", forbid_unknown_fields=True):
@@ -114,6 +118,8 @@ class GenerationPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prompt: _Name = ""
     """The input of `generate()` that the tokens begin with; else they begin with `start`."""
     start: _Tokens = []
+    start_left_out: bool = False
+    """Whether `generate()` gives the tokens without `start`."""
     end: _Tokens = []
     """Tokens that end a row."""
     pad: _Token = 0

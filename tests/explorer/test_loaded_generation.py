@@ -16,6 +16,7 @@ import torch
 import explorer
 from explorer.loaded_programs import LoadedPrograms
 from explorer.session import FixError
+from tests.benchmarks.generating import generative
 
 _ELSEWHERE = """
 import sys, torch, explorer
@@ -209,3 +210,38 @@ def test_a_set_that_was_not_cut_says_that_it_does_not_generate(tmp_path: Path) -
 
     with pytest.raises(FixError, match=r"two.pt2 does not say how its programs generate. Save"):
         loaded.generate({})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["WhisperForConditionalGeneration", "LlavaForConditionalGeneration"]
+)
+def test_what_hears_or_sees_generates_from_its_file(name: str, tmp_path: Path) -> None:
+    """What an encoder gives is cut on its way; what the tokens begin with is not in the result."""
+    model, inputs = generative(name)
+    kit = _opened(explorer.explore_generation(model, inputs).save(tmp_path / "many.pt2"))
+    given = {key: torch.cat([each, each[:1]]) for key, each in inputs.items()}
+    wanted = model.generate(**given, max_new_tokens=6, min_new_tokens=6, do_sample=False)
+
+    assert not kit.record.notes
+    assert torch.equal(kit.generate(given, 6, stop=False), wanted)
+
+
+def test_a_set_that_does_not_generate_says_so_where_it_is_shown(
+    saved: Path, tmp_path: Path
+) -> None:
+    why = "Its image features are cut in Python."
+    kit = _opened(_rewritten(saved, tmp_path / "without.pt2", _set(why_not=why)))
+
+    said = f"The set does not generate without its model. {why}"
+    assert kit.record.notes == [said]
+    assert said in " ".join(repr(kit).split())
+    assert not _opened(saved).record.notes
+
+
+def test_a_set_that_no_longer_generates_says_so(saved: Path) -> None:
+    kit = _opened(saved)
+    kit.add("more", kit["decode"])
+
+    (said,) = kit.record.notes
+    assert "`more` was added to the set after it was loaded" in said
