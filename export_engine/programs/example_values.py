@@ -6,7 +6,7 @@ first: then the tensor flows between them, whatever the two call it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -18,6 +18,8 @@ from export_engine.record import join_path
 from export_engine.torch_internals import call_leaves, key_text, pytree
 from export_engine.verify import call
 
+_MOST_LEFT_OUT = 8
+"""Rows at the front of what an encoder gives that are left out: a class token, registers."""
 _LEAST = 4
 """Elements of a tensor that is told from others by its values."""
 
@@ -25,19 +27,34 @@ _LEAST = 4
 def links_by_value(attempts: Mapping[str, Exported]) -> list[Link]:
     """The links between programs that their examples show. Programs without a call have none."""
     given = {name: _inputs(each) for name, each in attempts.items()}
-    links = []
-    for source, attempt in attempts.items():
-        if not any(given[name] for name in attempts if name != source):
-            continue
-        for output, value in _outputs(attempt).items():
-            links += [
-                Link(source, output, target, path)
-                for target, inputs in given.items()
-                if target != source
-                for path, other in inputs.items()
-                if _same(value, other)
-            ]
-    return links
+    outputs = {
+        source: _outputs(attempt)
+        for source, attempt in attempts.items()
+        if any(given[name] for name in attempts if name != source)
+    }
+    whole = _links(outputs, given, _same)
+    known = {(each.target, each.input) for each in whole}
+    others = {
+        name: {path: each for path, each in inputs.items() if (name, path) not in known}
+        for name, inputs in given.items()
+    }
+    return whole + _links(outputs, others, _is_part)
+
+
+def _links(
+    outputs: Mapping[str, Mapping[str, torch.Tensor]],
+    given: Mapping[str, Mapping[str, torch.Tensor]],
+    alike: Callable[[torch.Tensor, torch.Tensor], bool],
+) -> list[Link]:
+    return [
+        Link(source, output, target, path)
+        for source, values in outputs.items()
+        for output, value in values.items()
+        for target, inputs in given.items()
+        if target != source
+        for path, other in inputs.items()
+        if alike(value, other)
+    ]
 
 
 def _inputs(attempt: Exported) -> dict[str, torch.Tensor]:
@@ -78,3 +95,18 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
         and one.device == other.device
         and torch.allclose(one, other, rtol=1e-4, atol=1e-5)
     )
+
+
+def _is_part(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether one tensor is another without the front of its second dim, or with two dims as one.
+
+    So an encoder's features go on without the class token, and those of all images in one list.
+    """
+    if one.dim() < 2 or other.dim() not in (one.dim(), one.dim() - 1):
+        return False
+    flat = other.dim() < one.dim()
+    left = one.shape[1] - (other.shape[0] // max(one.shape[0], 1) if flat else other.shape[1])
+    if not (0 if flat else 1) <= left <= _MOST_LEFT_OUT:
+        return False
+    part = one[:, left:]
+    return _same(part.flatten(0, 1) if flat else part, other)

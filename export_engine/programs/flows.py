@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
 from export_engine.programs.component import Component, Given, Link
 from export_engine.programs.continued_inputs import continued_inputs, is_continued
@@ -96,10 +97,24 @@ def _tensors(
                 given=given.type.text,
                 taken=taking.type_of(taken).text,
                 kind="cache" if own or more or is_cache(taken.path) else "value",
-                known_by="values" if known else "ops" if more else "name",
+                known_by=_known_by(given.type, taking.type_of(taken), known, more),
             )
         )
     return sorted(flows, key=lambda each: each.input)
+
+
+def _known_by(
+    given: ValueType, taken: ValueType, seen: bool, more: bool
+) -> Literal["values", "name", "ops", "part"]:
+    """How a flow is known; what was seen to flow and has other sizes is a part of what is given."""
+    if not seen:
+        return "ops" if more else "name"
+    apart = len(given.shape) != len(taken.shape) or any(
+        one != other
+        for one, other in zip(given.shape, taken.shape, strict=True)
+        if isinstance(one, int) and isinstance(other, int)
+    )
+    return "part" if apart else "values"
 
 
 def _seen(given: Given, taken: str, seen: Collection[tuple[str, str]]) -> bool:

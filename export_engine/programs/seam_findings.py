@@ -44,6 +44,8 @@ def _at(
             why=f"{giving.name} gives {one.dtype} and {taking.name} takes {other.dtype}.",
             **where,
         )
+    if flow.known_by == "part":
+        return  # its sizes are those of what is given without what is cut off
     if len(one.shape) != len(other.shape):
         yield Between(
             kind=Kind.SIZES,

@@ -38,7 +38,7 @@ def shared_symbols(components: Sequence[Component], seams: Sequence[Seam]) -> li
         if seam.source == seam.target:
             continue  # a cache that grows: `past` of one call is `past + 1` of the next
         giving, taking = components[seam.source], components[seam.target]
-        for flow in seam.flows:
+        for flow in (each for each in seam.flows if each.known_by != "part"):
             given = given_type(giving, flow).shape
             taken = taking.type_of(taking.record.signature.inputs[flow.input]).shape
             for one, other in zip(given, taken, strict=False):

@@ -44,9 +44,10 @@ class Flow(msgspec.Struct, frozen=True):
     """Its type where it is taken."""
     kind: Literal["cache", "value", "state"]
     """`cache`: it grows or is kept from call to call. `state`: a buffer that the source writes."""
-    known_by: Literal["values", "name", "ops"]
+    known_by: Literal["values", "name", "ops", "part"]
     """`values`: what example calls gave was what others took. `name`: the paths say so. `ops`: the
-    target gives it back in the same place, with more in it."""
+    target gives it back in the same place, with more in it. `part`: example calls took what was
+    given without the front of its second dim, or with its first two dims as one."""
 
 
 class Seam(msgspec.Struct, frozen=True):

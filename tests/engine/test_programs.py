@@ -170,6 +170,30 @@ def test_keys_and_values_without_a_name_flow_from_call_to_call() -> None:
     assert [each.sentence for each in kit.findings if each.severity != "note"] == []
 
 
+class Twice(torch.nn.Module):
+    """Takes what an encoder sees, or a list of it."""
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        return features * 2.0
+
+
+def test_what_is_cut_on_its_way_flows_all_the_same() -> None:
+    images = torch.randn(2, 5, 8)
+    seen = images * 2.0
+    patches, shapes = seen[:, 1:], {}
+    calls = {
+        "encoder": (Twice(), (images,), shapes, "features: batch, 5, _"),
+        "projector": (Twice(), (patches,), shapes, "features: batch, 4, _"),
+        "decoder": (Twice(), ((patches * 2.0).flatten(0, 1),), shapes, "features: patches, _"),
+    }
+    kit = explorer.explore_many(calls)
+
+    seams = {(each.source, each.target): each.flows[0].known_by for each in kit.seams}
+    assert seams == {(0, 1): "part", (1, 2): "part"}
+    assert kit.findings == []
+    assert "batch / patches" not in {each.name for each in kit.record.symbols}
+
+
 class Pooled(torch.nn.Module):
     """Takes the pooled output of what follows a tower."""
 

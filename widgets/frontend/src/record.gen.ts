@@ -532,7 +532,7 @@ export interface Flow {
   given: string;
   taken: string;
   kind: "cache" | "state" | "value";
-  known_by: "name" | "ops" | "values";
+  known_by: "name" | "ops" | "part" | "values";
 }
 
 export interface Seam {

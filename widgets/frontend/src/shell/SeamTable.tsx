@@ -20,33 +20,23 @@ export function SeamTable({ store, set, seam }: SeamTableProps) {
         <thead>
           <tr>
             <th scope="col">{source} gives</th>
-            <th scope="col">as</th>
             <th scope="col">{target} takes</th>
-            <th scope="col">as</th>
-            <th scope="col">known by</th>
+            <th scope="col">Known by</th>
           </tr>
         </thead>
         <tbody>
           {seam.flows.map((flow, index) => (
             <tr key={index} class={isShownApart(flow) ? "tx-strip-apart" : ""}>
-              <td>
-                <Tensor
-                  path={flow.source_path}
-                  show={() => show(store, seam.source, flow.source_node)}
-                />
-              </td>
-              <td>
-                <code>{capped(flow.given, 120)}</code>
-              </td>
-              <td>
-                <Tensor
-                  path={flow.target_path}
-                  show={() => show(store, seam.target, flow.target_node)}
-                />
-              </td>
-              <td>
-                <code>{capped(flow.taken, 120)}</code>
-              </td>
+              <Tensor
+                path={flow.source_path}
+                type={flow.given}
+                show={() => show(store, seam.source, flow.source_node)}
+              />
+              <Tensor
+                path={flow.target_path}
+                type={flow.taken}
+                show={() => show(store, seam.target, flow.target_node)}
+              />
               <td>{flow.known_by}</td>
             </tr>
           ))}
@@ -56,11 +46,23 @@ export function SeamTable({ store, set, seam }: SeamTableProps) {
   );
 }
 
-function Tensor({ path, show }: { path: string; show: () => void }) {
+interface TensorProps {
+  path: string;
+  type: string;
+  show: () => void;
+}
+
+/** A tensor with its type, which goes below it where there is no room beside it. */
+function Tensor({ path, type, show }: TensorProps) {
   return (
-    <button type="button" class="tx-link" onClick={show}>
-      {capped(path, 120)}
-    </button>
+    <td>
+      <div class="tx-strip-tensor">
+        <button type="button" class="tx-link" onClick={show}>
+          {capped(path, 120)}
+        </button>
+        <code>{capped(type, 120)}</code>
+      </div>
+    </td>
   );
 }
 
