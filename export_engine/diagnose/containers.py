@@ -15,6 +15,7 @@ from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
 from export_engine.diagnose.facts import UnknownClass
+from export_engine.diagnose.specs import mismatched_specs
 from export_engine.shapes import leaves_of
 from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import (
@@ -53,8 +54,10 @@ def without_key_paths(attempt: Failed) -> Diagnosis | None:
 def unknown_input(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an input of an unregistered class."""
     request = attempt.request
-    if request is None or not raised_in(cause(attempt.error), _INPUT_CHECKS):
+    if request is None:
         return None
+    if not raised_in(cause(attempt.error), _INPUT_CHECKS) and mismatched_specs(attempt) is None:
+        return None  # strict mode takes some classes
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     bad = [leaf for leaf in leaves if not is_input_type(leaf.value)]
     if not bad:
@@ -97,7 +100,7 @@ def unknown_result(attempt: Failed) -> Diagnosis | None:
 
 def _parameter_of(target: Any, name: str) -> tuple[Stack, Span | None]:
     """Where the function that is exported names a parameter."""
-    file, code, function = _definition(target)
+    file, code, function = definition_of(target)
     if code is None or function is None:
         return (), None
     given = function.args
@@ -115,7 +118,7 @@ def _return_of(target: Any, returned: str) -> tuple[Stack, Span | None]:
         target: what is exported.
         returned: the name of the class that it returned; empty if unknown.
     """
-    file, code, function = _definition(target)
+    file, code, function = definition_of(target)
     if code is None or function is None:
         return (), None
     returns = list(_returns(function))
@@ -134,7 +137,7 @@ def _makes(value: ast.expr | None, cls: str) -> bool:
     return name == cls and cls not in ("tuple", "list", "dict")
 
 
-def _definition(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None]:
+def definition_of(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None]:
     """The file, its code and the definition of the function that a call of the target runs."""
     while isinstance(target, functools.partial):
         target = target.func

@@ -19,7 +19,12 @@ from export_engine.diagnose.containers import (
 from export_engine.diagnose.control_flow import control_flow
 from export_engine.diagnose.data_dependent import data
 from export_engine.diagnose.derivatives import derivative
-from export_engine.diagnose.graph_breaks import graph_break, without_break
+from export_engine.diagnose.graph_breaks import checkpointed, graph_break, without_break
+from export_engine.diagnose.held_objects import (
+    held_script,
+    packed_weights,
+    unregistered_module,
+)
 from export_engine.diagnose.named import named, unplaced_number
 from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
@@ -40,11 +45,14 @@ __all__ = ["diagnose"]
 Family = Callable[[Failed], Diagnosis | None]
 
 FAMILIES: tuple[Family, ...] = (
+    without_key_paths,
+    unknown_input,
     mismatched_specs,
     sizes,
     not_a_module,
-    without_key_paths,
-    unknown_input,
+    unregistered_module,
+    held_script,
+    packed_weights,
     unknown_result,
     control_flow,
     data,
@@ -58,6 +66,7 @@ FAMILIES: tuple[Family, ...] = (
     looked_up,
     formatted,
     without_break,
+    checkpointed,
     plain_value,
     own_error,
     packed_sequence,

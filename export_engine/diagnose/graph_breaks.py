@@ -6,11 +6,13 @@ from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, find, message
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import GraphBreak
-from export_engine.diagnose.failing_line import failing_place
+from export_engine.diagnose.failing_line import chain, failing_place
 from export_engine.diagnose.plain_breaks import is_plain, plain_break
 from export_engine.diagnose.torch_messages import explanation, hints, plain
 from export_engine.diagnose.value_origin import traced_last
 from export_engine.shapes import symbol_names
+from export_engine.source import parse_stack_trace
+from export_engine.torch_internals import node_that_failed
 
 _WHY = (
     "Strict mode (TorchDynamo) interprets your Python instead of running it, and does not support "
@@ -66,5 +68,26 @@ def without_break(attempt: Failed) -> Diagnosis | None:
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
+        facts=GraphBreak(()),
+    )
+
+
+_CHECKPOINT = "tag_activation_checkpoint"
+
+
+def checkpointed(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses activation checkpointing, which strict mode captures and torch cannot run then."""
+    failed = next(filter(None, map(node_that_failed, chain(attempt.error))), None)
+    if failed is None or _CHECKPOINT not in str(failed.target):
+        return None
+    stack = parse_stack_trace(failed.meta.get("stack_trace") or "")
+    return Diagnosis(
+        kind=Kind.GRAPH_BREAK,
+        sentence="Strict mode cannot export `torch.utils.checkpoint.checkpoint`: torch does not "
+        "run its op again to make the program.",
+        why="Activation checkpointing saves memory in training, which a program has no use for. "
+        "Non-strict mode runs the checkpointed function itself.",
+        stack=stack,
+        related=() if stack else traced_last(attempt),
         facts=GraphBreak(()),
     )

@@ -25,6 +25,7 @@ from export_engine.fixes.pytree_containers import (
     state_of,
     transformers_registers,
 )
+from export_engine.fixes.specs import fitted
 from export_engine.progress import Progress
 from export_engine.record import join_path
 from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of, shapes_of
@@ -62,18 +63,25 @@ def offered(
         return
     if not setups:
         return
-    names = ", ".join(f"`{setup.cls.__name__}`" for setup in setups)
     tensors = [path for value in samples[:1] for path in _paths_in(value, setups)]
     yield Fix(
         kind="inputs",
-        title=f"Register {names} as {'a container' if len(setups) == 1 else 'containers'}",
+        title=_title(setups),
         why="Registers a pytree node, so that torch can flatten such an object into tensors and "
-        "rebuild it. Attributes that are not tensors are constants, as in the example.",
+        "rebuild it. What is not a tensor is a constant, as in the example.",
         change=lambda request: _with(request, setups),
         before=", ".join(dict.fromkeys(type(value).__name__ for value in samples)),
-        after="\n".join([*(setup.text for setup in setups), f"Tensors: {', '.join(tensors)}"]),
+        after="\n".join(
+            [*(setup.text for setup in setups), f"Tensors: {', '.join(tensors) or 'none'}"]
+        ),
         stack=diagnosis.stack,
     )
+
+
+def _title(setups: tuple[Registered, ...]) -> str:
+    names = ", ".join(f"`{setup.cls.__name__}`" for setup in setups)
+    what = "constant" if all(setup.way == "constant" for setup in setups) else "container"
+    return f"Register {names} as {f'a {what}' if len(setups) == 1 else f'{what}s'}"
 
 
 def unknown_values(request: Request) -> list[Any]:
@@ -144,6 +152,9 @@ def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]
         cls = type(value)
         if is_container(cls) or not (root or _may_hold(value)):
             return
+        if root and isinstance(value, enum.Enum):
+            found[cls] = Registered(cls, "constant")
+            return
         _refuse_kinds(value)
         way: Way = _way(cls) if own_ways else "attributes"
         state = state_of(value)
@@ -171,8 +182,15 @@ def _refuse_kinds(value: Any) -> None:
         raise Unfit("a set has no order, so it cannot be flattened")
     if isinstance(value, torch.nn.Module):
         raise Unfit("a module that is passed as an argument; make it a part of the model instead")
+    if isinstance(value, Iterator):
+        raise Unfit(f"a {cls.__name__}, which can be read only once; return a list instead")
     if cls.__module__.partition(".")[0] == "numpy":
         raise Unfit("a NumPy value; pass `torch.from_numpy(array)` instead")
+    if cls.__module__ == "torch":
+        raise Unfit(
+            f"a torch.{cls.__name__}, which torch's own code flattens too; keep it out of the "
+            "inputs and the outputs"
+        )
     if cls.__module__ == "builtins" or isinstance(value, type):
         raise Unfit(f"a {cls.__name__}, which is not a container of tensors")
 
@@ -250,6 +268,10 @@ def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
     """The request with classes registered; sizes of newly visible tensors are automatic."""
     added = tuple(setup for setup in setups if setup not in request.setups)
     wanted = request.with_changes(setups=(*request.setups, *added))
+    with registered(setups):
+        refitted = _refitted(wanted)
+    if refitted:
+        return wanted.with_changes(shapes=refitted)
     shapes = shapes_of(request)
     if not shapes:
         return wanted
@@ -265,3 +287,14 @@ def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
         return wanted.with_changes(shapes=Shapes(leaves, shapes.bounds))
     except ShapesError:
         return wanted
+
+
+def _refitted(request: Request) -> Shapes | None:
+    """What `dynamic_shapes` mean that only fit once the call's classes are registered."""
+    if request.shapes is None or isinstance(request.shapes, Shapes) or shapes_of(request):
+        return None
+    try:
+        shapes, dropped = fitted(request)
+    except ShapesError:
+        return None
+    return None if dropped else shapes

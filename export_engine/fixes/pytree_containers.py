@@ -9,10 +9,12 @@ In strict mode torch traces the flattening of results, so it avoids unions of ty
 
 from __future__ import annotations
 
+import enum
 import importlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import MethodType
 from typing import Any, Literal, NamedTuple
 
@@ -26,7 +28,7 @@ _PARTS = (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool)
 _COLLECTIONS = (dict, list, tuple)
 
 
-Way = Literal["dataclass", "transformers", "attributes"]
+Way = Literal["dataclass", "transformers", "attributes", "constant"]
 
 
 class Unfit(ValueError):
@@ -49,12 +51,14 @@ class Registered:
 
     cls: type
     way: Way
-    """With torch's own function for dataclasses, with transformers' own, or by its attributes."""
+    """With torch's own function for dataclasses, with transformers' own, by its attributes, or
+    with none, as a constant."""
 
     @property
     def title(self) -> str:
         """What it does, as an order."""
-        return f"Register {self.cls.__name__} as a container"
+        what = "constant" if self.way == "constant" else "container"
+        return f"Register {self.cls.__name__} as a {what}"
 
     @property
     def text(self) -> str:
@@ -63,7 +67,8 @@ class Registered:
             return f"torch.export.register_dataclass({self.cls.__qualname__})"
         if self.way == "transformers":
             return f"{_TRANSFORMERS[self.cls.__qualname__][1]}()"
-        return f"{self.cls.__qualname__}: flattened by its attributes"
+        how = "a constant" if self.way == "constant" else "flattened by its attributes"
+        return f"{self.cls.__qualname__}: {how}"
 
     @property
     def stays(self) -> bool:
@@ -82,6 +87,8 @@ class Registered:
         elif self.way == "transformers":
             module, function = _TRANSFORMERS[cls.__qualname__]
             getattr(importlib.import_module(module), function)()
+        elif self.way == "constant":
+            register_container(cls, _whole, _constant, partial(_plain, ""), _from_plain)
         else:
             register_container(cls, taken_apart, _together(cls), to_json, from_json)
         return lambda: deregister_container(cls)
@@ -104,6 +111,14 @@ def transformers_registers(cls: type) -> bool:
         return hasattr(importlib.import_module(module), function)
     except ImportError:
         return False
+
+
+def _whole(value: Any) -> tuple[list[tuple[str, Any]], Any]:
+    return [], value
+
+
+def _constant(_: Iterable[Any], context: Any) -> Any:
+    return context
 
 
 def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
@@ -243,6 +258,8 @@ def _plain(name: str, value: Any) -> Any:
         return value
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
+    if isinstance(value, enum.Enum):
+        return {"member": [_plain(name, type(value)), value.name]}
     if isinstance(value, torch.device):
         return {"device": str(value)}
     if isinstance(value, type):
@@ -252,7 +269,8 @@ def _plain(name: str, value: Any) -> Any:
     if type(value) in (dict, OrderedDict):
         pairs = [[_plain(name, key), _plain(name, each)] for key, each in value.items()]
         return {"dict": pairs}
-    raise Unfit(f"its attribute {name} is a {type(value).__name__}, which cannot be saved")
+    what = f"its attribute {name} is" if name else "it is"
+    raise Unfit(f"{what} a {type(value).__name__}, which cannot be saved")
 
 
 def _from_plain(data: Any) -> Any:
@@ -263,6 +281,8 @@ def _from_plain(data: Any) -> Any:
         return getattr(torch, value)
     if kind == "device":
         return torch.device(value)
+    if kind == "member":
+        return getattr(_from_plain(value[0]), value[1])
     if kind == "class":
         found: Any = importlib.import_module(value[0])
         for name in value[1].split("."):

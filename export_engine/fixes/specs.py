@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch.export import Dim
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
+from export_engine.fixes.spec_values import fits, for_value, is_dim, is_dynamic, text_of
 from export_engine.progress import Progress
 from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
-    dim_hint,
     dynamic_shapes_tree,
     field_names,
     is_shapes_spec,
@@ -67,7 +66,9 @@ def expected_tree(request: Request) -> str:
 
 def given_tree(request: Request) -> str:
     """The `dynamic_shapes` of a request as they were written, a line for each entry."""
-    return "\n".join(f"{join_path(keys)}: {_text(spec)}" for keys, spec in _entries(request.shapes))
+    return "\n".join(
+        f"{join_path(keys)}: {text_of(spec)}" for keys, spec in _entries(request.shapes)
+    )
 
 
 def fitted(request: Request) -> tuple[Shapes, list[str]]:
@@ -86,18 +87,20 @@ def fitted(request: Request) -> tuple[Shapes, list[str]]:
         spec = entries.pop(tuple(split_path(leaf.path) or ()), _NOTHING)
         if spec is not _NOTHING:
             meant[leaf.path] = spec
+    meant |= _in_order(entries, [leaf for leaf in leaves if leaf.path not in meant])
     dropped = []
     for keys, spec in entries.items():
-        if not _is_dynamic(spec):
+        if not is_dynamic(spec):
             continue
         leaf_for = _nearest(keys, [leaf for leaf in leaves if leaf.path not in meant])
         if leaf_for is None:
             dropped.append(f"`{join_path(keys)}`")
         else:
             meant[leaf_for.path] = spec
+    meant |= _the_only(entries, dropped, [leaf for leaf in leaves if leaf.path not in meant])
     specs = []
     for path, value in leaves:
-        spec, lost = _for_value(meant.get(path), value)
+        spec, lost = for_value(meant.get(path), value)
         specs.append(spec)
         dropped += [f"`{path}` dim {position}" for position in lost]
     signature = signature_of(request.target)
@@ -186,26 +189,50 @@ def _is_leaf_spec(given: Any) -> bool:
     if isinstance(given, Mapping):
         return bool(given) and all(isinstance(key, int) for key in given)
     if isinstance(given, tuple | list):
-        return bool(given) and all(_is_dim(each) for each in given)
+        return bool(given) and all(is_dim(each) for each in given)
     return False
 
 
-def _is_dim(given: Any) -> bool:
-    return given is None or isinstance(given, int | Dim) or dim_hint(given) is not None
+def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str, Any]:
+    """What is meant by as many entries below an input as it has tensors, however they are nested.
+
+    They are taken out of the entries.
+    """
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(keys[0] for keys in entries if len(keys) > 1):
+        below = [keys for keys in entries if keys[0] == name]
+        tensors = [
+            leaf
+            for leaf in left
+            if isinstance(leaf.value, torch.Tensor) and (split_path(leaf.path) or [""])[0] == name
+        ]
+        if len(below) == len(tensors) > 1 and all(
+            fits(entries[keys], leaf.value) for keys, leaf in zip(below, tensors, strict=True)
+        ):
+            pairs = zip(below, tensors, strict=True)
+            found |= {leaf.path: entries.pop(keys) for keys, leaf in pairs}
+    return found
 
 
-def _is_dynamic(spec: Any) -> bool:
-    dims = spec.values() if isinstance(spec, Mapping) else spec
-    if not isinstance(spec, Mapping | tuple | list):
-        return spec is not None
-    return any(each is not None for each in dims)
+def _the_only(
+    entries: dict[tuple[str, ...], Any], dropped: list[str], left: list[Leaf]
+) -> dict[str, Any]:
+    """What is meant by one entry of another name, if one tensor is left that it fits."""
+    tensors = [leaf for leaf in left if isinstance(leaf.value, torch.Tensor)]
+    if len(dropped) != 1 or len(tensors) != 1:
+        return {}
+    spec = next(each for keys, each in entries.items() if f"`{join_path(keys)}`" == dropped[0])
+    if not fits(spec, tensors[0].value):
+        return {}
+    dropped.clear()
+    return {tensors[0].path: spec}
 
 
 def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> Leaf | None:
     """The input without an entry of its own that is meant by keys which lead to none.
 
     Keys that lack an index of a container, or have one too many, lead to the only input there;
-    else the name is mistyped; else there is one tensor left.
+    else the name is mistyped.
     """
     tensors = [leaf for leaf in left if isinstance(leaf.value, torch.Tensor)]
     parts = [(leaf, tuple(split_path(leaf.path) or ())) for leaf in tensors]
@@ -215,32 +242,3 @@ def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> Leaf | None:
     paths = {leaf.path: leaf for leaf in tensors}
     near = difflib.get_close_matches(join_path(keys), paths, n=2, cutoff=0.75)
     return paths[near[0]] if len(near) == 1 else None
-
-
-def _for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
-    """A spec that fits an input, and the positions of dims that the input lacks."""
-    if spec is None or not isinstance(value, torch.Tensor):
-        return (spec if isinstance(value, int) and dim_hint(spec) else None), []
-    if isinstance(spec, Mapping):
-        known = {key: dim for key, dim in spec.items() if -value.dim() <= key < value.dim()}
-        lost = [key for key, dim in spec.items() if key not in known and dim is not None]
-        return known, lost
-    if isinstance(spec, tuple | list):
-        dims = [*spec, *([None] * (value.dim() - len(spec)))][: value.dim()]
-        return tuple(dims), [i for i in range(value.dim(), len(spec)) if spec[i] is not None]
-    return None, []
-
-
-def _text(spec: Any) -> str:
-    if isinstance(spec, Mapping):
-        return "{" + ", ".join(f"{key}: {_dim_text(dim)}" for key, dim in spec.items()) + "}"
-    if isinstance(spec, tuple | list):
-        return f"({', '.join(map(_dim_text, spec))})"
-    return _dim_text(spec)
-
-
-def _dim_text(dim: Any) -> str:
-    hint = dim_hint(dim)
-    if hint is not None:
-        return f"Dim.{hint[0]}"
-    return str(getattr(dim, "__name__", dim))

@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.errors import (
         is_constraint_violation as is_constraint_violation,
     )
+    from export_engine.torch_internals.errors import node_that_failed as node_that_failed
     from export_engine.torch_internals.errors import operator_without_fake as operator_without_fake
     from export_engine.torch_internals.errors import raised_in as raised_in
     from export_engine.torch_internals.errors import returned_views as returned_views
+    from export_engine.torch_internals.errors import scripted_callee as scripted_callee
     from export_engine.torch_internals.errors import unknown_output as unknown_output
     from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes

@@ -79,12 +79,31 @@ def unknown_output(error: BaseException) -> tuple[type | None, list[Any], str] |
         whole = known["tree_out"]
         whole = whole[0] if isinstance(whole, tuple) and len(whole) == 1 else whole
         return type(known["i"]), list(keys[0]) if keys else [], type(whole).__name__
+    given = known.get("node") if frames[-1].f_code.co_name == "_make_argument_spec" else None
+    if given is not None and not isinstance(given, torch.fx.Node):
+        return type(given), [], ""  # a constant that torch takes for a node
     if frames[-1].f_code.co_name == "compile_subgraph" and "vt" in known and "idx" in known:
         try:
             return known["vt"].python_type(), [known["idx"]], ""
         except NotImplementedError:
             return None, [known["idx"]], ""
     return None
+
+
+def node_that_failed(error: BaseException) -> torch.fx.Node | None:
+    """The op that a graph's interpreter ran when an error was raised; None for another error."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
+        if isinstance(node, torch.fx.Node):
+            return node
+    return None
+
+
+def scripted_callee(error: BaseException) -> Any:
+    """The scripted module whose call raised an error; None for another error."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    called = frames[-1].f_locals.get("self") if frames else None
+    return called if isinstance(called, torch.jit.ScriptModule) else None
 
 
 def raised_in(error: BaseException, functions: Iterable[str]) -> bool:

@@ -490,6 +490,95 @@ def test_what_torchscript_made_cannot_be_exported() -> None:
     assert found.kind is Kind.NOT_A_MODULE
 
 
+class Holder:
+    """A plain object with a layer."""
+
+    def __init__(self) -> None:
+        self.layer = nn.Linear(2, 2)
+
+
+class Heads(nn.Module):
+    """Has layers that are not its submodules."""
+
+    def __init__(self, heads: Any) -> None:
+        super().__init__()
+        self.heads = heads  # <- heads are set
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        held = self.heads  # <- heads are read
+        layers = held.values() if isinstance(held, dict) else held
+        for layer in [held.layer] if isinstance(held, Holder) else layers:
+            x = layer(x)
+        return x
+
+
+@pytest.mark.parametrize(
+    ("heads", "name", "kept_in"),
+    [
+        (lambda: [nn.Linear(2, 2)], "self.heads[0]", "in a plain list"),
+        (lambda: {"a": nn.Linear(2, 2)}, "self.heads['a']", "in a plain dict"),
+        (Holder, "self.heads.layer", "in a plain object, `self.heads`"),
+    ],
+)
+def test_weights_of_a_module_that_is_not_registered(
+    heads: Callable[[], Any], name: str, kept_in: str
+) -> None:
+    found = diagnosed(Heads(heads()), torch.ones(1, 2), strict=True)
+
+    assert found.kind is Kind.GRAPH_BREAK
+    assert f"`{name}`" in found.sentence
+    assert kept_in in found.sentence
+    assert "not a submodule of `Heads`" in found.sentence
+    assert found.stack[-1].line == marked("heads are read")
+    assert [each.stack[-1].line for each in found.related] == [marked("heads are set")]
+
+
+class Calls(nn.Module):
+    """Calls a layer."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x) + 1  # <- layer
+
+
+def test_a_submodule_of_torchscript_is_named() -> None:
+    found = diagnosed(Calls(torch.jit.script(nn.Linear(2, 2))), torch.ones(1, 2), strict=False)
+
+    assert found.kind is Kind.NOT_A_MODULE
+    assert found.sentence == "`layer` is TorchScript, and torch.export traces Python."
+    assert found.stack[-1].line == marked("layer")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_packed_weights_of_eager_mode_quantization_are_named(strict: bool) -> None:
+    quantization = pytest.importorskip("torch.ao.quantization")
+    float_model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    quantized = quantization.quantize_dynamic(float_model, {nn.Linear}, torch.qint8)
+
+    found = diagnosed(Calls(quantized), torch.ones(1, 2), strict=strict)
+
+    assert found.kind is Kind.NOT_A_MODULE
+    assert "`layer.0` is a module of eager mode quantization" in found.sentence
+
+
+class Checkpoints(nn.Module):
+    """Saves memory in training."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)  # <- saves
+
+
+def test_activation_checkpointing_in_strict_mode_is_named() -> None:
+    found = diagnosed(Checkpoints(), torch.ones(2), strict=True)
+
+    assert found.kind is Kind.GRAPH_BREAK
+    assert "`torch.utils.checkpoint.checkpoint`" in found.sentence
+    assert found.stack[-1].line == marked("saves")
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_program_is_no_module(strict: bool) -> None:
     program = torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -448,3 +449,77 @@ def test_the_expected_tree_names_every_tensor() -> None:
         "y: _, _",
         "z: _, _",
     ]
+
+
+class Pairs(nn.Module):
+    def forward(self, x: torch.Tensor, past: Any) -> Any:
+        return [torch.cat([x, each], 0) for pair in past for each in pair]
+
+
+@both_modes
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"x": {0: "b"}, "past": None}, "x: b, _"),
+        ({"x": ("b", None), "past": None}, "x: b, _"),
+        ({"x": [0], "past": None}, "x: !, _"),
+        ({"tokens": {0: B}, "past": [({0: B}, {0: B})]}, "x: b, _; past.0.0: b, _; past.0.1: b, _"),
+        ({"x": None, "past": [{0: B}, {0: B}]}, "past.0.0: b, _; past.0.1: b, _"),
+    ],
+    ids=["names", "names in a tuple", "axes", "another name", "a flat list of pairs"],
+)
+def test_specs_as_other_exporters_take_them_are_understood(
+    given: Any, written: str, strict: bool
+) -> None:
+    attempt = failed(Pairs(), X, [(X.clone(), X.clone())], shapes=given, strict=strict)
+
+    fix = only_fix(attempt, specs.offered)
+
+    assert not fix.lossy
+    assert fix.after.splitlines()[0] == written
+    good(apply_fixes(attempt, [fix]))
+
+
+def test_a_list_of_sizes_is_not_taken_for_axes() -> None:
+    values = {"x": [2, 3], "y": {0: B, 7: B}}
+    attempt = failed(lambda x, y: x + y[:1], torch.ones(2, 3), X, shapes=values)
+
+    fix = only_fix(attempt, specs.offered)
+
+    assert "x: 2, 3" in fix.after.splitlines()[0]
+
+
+@dataclass
+class Sampled:
+    ids: torch.Tensor
+    mask: torch.Tensor
+
+
+def test_a_class_is_registered_with_the_specs_for_what_is_in_it() -> None:
+    given = {"batch": {"ids": {0: B}, "mask": {0: B}}}
+    attempt = failed(lambda batch: batch.ids * batch.mask, Sampled(X, X.clone()), shapes=given)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE
+
+    found = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+    assert found.request is not None
+    assert str(found.request.shapes) == "batch.ids: b, _; batch.mask: b, _"
+
+
+class Level(enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+def test_a_member_of_an_enum_that_is_returned_is_a_constant() -> None:
+    attempt = failed(lambda x: {"x": x * 2, "level": Level.HIGH}, X)
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE
+    assert "a `Level`" in attempt.diagnosis.sentence
+
+    fix = only_fix(attempt, containers.offered)
+    found = good(apply_fixes(attempt, [fix]))
+
+    assert fix.title == "Register `Level` as a constant"
+    assert found.program.module()(X)["level"] is Level.HIGH

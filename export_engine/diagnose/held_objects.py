@@ -1,0 +1,186 @@
+"""Failures because of what the model holds: modules that it does not own, code with no Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from export_engine.attempt import Diagnosis, Failed, Kind, Related
+from export_engine.diagnose.containers import definition_of
+from export_engine.diagnose.errors import cause, message
+from export_engine.diagnose.failing_line import failing_place
+from export_engine.source import Code, Location, Span, Stack, code_of
+from export_engine.torch_internals import raised_in, scripted_callee
+
+_DEEPEST = 4
+_WEIGHTS_BY_NAME = ("_replace_param_buffer_names",)
+_PACKED = ("maybe_to_fake_obj", "_maybe_fakify_obj")
+_PACKED_TEXT = ("PackedParams", "(ScriptObject)")
+
+
+class _Held(NamedTuple):
+    """A module that another one holds, without being its parent."""
+
+    owner: nn.Module
+    attribute: str
+    text: str
+    """How it is reached: `self.heads[0]`."""
+    kept_in: str
+    """What holds it: `a plain list`."""
+
+
+def unregistered_module(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a module in a plain container, whose weights strict mode does not find."""
+    target = attempt.request.target if attempt.request else None
+    if not isinstance(target, nn.Module):
+        return None
+    if not raised_in(cause(attempt.error), _WEIGHTS_BY_NAME):
+        return None
+    held = next(_held_by(target), None)
+    if held is None:
+        return None
+    stack, span = _read_of(held)
+    set_at = _set_of(held)
+    return Diagnosis(
+        kind=Kind.GRAPH_BREAK,
+        sentence=f"Strict mode does not find the weights of `{held.text}`: it is in "
+        f"{held.kept_in}, so it is not a submodule of `{type(held.owner).__name__}`.",
+        why="PyTorch registers a module that is set as an attribute of another, or is in an "
+        "`nn.ModuleList` or `nn.ModuleDict`. Any other has no part in `parameters()`, "
+        "`state_dict()` and `to()`. In non-strict mode its weights become constants of the "
+        "program.",
+        stack=stack,
+        span=span,
+        related=(Related(f"sets `self.{held.attribute}`", set_at),) if set_at else (),
+    )
+
+
+def _held_by(target: nn.Module) -> Iterator[_Held]:
+    """The modules that are not registered, in the attributes of those that are."""
+    known = set(map(id, target.modules()))
+    for owner in target.modules():
+        for name, value in vars(owner).items():
+            if name.startswith("_") and name in vars(nn.Module()):
+                continue
+            for text, kept_in, module in _modules_in(value, f"self.{name}", set()):
+                if id(module) not in known and next(module.parameters(), None) is not None:
+                    yield _Held(owner, name, text, kept_in)
+
+
+def _modules_in(
+    value: Any, text: str, seen: set[int], kept_in: str = ""
+) -> Iterator[tuple[str, str, nn.Module]]:
+    """Modules in a plain value, each with how it is reached and what holds it."""
+    if isinstance(value, nn.Module):
+        if kept_in:
+            yield text, kept_in, value
+        return
+    if id(value) in seen or len(seen) > 1000 or text.count(".") + text.count("[") > _DEEPEST:
+        return
+    seen.add(id(value))
+    if isinstance(value, Mapping):
+        items = [(f"{text}[{key!r}]", each) for key, each in value.items()]
+    elif isinstance(value, list | tuple | set):
+        items = [(f"{text}[{number}]", each) for number, each in enumerate(value)]
+    elif type(value).__module__.partition(".")[0] in ("builtins", "torch", "functools"):
+        return
+    else:
+        items = [(f"{text}.{name}", each) for name, each in getattr(value, "__dict__", {}).items()]
+    plain = isinstance(value, list | tuple | set | Mapping)
+    holder = f"a plain {type(value).__name__}" if plain else f"a plain object, `{text}`"
+    for way, each in items:
+        yield from _modules_in(each, way, seen, holder)
+
+
+def _read_of(held: _Held) -> tuple[Stack, Span | None]:
+    """Where the owner's `forward` first reads the attribute."""
+    file, code, function = definition_of(held.owner)
+    if code is None or function is None:
+        return (), None
+    for node in _attributes(function, held.attribute, ast.Load):
+        return (Location(file, node.lineno, function.name),), code.span(node)
+    return (Location(file, function.lineno, function.name),), None
+
+
+def _set_of(held: _Held) -> Stack:
+    """Where `__init__` of the owner's class sets the attribute."""
+    made = getattr(type(held.owner).__init__, "__code__", None)
+    code: Code | None = code_of(made.co_filename) if made is not None else None
+    if made is None or code is None:
+        return ()
+    functions = (each for each in code.functions if each.name == "__init__")
+    function = next((each for each in functions if each.lineno >= made.co_firstlineno), None)
+    for node in _attributes(function, held.attribute, ast.Store) if function is not None else ():
+        return (Location(made.co_filename, node.lineno, "__init__"),)
+    return ()
+
+
+def _attributes(function: ast.AST, name: str, context: type) -> Iterator[ast.Attribute]:
+    """`self.name` in a function, in the order of the text."""
+    found = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.ctx, context)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    ]
+    yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+
+def held_script(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a submodule that is TorchScript, which non-strict mode calls as if it were not."""
+    scripted = scripted_callee(cause(attempt.error))
+    target = attempt.request.target if attempt.request else None
+    if scripted is None or not isinstance(target, nn.Module):
+        return None
+    path = next((name for name, each in target.named_modules() if each is scripted), "")
+    place = failing_place(attempt.error)
+    return Diagnosis(
+        kind=Kind.NOT_A_MODULE,
+        sentence=f"`{path or type(scripted).__name__}` is TorchScript, and torch.export traces "
+        "Python.",
+        why="A scripted or traced module has no Python left to trace. Put the module that it was "
+        "made from in its place.",
+        stack=place.stack,
+        span=place.span,
+    )
+
+
+def packed_weights(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a module of eager mode quantization, whose weights are an opaque object."""
+    target = attempt.request.target if attempt.request else None
+    if not isinstance(target, nn.Module):
+        return None
+    said = message(attempt.error) + message(cause(attempt.error))
+    named = any(text in said for text in _PACKED_TEXT)
+    if not named and not raised_in(cause(attempt.error), _PACKED):
+        return None
+    path = next(_packed(target), "")
+    if not path:
+        return None
+    place = failing_place(attempt.error)
+    return Diagnosis(
+        kind=Kind.NOT_A_MODULE,
+        sentence=f"`{path}` is a module of eager mode quantization, and torch.export cannot read "
+        "the weights that it has packed.",
+        why="Its weights are one opaque object of C++, made for the kernel of this machine. Export "
+        "the float model and quantize the program, as torchao's `prepare_pt2e` and `convert_pt2e` "
+        "do, or quantize with `torchao.quantize_`, whose weights are tensors.",
+        stack=place.stack,
+        span=place.span,
+    )
+
+
+def _packed(target: nn.Module) -> Iterator[str]:
+    """The paths of modules that hold packed weights, or whose child for them does."""
+    for path, module in target.named_modules():
+        held = [each for each in vars(module).values() if isinstance(each, torch.ScriptObject)]
+        if held:
+            owner, _, last = path.rpartition(".")
+            yield owner if last.startswith("_packed") and owner else path

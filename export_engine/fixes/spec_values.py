@@ -1,0 +1,79 @@
+"""The spec that a user wrote for one tensor, and the one that torch.export takes for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.export import Dim
+
+from export_engine.torch_internals import dim_hint
+
+
+def is_dim(given: Any) -> bool:
+    """Whether this is the spec of one dim, as torch or another exporter takes it."""
+    named = isinstance(given, str) and given.isidentifier()
+    return given is None or named or isinstance(given, int | Dim) or dim_hint(given) is not None
+
+
+def is_dynamic(spec: Any) -> bool:
+    """Whether the spec of a tensor or a number has an entry that is not None."""
+    dims = spec.values() if isinstance(spec, Mapping) else spec
+    if not isinstance(spec, Mapping | tuple | list):
+        return spec is not None
+    return any(each is not None for each in dims)
+
+
+def fits(spec: Any, value: torch.Tensor) -> bool:
+    """Whether a spec has no dim that a tensor lacks."""
+    return not for_value(spec, value)[1]
+
+
+def for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
+    """A spec that fits an input, and the positions of dims that the input lacks."""
+    if spec is None or not isinstance(value, torch.Tensor):
+        return (spec if isinstance(value, int) and dim_hint(spec) else None), []
+    if isinstance(spec, Mapping):
+        known = {
+            key: _dim_of(dim) for key, dim in spec.items() if -value.dim() <= key < value.dim()
+        }
+        lost = [key for key, dim in spec.items() if key not in known and dim is not None]
+        return known, lost
+    if isinstance(spec, tuple | list):
+        if _lists_axes(spec, value):
+            return dict.fromkeys(spec, Dim.DYNAMIC), []
+        dims = [*map(_dim_of, spec), *([None] * (value.dim() - len(spec)))][: value.dim()]
+        return tuple(dims), [i for i in range(value.dim(), len(spec)) if spec[i] is not None]
+    return ({0: _dim_of(spec)}, []) if value.dim() == 1 else (None, [0])
+
+
+def _dim_of(dim: Any) -> Any:
+    """A dim as torch.export takes it; other exporters take a name for a Dim."""
+    return Dim(dim) if isinstance(dim, str) else dim
+
+
+def _lists_axes(spec: tuple[Any, ...] | list[Any], value: torch.Tensor) -> bool:
+    """Whether a spec lists the positions of dynamic dims, as `dynamic_axes` of ONNX does.
+
+    Numbers that are the tensor's sizes are meant as such.
+    """
+    axes = [each for each in spec if type(each) is int and -value.dim() <= each < value.dim()]
+    sizes = len(spec) == value.dim() and list(spec) == list(value.shape)
+    return len(axes) == len(spec) == len(set(axes)) > 0 and not sizes
+
+
+def text_of(spec: Any) -> str:
+    """A spec as it was written, with Dims by their names."""
+    if isinstance(spec, Mapping):
+        return "{" + ", ".join(f"{key}: {_dim_text(dim)}" for key, dim in spec.items()) + "}"
+    if isinstance(spec, tuple | list):
+        return f"({', '.join(map(_dim_text, spec))})"
+    return _dim_text(spec)
+
+
+def _dim_text(dim: Any) -> str:
+    hint = dim_hint(dim)
+    if hint is not None:
+        return f"Dim.{hint[0]}"
+    return str(getattr(dim, "__name__", dim))
