@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -86,14 +88,31 @@ def _modules_in(
         items = [(f"{text}[{key!r}]", each) for key, each in value.items()]
     elif isinstance(value, list | tuple | set):
         items = [(f"{text}[{number}]", each) for number, each in enumerate(value)]
-    elif type(value).__module__.partition(".")[0] in ("builtins", "torch", "functools"):
+    elif callable(value) and not isinstance(value, type):
+        items = [(text, each) for each in _enclosed(value)]
+    elif type(value).__module__.partition(".")[0] in ("builtins", "torch"):
         return
     else:
         items = [(f"{text}.{name}", each) for name, each in getattr(value, "__dict__", {}).items()]
     plain = isinstance(value, list | tuple | set | Mapping)
     holder = f"a plain {type(value).__name__}" if plain else f"a plain object, `{text}`"
+    if callable(value):
+        holder = "what a function encloses"
     for way, each in items:
         yield from _modules_in(each, way, seen, holder)
+
+
+def _enclosed(function: Any) -> list[Any]:
+    """What a function keeps: the variables around it, the arguments or the object bound to it."""
+    if isinstance(function, partial):
+        return [function.func, *function.args, *function.keywords.values()]
+    bound = getattr(function, "__self__", None)
+    function = getattr(function, "__func__", function)
+    found = [] if bound is None else [bound]
+    for cell in getattr(function, "__closure__", None) or ():
+        with suppress(ValueError):  # an empty cell
+            found.append(cell.cell_contents)
+    return found
 
 
 def _read_of(held: _Held) -> tuple[Stack, Span | None]:

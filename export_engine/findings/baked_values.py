@@ -10,7 +10,10 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import TypeGuard
+
+import torch
 
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
@@ -61,38 +64,51 @@ Line = list[tuple[Op, Location]]
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per source of such a value."""
-    yield from momentary_values(exported)
+    agreement = exported.agreement
+    tried = agreement is not None and agreement.verdict == "agrees"
+    yield from momentary_values(exported, caches=not tried)
 
 
-def momentary_values(exported: Exported) -> list[Finding]:
-    """The same, without a Record."""
-    return list(_found(exported))
+def momentary_values(exported: Exported, caches: bool = True) -> list[Finding]:
+    """The same, without a Record.
+
+    Args:
+        exported: a program that was made here.
+        caches: whether attributes count that keep no number, such as a table that grows. They do
+            not where eager answers a call the same after other calls.
+    """
+    return list(_found(exported, caches))
 
 
-def _found(exported: Exported) -> Iterator[Finding]:
-    changed = {
-        each.name.rpartition(".")[2]
-        for each in exported.recording.changes
-        if each.owner != "closure"
-    }
-
-    def is_source(file: SourceFile, node: ast.AST) -> bool:
-        match node:
-            case ast.Call(func=function):
-                return file.dotted(function) in _CALLS
-            case ast.Attribute(attr=name, ctx=ast.Load()):
-                return name in changed
-        return False
-
+def _found(exported: Exported, caches: bool) -> Iterator[Finding]:
+    kept = [each for each in exported.recording.changes if each.owner != "closure"]
+    changed = {each.name.rpartition(".")[2] for each in kept if caches or each.counts}
+    counted = {each.name.rpartition(".")[2] for each in kept if each.counts}
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}
     files = source_files(numbered, reached_code(exported), is_own)
-    momentary = Momentary(files, is_source)
-    if not momentary.any:
-        return
+    numbers = Momentary(files, partial(_is_source, counted))
+    decisions = numbers if changed == counted else Momentary(files, partial(_is_source, changed))
     for file in files:
-        yield from _numbers(file, momentary, lines.get(file.path, {}))
-        yield from _branches(file, momentary)
+        if numbers.any:
+            yield from _numbers(file, numbers, lines.get(file.path, {}))
+        yield from _branches(file, decisions)
+
+
+def _is_source(changed: set[str], file: SourceFile, node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=function):
+            return file.dotted(function) in _CALLS
+        case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in changed:
+            return not hasattr(torch.Tensor, name) or _is_self(owner)
+    return False
+
+
+def _is_self(owner: ast.expr) -> bool:
+    """Whether an attribute is the model's, or of what it holds; `x.shape` is a tensor's."""
+    while isinstance(owner, ast.Attribute):
+        owner = owner.value
+    return isinstance(owner, ast.Name) and owner.id == "self"
 
 
 def lines_of(exported: Exported) -> dict[str, dict[int, Line]]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
-from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Option
+from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Option, Request
 from export_engine.diagnose import SizesViolated, is_unrolled
+from export_engine.fixes.excluded_calls import calls_without
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
+from export_engine.shapes import name_of
+from export_engine.verify import runs_in_eager
 
+_MOST = 3
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
@@ -41,11 +46,13 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         found = try_request(request.with_changes(options=options))
         if not isinstance(found, Exported) or _is_wrong(found):
             continue
+        rejected = _rejected(found, request, diagnosis)
         yield Fix(
             kind="options",
             title=title,
             why=why,
-            gives_up=gives_up,
+            narrows=bool(rejected),
+            gives_up=f"{gives_up} {rejected}".rstrip(),
             change=lambda request, option=option: request.with_changes(  # type: ignore[misc]
                 options=request.options | {option}
             ),
@@ -54,6 +61,18 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
             stack=diagnosis.stack,
             leads_to=found,
         )
+
+
+def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str:
+    """A sentence on a call that the model takes and the program rejects, by a condition kept."""
+    problems = diagnosis.facts.problems if isinstance(diagnosis.facts, SizesViolated) else ()
+    program = found.program.module()
+    for problem in problems[:_MOST]:
+        for size, call in islice(calls_without(request, problem), _MOST):
+            if runs_in_eager(call) and not runs_in_eager(call.with_changes(target=program)):
+                dims = problem.changed or problem.dims
+                return f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
+    return ""
 
 
 def _is_a_number(diagnosis: Diagnosis) -> bool:

@@ -30,7 +30,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
 
 
 def of_program(attempt: Exported) -> Iterator[Fix]:
-    """The other mode for a program that differs from eager, tried."""
+    """The other mode for a program that differs from eager or rejects its calls, tried."""
     if attempt.request is not None:
         yield from _other(attempt.request)
 
@@ -82,7 +82,7 @@ _CURABLE = frozenset(
 )
 """Kinds of failures that mostly have a fix."""
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
-_WHY_WRONG = "Its program does not differ from eager, as that of this mode does."
+_WHY_WRONG = "Its program takes what eager takes and answers alike, as that of this mode does not."
 _WHY = {
     "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "
     "gets past this line.",

@@ -168,8 +168,16 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
         found = try_request(request.with_changes(shapes=solution.shapes))
         facts = size_facts(found) or facts
         if isinstance(found, Exported):
+            again = solve(facts, automatic)
             problems |= {each.text: each for each in solve(facts).problems if each.lossy}
             answer = _Answer(solution.shapes, tuple(problems.values()), found)
+            refuses = found.agreement is not None and found.agreement.verdict == "refused"
+            lossy = any(each.lossy for each in again.problems)
+            if refuses and again.shapes not in tried and not lossy:
+                # a condition that only this trace came to says more than those before
+                said = {(each.kind, each.dims) for each in again.problems}
+                problems = {t: p for t, p in problems.items() if (p.kind, p.dims) not in said}
+                continue
             return _tied_together(answer, request) or answer
         assert isinstance(found, Failed)
         if not any(is_constraint_violation(error) for error in chain(found.error)):
@@ -304,10 +312,12 @@ def _given_up(answer: _Answer, lost: list[Problem], rejected: Mapping[str, int])
                 f"The model accepts few other sizes. With {sizes} it raises: {trial.detail}"
             )
     agreement = answer.agreement
-    if agreement is not None and agreement.verdict in ("differs", "refused"):
+    if agreement is not None and agreement.baked:
+        said.append(f"The program agrees with eager only by chance: {agreement.baked.rstrip('.')}")
+    elif agreement is not None and agreement.verdict in ("differs", "refused"):
         trial = next(each for each in agreement.trials if each.outcome == agreement.verdict)
         verb = "differs from eager" if trial.outcome == "differs" else "is rejected by the program"
-        sizes = _sizes(trial)
+        sizes = _sizes(trial) or "The example"
         said.append(f"{sizes} {verb}: {trial.detail}" if trial.detail else f"{sizes} {verb}")
     return ". ".join(said)
 

@@ -1,7 +1,8 @@
 """Fixes of a program that torch.export gave, and that is not the model: what a search starts with.
 
 Two inputs that are one tensor in the example are one in the program. Where the outputs differ from
-eager, the other mode may see what this one does not: a write through `.data`, say.
+eager, or the program rejects a call that eager takes, the other mode may see what this one does
+not: a write through `.data`, say, or the end of an autocast.
 """
 
 from __future__ import annotations
@@ -24,5 +25,5 @@ def of_program(attempt: Attempt) -> Iterator[Fix]:
     copied = copies_of_shared_inputs(attempt)
     if copied is not None:
         yield copied
-    if attempt.agreement is not None and attempt.agreement.verdict == "differs":
+    if attempt.agreement is not None and attempt.agreement.verdict in ("differs", "refused"):
         yield from other_mode.of_program(attempt)

@@ -166,6 +166,13 @@ def _said_plainly(error: Exception) -> str:
     said = str(error).strip().split("\n", 1)[0]
     said = re.sub(r"<function namedtuple at 0x[0-9a-f]+>", "NamedTuple", said)
     said = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", said)
+    if re.match(r"zip\(\) argument \d+ is (longer|shorter)", said):
+        return (
+            "there are more or fewer entries than inputs; each needs one, None where it is static"
+        )
+    mismatch = re.fullmatch(r"Node type mismatch; expected (\w+), but got (\w+)\.", said)
+    if mismatch:
+        return f"an input whose tensors take a {mismatch[1]} of specs has a {mismatch[2]}"
     return said.removeprefix(
         "Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import gcd
@@ -171,16 +171,27 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
         text += ", as far as sizes near the example were tried"
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     whole = all(dim.value == root for dim in dims)
-    excluded = tuple(refused) if whole else ()
     seen: set[Stack] = set()
-    for each in alone(facts, root):
-        holds = function_of(each.condition, root)
+    for each, own in sorted(_refusals(facts, root, beyond), key=lambda pair: -len(pair[1])):
         line = in_the_model(each.stack)
-        if line not in seen and not all(holds(size) for size in beyond):
+        if line not in seen:
             seen.add(line)
+            excluded = own if whole else ()
             yield replace(_with_cause(facts, kind, text, dims, each), excluded=excluded)
     if not seen:
+        excluded = tuple(refused) if whole else ()
         yield replace(_with_cause(facts, kind, text, dims, None), excluded=excluded)
+
+
+def _refusals(
+    facts: SizeFacts, root: Any, sizes: list[int]
+) -> Iterator[tuple[SizeCondition, tuple[int, ...]]]:
+    """The conditions on a size that some sizes do not fulfil, each with those."""
+    for each in alone(facts, root):
+        holds = function_of(each.condition, root)
+        own = tuple(size for size in sizes if not holds(size))
+        if own:
+            yield each, own
 
 
 def _with_others(facts: SizeFacts, root: Any) -> bool:

@@ -100,6 +100,11 @@ class Change:
     """The class that the attribute's module is of, or the file whose global it is."""
     lost: bool = False
     """Whether the written value is only in an input, not among the results."""
+    counts: bool = True
+    """Whether it was or is a number, a text, or a container: a program may hold that as a constant.
+
+    A tensor that is set anew is computed in the program, or leaks into it.
+    """
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,52 @@ def check(
     return Agreement(tuple(found))
 
 
+def forgets(exported: Exported, others: int = 3) -> bool:
+    """Whether eager answers a call the same after another one, of other values or sizes, as before.
+
+    A cache that is filled anew, or that grows, changes no answer; a state does.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted; the model is as it was.
+    """
+    request = exported.request
+    if request is None:
+        return False
+    sizes = sizes_of(exported)
+    calls = []
+    for number, choice in enumerate(_plans(sizes, others)):
+        wanted = {
+            path: [evaluated(size, choice) for size in dims] for path, dims in sizes.dims.items()
+        }
+        calls.append(fresh_request(request, wanted, seed=number))
+    with (
+        sandbox(),
+        in_eval_mode(request.target, request.eval_mode),
+        model_kept(request.target) as restore,
+    ):
+        alone = [_answer(request.target, each, restore) for each in calls]
+        pairs = [(one, other) for one in range(len(calls)) for other in range(len(calls))]
+        for before, after in pairs:
+            raise_if_interrupted()
+            if alone[before] is not None and alone[after] is not None:
+                run(request.target, calls[before], 0)
+                found = _answer(request.target, calls[after], restore)
+                if found is None or not compare(found[0], alone[after][0]).same:  # type: ignore[index]
+                    return False
+    return any(each is not None for each in alone)
+
+
+def _answer(target: Any, request: Request, restore: Callable[[], None]) -> tuple[Any] | None:
+    """What eager answers, and the model is as before; None where it refuses the call."""
+    try:
+        return (run(target, request, 0),)
+    except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+        passed_over(error, "comparing with eager")
+        return None
+    finally:
+        restore()
+
+
 def _plans(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
     """The example's own sizes, with its values and with fresh ones, then others.
 

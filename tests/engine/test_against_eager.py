@@ -12,8 +12,9 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
+from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes, leaf_values, with_size
-from export_engine.verify import check, compare
+from export_engine.verify import check, compare, forgets
 from export_engine.verify.fresh_inputs import fresh_tensor
 
 from ..models import bert2, branching
@@ -193,3 +194,81 @@ def test_results_are_compared_leaf_by_leaf() -> None:
     assert not compare((torch.ones(3),), (torch.ones(3), torch.ones(3))).same
     assert not compare(torch.tensor([1]), torch.tensor([2])).same
     assert compare(torch.ones(3), torch.ones(3) + 0.1).detail == "output 0: off by up to 0.1"
+
+
+class Grows(nn.Module):
+    """Its table grows with the longest input, and is cropped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.arange(4.0)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.table.size(0) < x.size(0):
+            self.table = torch.arange(x.size(0)).float()
+        return x + self.table[: x.size(0)]
+
+
+class PerShape(nn.Module):
+    """Makes its grid anew for each shape."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shape = torch.Size([])
+        self.grid = torch.zeros(1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.shape != x.shape:
+            self.grid = torch.arange(x.shape[0]).float()
+            self.shape = x.shape
+        return x * self.grid
+
+
+class Remembers(nn.Module):
+    """Keeps the scale of the first call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale: torch.Tensor | None = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.scale is None:
+            self.scale = x.abs().mean()
+        return x / self.scale
+
+
+class CountsCalls(nn.Module):
+    """Changes with the hundredth call, which nobody waits for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        if self.calls > 100:
+            return x
+        return x * 2
+
+
+@pytest.mark.parametrize("module", [Grows(), PerShape()])
+def test_a_cache_that_changes_no_answer_is_no_coincidence(module: nn.Module) -> None:
+    request = Request(target=module, args=(torch.randn(6),), shapes=Shapes.parse("x: n[5..]"))
+
+    found = try_request(request)
+
+    assert isinstance(found, Exported)
+    assert found.agreement is not None
+    assert found.agreement.verdict == "agrees", found.agreement
+    assert forgets(found)
+
+
+@pytest.mark.parametrize("module", [Remembers(), CountsCalls()])
+def test_a_state_agrees_only_by_chance(module: nn.Module) -> None:
+    request = Request(target=module, args=(torch.randn(6),), shapes=Shapes.parse("x: n"))
+
+    found = try_request(request)
+
+    assert isinstance(found, Exported)
+    assert found.agreement is not None
+    assert found.agreement.verdict == "differs", found.agreement

@@ -7,11 +7,12 @@ import dataclasses
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import shapes
+from export_engine.fixes import autofix, explain, shapes
 from export_engine.shapes import Shapes
 
 
@@ -40,3 +41,60 @@ def test_sizes_that_the_model_hardly_takes_may_stay_as_they_are() -> None:
     assert kept.lossy
     assert kept.after == "image: batch, _, _, _"
     assert isinstance(capture(kept.apply(request)), Exported)
+
+
+class PoolsToAQuarter(nn.Module):
+    """Pools to a number of cells that follows from the size."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return functional.adaptive_avg_pool2d(x, (x.shape[2] // 4, x.shape[3] // 4))
+
+
+def test_a_condition_that_only_the_bounded_trace_comes_to_is_solved_too() -> None:
+    request = Request(
+        target=PoolsToAQuarter(),
+        args=(torch.randn(1, 1, 30, 20),),
+        shapes=Shapes.parse("x: _, _, h, w"),
+        strict=True,
+    )
+
+    report = autofix(request)
+
+    assert isinstance(report.attempt, Exported), report
+    assert [step.fix.title for step in report.kept] == ["Bound h ≥ 8 and w ≥ 8"]
+
+
+class ResizesTable(nn.Module):
+    """Resizes a table unless it fits; only squares fit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(1, 25, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[1]
+        if n == self.table.shape[1]:
+            return x + self.table
+        side = torch.sym_int(torch.sym_sqrt(n))
+        grid = self.table.reshape(1, 5, 5, 4).permute(0, 3, 1, 2)
+        grid = functional.interpolate(grid, size=(side, side), mode="bilinear")
+        return x + grid.flatten(2).transpose(1, 2)
+
+
+def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
+    attempt = capture(
+        Request(
+            target=ResizesTable(),
+            args=(torch.randn(2, 16, 4),),
+            shapes=Shapes.parse("x: batch, n, _"),
+        )
+    )
+    assert isinstance(attempt, Failed)
+    explained = explain(attempt)
+    assert explained.diagnosis is not None
+
+    (fix,) = [each for each in explained.fixes if each.kind == "options"]
+
+    assert "the model itself also runs at 25" in explained.diagnosis.sentence
+    assert fix.narrows
+    assert fix.gives_up.endswith("The program rejects n = 25, which the model takes.")

@@ -25,7 +25,8 @@ def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Cha
         said = f"was {_short(before)}, is gone"
     else:
         said = f"was {_short(before)}, became {_short(after)}"
-    return Change(owner, name, "set", said, is_leak(after), where)
+    counts = _counts(before) or _counts(after)
+    return Change(owner, name, "set", said, is_leak(after), where, counts=counts)
 
 
 def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change:
@@ -49,6 +50,14 @@ def is_leak(value: Any) -> bool:
     if is_of(value, list | tuple | set):
         return any(is_leak(each) for each in list(value)[:100])
     return is_of(value, dict) and any(is_leak(each) for each in list(value.values())[:100])
+
+
+def _counts(value: Any) -> bool:
+    """Whether a value is a number or a text, or a container of them; a shape is not."""
+    if isinstance(value, list | tuple | set | dict) and not isinstance(value, torch.Size):
+        items = value.values() if isinstance(value, dict) else value
+        return any(map(_counts, list(items)[:100]))
+    return isinstance(value, bool | int | float | complex | str | bytes)
 
 
 def _is_plain(value: Any) -> bool:
