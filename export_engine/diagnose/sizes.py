@@ -47,7 +47,7 @@ def sizes(attempt: Failed) -> Diagnosis | None:
     outside = _outside(facts)
     if outside is not None:
         return _example_outside(facts, *outside)
-    clash = _clash(facts)
+    clash = one_name_two_sizes(facts)
     if clash is not None:
         return _one_name(*clash)
     problems = _in_order([_where_made(facts, each) for each in solve(facts).problems])
@@ -100,7 +100,7 @@ def _outside(facts: SizeFacts) -> tuple[InputDim, Bounds] | None:
     return None
 
 
-def _clash(facts: SizeFacts) -> tuple[InputDim, InputDim] | None:
+def one_name_two_sizes(facts: SizeFacts) -> tuple[InputDim, InputDim] | None:
     """Two dims with one name and different sizes in the example."""
     first: dict[str, tuple[InputDim, int]] = {}
     for dim in facts.dims:

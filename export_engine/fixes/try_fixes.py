@@ -29,8 +29,8 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
 def _checked(attempt: Exported) -> Agreement:
     """The check; if it fails, one that says why and leaves the program unchecked.
 
-    Two programs with the same baked-in value agree only by chance. What the model only caches is
-    none where eager answers the same after other calls.
+    Two programs with the same baked-in value agree only by chance. A cache does not count where
+    eager answers the same after other calls.
     """
     try:
         found = check(attempt)

@@ -103,7 +103,7 @@ class Change:
     counts: bool = True
     """Whether it was or is a number, a text, or a container: a program may hold that as a constant.
 
-    A tensor that is set anew is computed in the program, or leaks into it.
+    A tensor in its place is computed in the program, or leaks into it.
     """
 
 

@@ -75,7 +75,7 @@ def check(
 def forgets(exported: Exported, others: int = 3) -> bool:
     """Whether eager answers a call the same after another one, of other values or sizes, as before.
 
-    A cache that is filled anew, or that grows, changes no answer; a state does.
+    A cache that is rebuilt, or that grows, changes no answer; a state does.
 
     Raises:
         KeyboardInterrupt: the user interrupted; the model is as it was.

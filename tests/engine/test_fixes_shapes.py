@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -98,3 +99,35 @@ def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
     assert "the model itself also runs at 25" in explained.diagnosis.sentence
     assert fix.narrows
     assert fix.gives_up.endswith("The program rejects n = 25, which the model takes.")
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+@pytest.mark.parametrize(
+    ("target", "second", "title", "written"),
+    [
+        (lambda x, y: y @ x, (2, 4), "Call y.shape[1] batch, not y.shape[0]", "y: _, batch"),
+        (lambda x, y: x.sum(0) + y.sum(0), (6, 3), "Give y.shape[0] a name of its own", "batch_y"),
+        (lambda x, y: x + y[1:], (5, 3), "Require batch_y = batch + 1", "y: batch + 1, _"),
+    ],
+    ids=["another axis", "unrelated", "one more"],
+)
+def test_one_name_for_two_sizes_is_taken_apart(
+    target: Callable[..., torch.Tensor],
+    second: tuple[int, int],
+    title: str,
+    written: str,
+    strict: bool,
+) -> None:
+    request = Request(
+        target=target,
+        args=(torch.randn(4, 3), torch.randn(second)),
+        shapes=Shapes.parse("x: batch, _; y: batch, _"),
+        strict=strict,
+    )
+
+    report = autofix(request)
+
+    assert [step.fix.title for step in report.kept] == [title]
+    assert isinstance(report.attempt, Exported)
+    assert report.attempt.request is not None
+    assert written in str(report.attempt.request.shapes)
