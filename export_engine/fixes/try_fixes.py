@@ -11,7 +11,7 @@ from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.findings import momentary_values
 from export_engine.progress import Progress
-from export_engine.verify import check, forgets
+from export_engine.verify import check
 
 
 def try_request(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
@@ -29,14 +29,12 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
 def _checked(attempt: Exported) -> Agreement:
     """The check; if it fails, one that says why and leaves the program unchecked.
 
-    Two programs with the same baked-in value agree only by chance. A cache does not count where
-    eager answers the same after other calls.
+    Two programs with the same baked-in value agree only by chance. A cache does not count: the
+    check calls the model twice.
     """
     try:
         found = check(attempt)
-        baked = momentary_values(attempt) if found.verdict == "agrees" else []
-        if baked and not momentary_values(attempt, caches=False) and forgets(attempt):
-            baked = []
+        baked = momentary_values(attempt, caches=False) if found.verdict == "agrees" else []
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
         passed_over(error, doing)

@@ -10,7 +10,6 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.verify.against_eager import check as check
-    from export_engine.verify.against_eager import forgets as forgets
     from export_engine.verify.compare_outputs import Difference as Difference
     from export_engine.verify.compare_outputs import compare as compare
     from export_engine.verify.compare_outputs import compare_named as compare_named

@@ -24,6 +24,8 @@ from export_engine.verify.untraced_sizes import Sizes, choices, evaluated, shown
 
 __all__ = ["check"]
 
+_STATE = "After another call the model answers otherwise: it keeps a state that the program lacks."
+
 
 def check(
     exported: Exported,
@@ -48,6 +50,7 @@ def check(
         return Agreement(())
     sizes = sizes_of(exported)
     found: list[Trial] = []
+    calls: list[Request] = []
     with (
         sandbox(),
         in_eval_mode(request.target, request.eval_mode),
@@ -65,52 +68,46 @@ def check(
             }
             called = shown(sizes, choice) if choice != sizes.examples else {}
             other = fresh_request(request, wanted, seed=number)
+            calls.append(other)
             bad = number == 0 and own.outcome in ("differs", "refused")
             found.append(own if bad else _trial(program, other, called, number, restore))
+        second = None
+        if {each.outcome for each in found} <= {"agrees", "eager-fails"}:
+            second = _second_call(program, request.target, calls, restore)
+    if second is not None:
+        return Agreement((*found, second), baked=_STATE)
     if all(each.outcome == "eager-fails" for each in found):
         found.insert(0, own)  # a model that checks its values takes only some: the user's own
     return Agreement(tuple(found))
 
 
-def forgets(exported: Exported, others: int = 3) -> bool:
-    """Whether eager answers a call the same after another one, of other values or sizes, as before.
+def _second_call(
+    program: torch.nn.Module,
+    target: Any,
+    calls: list[Request],
+    restore: Callable[[], None],
+) -> Trial | None:
+    """A call after another one, where only the model answers otherwise than alone.
 
-    A cache that is rebuilt, or that grows, changes no answer; a state does.
-
-    Raises:
-        KeyboardInterrupt: the user interrupted; the model is as it was.
+    A cache that is rebuilt, or that grows, changes no answer; a state in Python does, and a program
+    has none.
     """
-    request = exported.request
-    if request is None:
-        return False
-    sizes = sizes_of(exported)
-    calls = []
-    for number, choice in enumerate(_plans(sizes, others)):
-        wanted = {
-            path: [evaluated(size, choice) for size in dims] for path, dims in sizes.dims.items()
-        }
-        calls.append(fresh_request(request, wanted, seed=number))
-    with (
-        sandbox(),
-        in_eval_mode(request.target, request.eval_mode),
-        model_kept(request.target) as restore,
-    ):
-        alone = [_answer(request.target, each, restore) for each in calls]
-        pairs = [(one, other) for one in range(len(calls)) for other in range(len(calls))]
-        for before, after in pairs:
-            raise_if_interrupted()
-            if alone[before] is not None and alone[after] is not None:
-                run(request.target, calls[before], 0)
-                found = _answer(request.target, calls[after], restore)
-                if found is None or not compare(found[0], alone[after][0]).same:  # type: ignore[index]
-                    return False
-    return any(each is not None for each in alone)
+    for first, second in ((calls[-1], calls[0]), (calls[0], calls[-1])):
+        eager, ours = (_after(each, first, second, restore) for each in (target, program))
+        if eager is not None and ours is not None:
+            found = compare(ours[0], eager[0])
+            if not found.same:
+                return Trial({}, "differs", found.error, f"in a second call, {found.detail}")
+    return None
 
 
-def _answer(target: Any, request: Request, restore: Callable[[], None]) -> tuple[Any] | None:
-    """What eager answers, and the model is as before; None where it refuses the call."""
+def _after(
+    called: Callable[..., Any], first: Request, second: Request, restore: Callable[[], None]
+) -> tuple[Any] | None:
+    """What a second call gives, and all is as before; None where one is refused."""
     try:
-        return (run(target, request, 0),)
+        run(called, first, 1)  # another seed: what it draws at random may be kept
+        return (run(called, second, 0),)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         passed_over(error, "comparing with eager")
         return None

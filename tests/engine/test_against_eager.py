@@ -14,7 +14,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes, leaf_values, with_size
-from export_engine.verify import check, compare, forgets
+from export_engine.verify import check, compare
 from export_engine.verify.fresh_inputs import fresh_tensor
 
 from ..models import bert2, branching
@@ -237,6 +237,58 @@ class Remembers(nn.Module):
         return x / self.scale
 
 
+class DrawsOnce(nn.Module):
+    """Keeps the noise that it drew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.noise: torch.Tensor | None = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.noise is None:
+            self.noise = torch.rand(1)
+        return x + self.noise
+
+
+class Holder:
+    """A plain object that counts."""
+
+    count = 0
+
+    def next(self) -> int:
+        self.count += 1
+        return self.count
+
+
+class CountsInObject(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.holder = Holder()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.holder.next()
+
+
+class Toggles(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.odd = False
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.odd = not self.odd
+        return x * 2 if self.odd else x
+
+
+class History(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.past: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.past.append(x.mean())
+        return x + sum(self.past)
+
+
 class CountsCalls(nn.Module):
     """Changes with the hundredth call, which nobody waits for."""
 
@@ -251,24 +303,27 @@ class CountsCalls(nn.Module):
         return x * 2
 
 
-@pytest.mark.parametrize("module", [Grows(), PerShape()])
-def test_a_cache_that_changes_no_answer_is_no_coincidence(module: nn.Module) -> None:
-    request = Request(target=module, args=(torch.randn(6),), shapes=Shapes.parse("x: n[5..]"))
+@pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+@pytest.mark.parametrize("module", [Remembers, DrawsOnce, CountsInObject, Toggles, History])
+def test_a_state_that_the_program_lacks_is_seen_in_a_second_call(
+    module: type[nn.Module], strict: bool
+) -> None:
+    agreement = check(exported(module(), (torch.randn(6),), "x: n", strict=strict))
 
-    found = try_request(request)
-
-    assert isinstance(found, Exported)
-    assert found.agreement is not None
-    assert found.agreement.verdict == "agrees", found.agreement
-    assert forgets(found)
+    assert agreement.verdict == "differs", agreement
+    assert agreement.trials[-1].detail.startswith("in a second call, ")
+    assert "keeps a state" in agreement.baked
 
 
-@pytest.mark.parametrize("module", [Remembers(), CountsCalls()])
-def test_a_state_agrees_only_by_chance(module: nn.Module) -> None:
-    request = Request(target=module, args=(torch.randn(6),), shapes=Shapes.parse("x: n"))
-
-    found = try_request(request)
+def test_a_branch_on_a_count_agrees_only_by_chance() -> None:
+    found = try_request(Request(target=CountsCalls(), args=(torch.randn(6),)))
 
     assert isinstance(found, Exported)
     assert found.agreement is not None
     assert found.agreement.verdict == "differs", found.agreement
+
+
+def test_a_state_in_a_buffer_is_in_the_program_too() -> None:
+    agreement = check(exported(Momentum(), (torch.randn(4, 3),), "x: n, _"))
+
+    assert agreement.verdict == "agrees", agreement
