@@ -16,7 +16,7 @@ from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.size_reasons import WHY_PIECES, gives_pieces
-from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, ITEM_IN_VMAP
+from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, reads_in_vmap
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
 from export_engine.shapes import plain_text, symbol_names, unbacked_places
 from export_engine.source import Question
@@ -49,7 +49,7 @@ def data(attempt: Failed) -> Diagnosis | None:
     ) and operator_of(attempt.error)
     if operator is not None:
         return _from_operator(attempt, operator)
-    if ITEM_IN_VMAP in message(cause(attempt.error)):
+    if reads_in_vmap(message(cause(attempt.error))):
         return _in_vmap(attempt, failing_place(attempt.error))
     broken = break_type(attempt.error)
     if broken in _BREAKS or (broken and COUNTED.search(message(attempt.error))):

@@ -162,6 +162,11 @@ def mixed_devices(message: str) -> tuple[str, str] | None:
     return (found["one"], found["other"]) if found else None
 
 
+def reads_in_vmap(text: str) -> bool:
+    """Whether an error is that a tensor's value is read inside of vmap."""
+    return ITEM_IN_VMAP in text
+
+
 def formats_a_tensor(message: str) -> bool:
     """Whether text was to be made of a fake tensor, with a format."""
     return _TENSOR_FORMATTED.search(message) is not None

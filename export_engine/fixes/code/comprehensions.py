@@ -16,8 +16,14 @@ class Form(NamedTuple):
     line: int
 
 
-def comprehension_as_loop(text: str, line: int) -> Form | None:
-    """The text with the list comprehension at a line as a loop before its statement."""
+def comprehension_as_loop(text: str, line: int, *, filtered: bool = False) -> Form | None:
+    """The text with the list comprehension at a line as a loop before its statement.
+
+    Args:
+        text: of the file.
+        line: of the comprehension.
+        filtered: whether one with a condition, and no other, becomes a loop with an `if`.
+    """
     source = Source(text, line)
     statement = next(
         (
@@ -38,7 +44,10 @@ def comprehension_as_loop(text: str, line: int) -> Form | None:
         return None
     made = found[0]  # the outermost
     generator = made.generators[0]
-    if len(made.generators) > 1 or generator.ifs or generator.is_async:
+    if filtered and not generator.ifs:
+        return None
+    tests = generator.ifs if filtered else []
+    if len(made.generators) > 1 or generator.is_async or generator.ifs != tests:
         raise Unclear("the comprehension has several loops, or a condition")
     if any(
         isinstance(node, ast.Lambda | ast.IfExp | ast.BoolOp | ast.NamedExpr)
@@ -52,12 +61,12 @@ def comprehension_as_loop(text: str, line: int) -> Form | None:
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     own = plain and isinstance(target, ast.Name) and len(getattr(statement, "targets", ())) == 1
     into = target.id if own and isinstance(target, ast.Name) else free_name("_rows", names)
-    head, value = _renamed(source, made, generator, names)
-    lines = [
-        f"{into} = {start}",
-        f"{indent}for {head}:",
-        f"{indent}    {collect.format(into=into, value=value)}",
-    ]
+    head, value, asked = _renamed(source, made, generator, names)
+    lines = [f"{into} = {start}", f"{indent}for {head}:"]
+    if tests:
+        lines.append(f"{indent}    if {asked}:")
+    deeper = "        " if tests else "    "
+    lines.append(f"{indent}{deeper}{collect.format(into=into, value=value)}")
     loop_line = statement.lineno + 1
     end = source.end(statement) if own else source.start(statement)
     made_lines = "\n".join(lines) + ("" if own else f"\n{indent}")
@@ -88,8 +97,8 @@ def _renamed(
     made: ast.ListComp | ast.GeneratorExp,
     generator: ast.comprehension,
     names: set[str],
-) -> tuple[str, str]:
-    """`row in x` and the value; a variable of the same name outside gets another one."""
+) -> tuple[str, str, str]:
+    """`row in x`, the value and the test; a variable that has a name outside gets another one."""
     inner = {id(node) for node in ast.walk(made)} - {id(node) for node in ast.walk(generator.iter)}
     outside = {
         node.id
@@ -111,7 +120,9 @@ def _renamed(
             end += len(piece.text) - (piece.end - piece.start)
         return made[start:end]
 
-    return f"{text(generator.target)} in {source.of(generator.iter)}", text(made.elt)
+    head = f"{text(generator.target)} in {source.of(generator.iter)}"
+    asked = " and ".join(f"({text(each)})" for each in generator.ifs)
+    return head, text(made.elt), asked if len(generator.ifs) > 1 else asked[1:-1]
 
 
 def _ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:

@@ -208,10 +208,17 @@ def _elements(source: Source, target: ast.expr, value: ast.expr) -> list[Element
         before = assigned(source.function, value.id)
         if before is not None and unbound(source, before.value) is not None:
             return [Element(target.id, value.id)]
-    made = unbound(source, value)
+    made = unbound(source, value) or _listed(source, value)
     if made is None and isinstance(value, ast.Call) and _last_name(value.func) in _PIECES:
         raise Unclear(f"the pieces of `{source.of(value)}` need not be of one length")
     return [Element(target.id, made or source.of(value))]
+
+
+def _listed(source: Source, value: ast.expr) -> str | None:
+    """The tensor of `n.tolist()`: its elements are tensors of one number each."""
+    called = value.func if isinstance(value, ast.Call) and not value.args else None
+    listed = isinstance(called, ast.Attribute) and called.attr == "tolist"
+    return source.of(called.value) if listed and isinstance(called, ast.Attribute) else None
 
 
 _PIECES = ("split", "chunk", "tensor_split", "split_with_sizes")

@@ -155,14 +155,7 @@ class LoopState:
 
     def rebound(self, name: str) -> float:
         """The last line of the statement behind the loop that gives a list's name another value."""
-        for block in ast.walk(self.source.function):
-            body = getattr(block, "body", None)
-            if not isinstance(body, list) or self.loop not in body:
-                continue
-            for each in body[body.index(self.loop) + 1 :]:
-                if isinstance(each, ast.Assign) and any(binds(t, name) for t in each.targets):
-                    return each.end_lineno or each.lineno
-        return float("inf")
+        return rebound(self.source, self.loop, name)
 
 
 def assigned_before(source: Source, loop: ast.For | ast.While, name: str) -> ast.expr | None:
@@ -256,6 +249,14 @@ def may_be_given(loop: ast.For | ast.While, name: str) -> bool:
         for node in ast.walk(each)
         if isinstance(node, ast.Assign)
     )
+
+
+def rebound(source: Source, loop: ast.For, name: str) -> float:
+    """The last line of the statement behind a loop that gives a name another value."""
+    for each in source.following(loop):
+        if isinstance(each, ast.Assign) and any(binds(target, name) for target in each.targets):
+            return each.end_lineno or each.lineno
+    return float("inf")
 
 
 def binds(target: ast.expr, name: str) -> bool:

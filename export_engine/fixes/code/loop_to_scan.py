@@ -34,11 +34,14 @@ def as_scan(text: str, line: int, *, unrolled: bool = False) -> Rewritten:
         Unclear: what an iteration changes cannot be told, or is not a tensor.
     """
     source = Source(text, line)
-    return _Scan(source, loop_at(source, line), unrolled).rewritten()
+    return LoopAsScan(source, loop_at(source, line), unrolled).rewritten()
 
 
-class _Scan(LoopState):
+class LoopAsScan(LoopState):
     """A loop, and the pieces of text that replace it."""
+
+    copies_views = True
+    """Whether an iteration may give no view of what it got."""
 
     def rewritten(self) -> Rewritten:
         """The text with the scan instead of the loop."""
@@ -51,18 +54,18 @@ class _Scan(LoopState):
         first = self.free("_first")
         body = self._body(inner)
         carried = self.carried or [self.free("_nothing")]
-        state = _tuple(carried)
+        state = tuple_text(carried)
         xs = self.elements or [Element(self.free("_"), self._counted())]
         head = f"def {step}({carry}, {each}{f', {first}=False' if self.unrolled else ''}):"
-        given = [f"{_tuple(carried)} = {carry}"] if self.carried else []
+        given = [f"{tuple_text(carried)} = {carry}"] if self.carried else []
         rest = [*(["_"] if self.unrolled else [])]
-        given += [f"{_tuple([x.target for x in xs] + rest)} = {each}"]
+        given += [f"{tuple_text([x.target for x in xs] + rest)} = {each}"]
         given += self._copies()
         back = [self._returned(name) for name in self.carried] or [f"{carry}[0].clone()"]
         outs = [f"{each.name}" for each in self.outputs] + [f"{name}.clone()" for name in self.last]
         lines = [f"{indent}{_IMPORT}", "", f"{indent}{head}"]
         lines += [f"{inner}{each}" for each in given]
-        lines += [body, f"{inner}return {_tuple(back)}, {_tuple(outs)}", ""]
+        lines += [body, f"{inner}return {tuple_text(back)}, {tuple_text(outs)}", ""]
         call = self._call(step, carried, state, xs, results)
         lines += [f"{indent}{each}" if each else "" for each in call]
         lines += [f"{indent}{each}" for each in self._after()]
@@ -155,7 +158,8 @@ class _Scan(LoopState):
             start, end = source.start(out.statement), source.end(out.statement)
             at, stop = source.start(out.value), source.end(out.value)
             wide = f".squeeze({out.place.kept})" if out.place and out.place.wide else ""
-            copy = ".clone()" if may_be_view(out.value) or wide else ""
+            view = self.copies_views and (may_be_view(out.value) or wide)
+            copy = ".clone()" if view else ""
             opening, closing = ("(", f"){wide}{copy}") if wide or copy else ("", "")
             pieces += [
                 Piece(start, at, f"{out.name} = {opening}"),
@@ -188,13 +192,13 @@ class _Scan(LoopState):
     def _call(
         self, step: str, carried: list[str], state: str, xs: list[Element], results: list[str]
     ) -> list[str]:
-        given = _tuple([each.tensor for each in xs])
-        outs = _tuple(results) if results or self.unrolled else "_"
+        given = tuple_text([each.tensor for each in xs])
+        outs = tuple_text(results) if results or self.unrolled else "_"
         none = f"({self.source.torch}.zeros(()),)"
         got = state if self.carried else "_"
         if not self.unrolled:
             apart = [started(self.source, self.loop, name) for name in self.carried]
-            start = _tuple(apart) if apart else none
+            start = tuple_text(apart) if apart else none
             return [f"{got}, {outs} = _scan({step}, {start}, {given})"]
         start = state if self.carried else none
         every, following = self.free("_every"), self.free("_next")
@@ -206,16 +210,16 @@ class _Scan(LoopState):
         made, collected = chosen[: len(starts)], chosen[len(starts) :]
         return [
             *(f"{name} = None" for name in self.carried if name not in self.before),
-            f"{every} = {_tuple([each.tensor for each in xs] + [self._is_first(xs)])}",
-            f"{_tuple(starts)}, {_tuple(outs0)} = "
+            f"{every} = {tuple_text([each.tensor for each in xs] + [self._is_first(xs)])}",
+            f"{tuple_text(starts)}, {tuple_text(outs0)} = "
             f"{step}({start}, tuple(each[0] for each in {every}), True)",
             "",
             f"def {following}(_carry, _each):",
             f"    {got}, {outs} = {step}(_carry, _each)",
-            f"    return {_tuple(made)}, {_tuple(collected)}",
+            f"    return {tuple_text(made)}, {tuple_text(collected)}",
             "",
             f"{got}, {outs} = "
-            f"_scan({following}, {_tuple([f'{name}.clone()' for name in starts])}, {every})",
+            f"_scan({following}, {tuple_text([f'{name}.clone()' for name in starts])}, {every})",
         ]
 
     def _is_first(self, xs: list[Element]) -> str:
@@ -283,7 +287,7 @@ def _line(node: ast.expr | ast.stmt | ast.comprehension) -> int:
     return node.iter.lineno if isinstance(node, ast.comprehension) else node.lineno
 
 
-def _tuple(names: list[str]) -> str:
+def tuple_text(names: list[str]) -> str:
     """A tuple of names, to be built or to be unpacked."""
     return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
 

@@ -24,7 +24,13 @@ from export_engine.attempt import (
 )
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
-from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose, is_unrolled
+from export_engine.diagnose import (
+    SizesViolated,
+    counts_gradients_wrong,
+    diagnose,
+    is_unrolled,
+    reads_in_vmap,
+)
 from export_engine.fixes.assumptions import assumed, with_answers
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.comprehensions import Form
@@ -32,9 +38,16 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.equal_pieces import equal_lengths, with_equal_pieces
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.fixes.code.loop_to_vmap import STEP, as_vmap, of_tensors
 from export_engine.fixes.code.packed_to_scan import as_masked_scan
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
-from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import (
+    edited_file,
+    further,
+    leads_on,
+    tried,
+    with_edit,
+)
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Shapes, shapes_of
 from export_engine.source import Location, code_of
@@ -44,6 +57,8 @@ _ON_DATA = (
     "The loop is not rewritten as a scan: torch's scan must know while tracing whether the length "
     "is 0, and a length that is computed from data is not known then."
 )
+_MOST_NUMBERS = 3
+"""Lines of a loop that may read numbers of tensors."""
 _COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
 _NOT_REJECTED = "It does not reject lengths that pack_padded_sequence rejects."
 _OTHER_LENGTHS = (
@@ -85,6 +100,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         text, line = text_in_effect(request.edits, place.file, place.line)
         title = f"Rewrite the loop in line {place.line} as a scan"
         of_pieces = with_equal_pieces(text, line)
+        at_once = _at_once(attempt, place, progress) if of_pieces is None else None
+        if at_once is not None:
+            yield at_once
+            return
         for unrolled in (False, True):
             try:
                 form = scannable(*(of_pieces or Form(text, line))[:2])
@@ -113,6 +132,65 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 if is_unrolled((place,)):
                     yield NoFix(_left(found).format(line=place.line))
                 break
+
+
+def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix | None:
+    """The loop at a line for all of its elements at once, as vmap runs it; None where it cannot."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    try:
+        made = as_vmap(*scannable(text, line))
+    except Unclear:
+        return None
+    if progress:
+        progress(Progress(0, 0, f"running the loop in line {place.line} at once", "fix"))
+    edit = Edit(unedited(place.file), text, made.text, (made.function,))
+    found = tried(request, edit)
+    for _ in range(_MOST_NUMBERS):
+        read = _read_in_vmap(found, edit, request)
+        if read is None:
+            break
+        try:
+            edit = further(edit, of_tensors(edit.after, read))
+        except Unclear:
+            return None
+        found = tried(request, edit)
+    fix = Fix(
+        kind="code",
+        title=f"Run the loop in line {place.line} at once with torch.vmap",
+        why="No iteration needs another one. vmap computes them all with ops over the whole "
+        "tensors, so the length stays dynamic.",
+        gives_up="All iterations are in memory at once.",
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+    if found is None or _is_fixed_within(found):
+        return None
+    if leads_on(found, diagnosis, edit):
+        return fix
+    bounds = bounded(found, progress)
+    return with_bounds(fix, bounds) if bounds is not None else None
+
+
+def _is_fixed_within(found: Attempt) -> bool:
+    """Whether an op that vmap runs for all iterations fixes a size."""
+    if not isinstance(found, Failed):
+        return False
+    places = _places(replace(found, diagnosis=diagnose(found)))
+    return any(each.function.rpartition(".")[2].startswith(STEP) for each in places)
+
+
+def _read_in_vmap(found: Attempt | None, edit: Edit, request: Request) -> int | None:
+    """The line of an edited text that reads a number inside of vmap; None where none does."""
+    if not isinstance(found, Failed) or not reads_in_vmap(str(found.error)):
+        return None
+    stack = diagnose(found).stack
+    own = bool(stack) and stack[-1].file == edited_file(request, edit)
+    return stack[-1].line if own else None
 
 
 def _left(found: Attempt | None) -> str:

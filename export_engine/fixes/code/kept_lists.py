@@ -1,0 +1,78 @@
+"""Fixes of lists that data fill: `if score[i] > 0.5: kept.append(x[i])`, and comprehensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from export_engine.attempt import (
+    Edit,
+    Failed,
+    Fix,
+    Kind,
+    NoFix,
+    Request,
+    text_in_effect,
+    unedited,
+)
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.eager_trials import agrees
+from export_engine.fixes.code.kept_rows import Kept, fills_a_list, kept_by_mask
+from export_engine.fixes.code.loop_continues import else_for_continue
+from export_engine.fixes.code.try_edit import code_fix, with_edit
+from export_engine.progress import Progress, Report
+
+_KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
+_TITLE = "Select by a mask what the test in line {line} keeps"
+_LEFT = "The list that the test in line {line} fills is not made a tensor: {reason}."
+_OTHERWISE = "where it keeps nothing, eager has another value than a tensor without rows"
+_DIFFERS = "what a mask selects differs from what eager keeps"
+_WHY = "How many elements a tensor has may depend on data; that of a Python list may not."
+_COSTS = "What the test skips in eager is computed, too."
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The list, that a test on data fills, as a tensor that a mask selects; or why it is not."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    place = diagnosis.stack[-1] if diagnosis.stack else None
+    if place is None:
+        return
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    reason = ""
+    for at_once in (True, False):
+        try:
+            found = _without_continue(text, line, at_once)
+        except Unclear as unclear:
+            reason = str(unclear)
+            continue
+        if progress:
+            progress(Progress(0, 0, f"selecting by the test in line {place.line}", "fix"))
+        edit = Edit(unedited(place.file), text, found.made.text, (found.made.function,))
+        alike = agrees(request, edit)
+        if not alike or not all(_empty_alike(request, edit, *pair) for pair in found.empty):
+            reason = _OTHERWISE if found.empty else _DIFFERS
+            continue
+        title = _TITLE.format(line=place.line)
+        gives_up = "" if at_once else _COSTS
+        fix = code_fix(request, diagnosis, edit, title=title, why=_WHY, gives_up=gives_up)
+        if fix is not None:
+            yield fix
+            return
+    if reason and fills_a_list(text, line):
+        yield NoFix(_LEFT.format(line=place.line, reason=reason))
+
+
+def _empty_alike(request: Request, edit: Edit, theirs: str, ours: str) -> bool:
+    """Whether what is selected is the value that an empty list becomes in eager."""
+    first = Edit(edit.file, edit.before, theirs, edit.functions)
+    return agrees(with_edit(request, first), Edit(edit.file, theirs, ours, edit.functions))
+
+
+def _without_continue(text: str, line: int, at_once: bool) -> Kept:
+    """The text with what a test keeps selected, also where the test continues the loop."""
+    try:
+        moved = else_for_continue(text, line).text
+    except Unclear:
+        moved = text
+    return kept_by_mask(moved, line, at_once=at_once)

@@ -1,0 +1,128 @@
+"""A loop whose iterations know nothing of each other as `torch.vmap` of one of them.
+
+vmap computes all iterations at once, with ops over the whole tensors: any backend runs them, and
+the number of iterations may be 0.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.comprehensions import Form, free_name
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_parts import Element, loop_at
+from export_engine.fixes.code.loop_to_scan import LoopAsScan, tuple_text
+from export_engine.fixes.code.rewrite import Rewritten
+from export_engine.fixes.code.tensor_index import indexed_by_tensors
+from export_engine.fixes.code.tensor_questions import kept_as_tensor
+from export_engine.fixes.code.text_edits import Piece, Source
+
+
+def as_vmap(text: str, line: int) -> Rewritten:
+    """The text with the loop at a line as a call of `torch.vmap`.
+
+    Args:
+        text: of the file.
+        line: of the loop, or of the tensor that it iterates.
+
+    Raises:
+        Unclear: an iteration needs what another one has left, or gives nothing.
+    """
+    form = _read_apart(Form(text, line))
+    source = Source(form.text, form.line)
+    return _LoopAsVmap(source, loop_at(source, form.line), unrolled=False).rewritten()
+
+
+STEP = "_step"
+"""Begins the name of the function that is one iteration."""
+
+
+class _LoopAsVmap(LoopAsScan):
+    """A loop, and the pieces of text that replace it."""
+
+    copies_views = False
+
+    def rewritten(self) -> Rewritten:
+        """The text with the call instead of the loop."""
+        if self.carried:
+            raise Unclear(f"`{self.carried[0]}` goes from one iteration to the next")
+        if self.last or not self.outputs or self.unrolled:
+            raise Unclear("an iteration gives more, or less, than what is collected")
+        source, loop = self.source, self.loop
+        indent = source.indent(loop)
+        self._reads()
+        step = self.free(STEP)
+        body = self._body(indent + "    ")
+        xs = self.elements or [Element(self.free("_"), self._counted())]
+        outs = [each.name for each in self.outputs]
+        one = len(outs) == 1
+        given = f"return {outs[0] if one else tuple_text(outs)}"
+        called = f"{source.torch}.vmap({step})({', '.join(each.tensor for each in xs)})"
+        lines = [
+            f"{indent}def {step}({', '.join(each.target for each in xs)}):",
+            body,
+            f"{indent}    {given}",
+            "",
+            f"{indent}{', '.join(outs)} = {called}",
+            *(f"{indent}{each}" for each in self._after()),
+        ]
+        start, end = source.line_start(loop), source.line_end(loop.body[-1])
+        self.pieces.append(Piece(start, end, "\n".join(lines)))
+        self._collected()
+        return source.changed(self.pieces)
+
+
+def of_tensors(text: str, line: int) -> Rewritten:
+    """The text with the numbers that are read of tensors, or index, at a line as tensors.
+
+    Inside of vmap a number differs from iteration to iteration, so that Python cannot have it.
+
+    Raises:
+        Unclear: there is none at that line.
+    """
+    try:
+        made = kept_as_tensor(text, line)
+    except Unclear:
+        return indexed_by_tensors(text, line)
+    try:
+        return indexed_by_tensors(made.text, line)
+    except Unclear:
+        return made
+
+
+def _read_apart(form: Form) -> Form:
+    """A form whose loop gives `n[i]` a name before it indexes by it: `x[i, n[i]]`."""
+    source = Source(form.text, form.line)
+    loop = loop_at(source, form.line)
+    targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    taken, pieces = source.names, list[Piece]()
+    for statement in loop.body:
+        if not isinstance(statement, ast.Assign | ast.Expr | ast.AugAssign):
+            continue
+        known: dict[str, str] = {}
+        for node in _indices(statement, targets):
+            name = known.get(source.of(node))
+            if name is None:
+                name = known[source.of(node)] = free_name("_at", taken)
+                taken.add(name)
+            pieces.append(Piece(source.start(node), source.end(node), name))
+        at = source.start(statement)
+        before = "".join(f"{each} = {of}\n{source.indent(statement)}" for of, each in known.items())
+        if before:
+            pieces.append(Piece(at, at, before))
+    return Form(source.changed(pieces).text, form.line) if pieces else form
+
+
+def _indices(statement: ast.stmt, targets: set[str]) -> list[ast.Subscript]:
+    """What indexes inside of another subscript by a loop's variable, beside that variable."""
+    found: list[ast.Subscript] = []
+    for node in ast.walk(statement):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+            continue
+        plain = any(isinstance(each, ast.Name) and each.id in targets for each in node.slice.elts)
+        for inner in ast.walk(node.slice) if plain else ():
+            if not isinstance(inner, ast.Subscript) or not isinstance(inner.slice, ast.Name):
+                continue
+            if inner.slice.id in targets and inner not in found:
+                found.append(inner)
+    return found

@@ -1,0 +1,118 @@
+"""Loops over a dynamic length whose iterations know nothing of each other, as torch.vmap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from export_engine.attempt import Exported, Request
+from export_engine.fixes import autofix
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_forms import scannable
+from export_engine.fixes.code.loop_to_vmap import as_vmap, of_tensors
+from export_engine.shapes import Shapes
+
+from .test_fixes_code import defined
+from .test_fixes_loops import line_of_loop
+
+FORMS = {
+    "collects": """
+        outs = []
+        for i in range(x.shape[0]):
+            h = self.up(x[i])  # of a row
+            outs.append(h.softmax(-1))
+        return torch.stack(outs, dim=1)
+    """,
+    "writes": """
+        out = torch.zeros_like(x)
+        for i, row in enumerate(x):
+            out[i] = row.sort(-1).values * (i + 1)
+        return out
+    """,
+    "two_lists": """
+        low, high = [], []
+        for row, other in zip(x, x.flip(0)):
+            low.append(torch.minimum(row, other))
+            high.append((row + other).sum(-1))
+        return torch.stack(low), torch.cat([torch.stack(high), x.sum(-1)])
+    """,
+    "comprehension": """
+        return torch.stack([row.cumsum(0) + x.mean(0) for row in x])
+    """,
+}
+
+
+def made(text: str) -> Any:
+    names: dict[str, Any] = {}
+    exec(compile(text, "vmap.py", "exec"), names)
+    return names["Model"]()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_vmap_computes_what_the_loop_does(form: str) -> None:
+    model, text = defined(FORMS[form], f"vmap_{form}")
+    other = made(as_vmap(*scannable(text, line_of_loop(text))).text)
+    other.load_state_dict(model.state_dict())
+    for length in (1, 2, 5):
+        x = torch.rand(length, 4, 3)
+        torch.testing.assert_close(other(x), model(x))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("h = x[0]\nfor row in x:\n    h = h * row\nreturn h", "from one iteration"),
+        ("for row in x:\n    h = row * 2\nreturn h", "more, or less"),
+    ],
+)
+def test_an_iteration_that_needs_another_is_left(body: str, reason: str) -> None:
+    _, text = defined(body, "vmap_not")
+    with pytest.raises(Unclear, match=reason):
+        as_vmap(text, line_of_loop(text))
+
+
+def test_a_number_of_each_iteration_indexes_as_a_tensor() -> None:
+    before = "def f(x, n):\n    return x[int(n) - 1, :2]\n"
+    assert of_tensors(before, 2).text.splitlines()[1] == (
+        "    return x[((n) - 1).reshape(1)].select(0, 0)[:2]"
+    )
+
+
+class LastOf(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        out = []
+        for i in range(x.shape[0]):
+            out.append(x[i, n[i] - 1, :])
+        return torch.stack(out)
+
+
+def test_the_last_token_of_each_row_stays_dynamic() -> None:
+    args = (torch.randn(3, 6, 2), torch.tensor([2, 6, 1]))
+    shapes = Shapes.parse("x: batch, _, _; n: batch")
+    report = autofix(Request(target=LastOf(), args=args, shapes=shapes))
+    assert isinstance(report.attempt, Exported)
+    (step,) = report.kept
+    assert step.fix.title.endswith("at once with torch.vmap")
+    program = report.attempt.program.module()
+    for batch in (2, 5):
+        x, n = torch.randn(batch, 6, 2), torch.randint(1, 7, (batch,))
+        torch.testing.assert_close(program(x, n), LastOf()(x, n), rtol=0, atol=0)
+
+
+def test_an_op_that_fixes_the_length_leaves_the_loop_to_a_scan() -> None:
+    body = """
+        outs = []
+        for row in x:
+            image = torch.nn.functional.grid_sample(
+                torch.ones(1, 1, 4, 4), row.view(1, 1, -1, 2), align_corners=False
+            )
+            outs.append(image.flatten())
+        return torch.stack(outs)
+    """
+    model, _ = defined(body, "vmap_of_samples")
+    shapes = Shapes.parse("x: n, _, _")
+    report = autofix(Request(target=model, args=(torch.rand(3, 2, 2),), shapes=shapes))
+    assert isinstance(report.attempt, Exported)
+    assert "as a scan" in report.kept[-1].fix.title
