@@ -7,7 +7,7 @@ tensor of the indices has as many as the size of a call.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _OF_MATH = frozenset({"sin", "cos", "tan", "exp", "log", "log2", "log10", "sqrt"})
@@ -15,7 +15,7 @@ _KEPT = frozenset({"dtype", "device"})
 
 
 def by_indices(
-    node: ast.Call, torch: str, math: set[str], of: Callable[[ast.expr], str]
+    node: ast.Call, torch: str, math: Set[str], of: Callable[[ast.expr], str]
 ) -> str | None:
     """What gives the same as a call of `torch.tensor` on a list of computed numbers, or None.
 
@@ -53,7 +53,7 @@ _HERE = "\0"
 class _Indices:
     """A number that is computed from an index, written for a tensor of indices."""
 
-    def __init__(self, index: str, math: set[str], torch: str) -> None:
+    def __init__(self, index: str, math: Set[str], torch: str) -> None:
         self.index, self.math, self.torch = index, math, torch
         self.found = False
         self.whole: bool | None = None

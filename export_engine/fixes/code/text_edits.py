@@ -6,6 +6,7 @@ Everything else is kept, comments and layout too.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,6 +14,12 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_USUAL = {"torch": ("torch",), "numpy": ("np", "numpy"), "math": ("math",), "copy": ("copy",)}
+"""What a module is called where a notebook's cell uses what another imported."""
+
+_NO_TORCH = "__import__('torch')"
+"""torch in a text that has no name for it."""
 
 
 class Piece(NamedTuple):
@@ -131,27 +138,31 @@ class Source:
             if node.lineno < statement.lineno
         }
 
-    def names_of(self, module: str) -> set[str]:
-        """What a module is called in this text."""
-        return {
-            alias.asname or alias.name
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Import)
-            for alias in node.names
-            if alias.name == module
-        }
+    def names_of(self, module: str) -> frozenset[str]:
+        """What a module is called in this text; its usual names, where another cell imports it."""
+        return _names_of(self.tree, self.function, module)
 
     @property
     def torch(self) -> str:
         """What torch is called in this text."""
-        return next(iter(sorted(self.names_of("torch"))), "__import__('torch')")
+        return next(iter(sorted(self.names_of("torch"))), _NO_TORCH)
 
     def changed(self, pieces: list[Piece]) -> Rewritten:
         """The text with pieces replaced, none of which overlap."""
         text = self.text
-        for piece in sorted(pieces, reverse=True):
+        for piece in sorted(self._with_torch(pieces), reverse=True):
             text = text[: piece.start] + piece.text + text[piece.end :]
         return Rewritten(text, self._names)
+
+    def _with_torch(self, pieces: list[Piece]) -> list[Piece]:
+        """The pieces, and an `import torch` in the function where they need one."""
+        first = self.function.body[ast.get_docstring(self.function) is not None :][:1]
+        lacking = any(_NO_TORCH in each.text for each in pieces)
+        if not lacking or not first or "torch" in _bound_in(self.tree) or self.is_beside(first[0]):
+            return pieces
+        start = self.line_start(first[0])
+        named = [each._replace(text=each.text.replace(_NO_TORCH, "torch")) for each in pieces]
+        return [*named, Piece(start, start, f"{self.indent(first[0])}import torch\n")]
 
     def _offset(self, line: int, column: int) -> int:
         characters = len(self._lines[line - 1].encode()[:column].decode())
@@ -162,6 +173,40 @@ class Source:
 def _parsed(text: str) -> ast.Module:
     """A file's tree, which nobody changes. One search for fixes asks for the same many times."""
     return ast.parse(text)
+
+
+@lru_cache(maxsize=64)
+def _names_of(tree: ast.Module, function: Function, module: str) -> frozenset[str]:
+    imported = frozenset(_imported(tree, function, module))
+    if imported:
+        return imported
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(_USUAL.get(module, ())) & (used - set(_bound_in(tree)))
+
+
+def _imported(node: ast.AST, function: Function, module: str) -> Iterator[str]:
+    """What a module is called by the imports that a function sees."""
+    for each in ast.iter_child_nodes(node):
+        if not isinstance(each, Function) or spans(each, function.lineno):
+            yield from _imported(each, function, module)
+    for alias in node.names if isinstance(node, ast.Import) else ():
+        if alias.name == module:
+            yield alias.asname or alias.name
+        elif alias.asname is None and alias.name.startswith(f"{module}."):
+            yield module  # `import torch.nn` binds `torch`
+
+
+def _bound_in(tree: ast.Module) -> Iterator[str]:
+    """The names that a text binds anywhere, so that they are nothing of another cell's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            yield node.asname or node.name.split(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
 
 
 def spans(node: ast.expr | ast.stmt, line: int) -> bool:
