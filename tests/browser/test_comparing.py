@@ -33,6 +33,7 @@ EXPORTS = (
     "%export --no-display --strict --as b two(torch.ones(4))",
 )
 EXPORT = '%export -d "x: batch, _" --as ex net(torch.randn(8, 4))'
+_ROWS = "row => new Set([...row.children].map(tab => tab.offsetTop)).size"
 
 
 def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None:
@@ -57,6 +58,11 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     rows = differences.get_by_test_id("difference")
     expect(rows).to_contain_text("became permute, addmm")
     rows.get_by_role("button").click()
+    lab.execute("ex.verify(1); ex.run()")
+    expect(root.get_by_role("tab", name="Runs")).to_contain_text("✓")
+    for width in (1400, 1200):
+        lab.page.set_viewport_size({"width": width, "height": 900})
+        assert root.get_by_role("tablist", name="Facts").evaluate(_ROWS) == 1, width
     root.get_by_role("tab", name="Inspector").click()
     expect(root.get_by_test_id("inspector")).to_contain_text("2 ops")
     root.get_by_role("button", name="addmm").first.click()

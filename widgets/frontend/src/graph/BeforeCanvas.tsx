@@ -28,7 +28,7 @@ export function BeforeCanvas({ view, hint, onKeyDown }: Props) {
       class="tx-canvas"
       tabIndex={0}
       role="img"
-      aria-label="The program before, in step with the other. Differences lists what differs."
+      aria-label="The program before, in step with the other. Diff lists what differs."
       data-testid="graph-before"
       onKeyDown={onKeyDown}
       {...pointer(view)}

@@ -4,6 +4,7 @@ import type { Record } from "../record.gen";
 import { SYMBOL_COLOUR_NAMES } from "../symbol_colour";
 import { FakeHost } from "../testing/fake_host";
 import { layeredProgram, tracedRecord } from "../testing/models";
+import { RecordBuilder } from "../testing/records";
 
 let home: HTMLElement;
 let unmount: () => void = () => undefined;
@@ -122,6 +123,60 @@ test("in a notebook's cell the outline is folded, the tabs are one row, and the 
   expect(widthOf("[data-testid=graph]")).toBeGreaterThan(300);
   button.click();
   await until(() => !home.querySelector("[role=tree]"));
+});
+
+test.each([620, 760])(
+  "what a fix did leaves the panes their height at %i pixels",
+  async (width) => {
+    const plain = await open(tracedRecord().record(), width);
+    const before = plain.querySelector(".tx-main")?.clientHeight ?? 0;
+    unmount();
+    const fixed = {
+      fixed_by: ["Rewrite the branch in line 13 with torch.cond", "Bound height ≥ 3 and width ≥ 3"],
+      given_up: ["The program rejects height = 2, which the model takes"],
+      fixed_code: ["--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n"],
+    };
+    const head = {
+      label: "non-strict",
+      outcome: "exported" as const,
+      verdict: "exported",
+      parent: -1,
+      step: "",
+      revision: 0,
+      untrusted: false,
+      release: null,
+    };
+    const host = new FakeHost({
+      record: { ...tracedRecord().record(), ...fixed },
+      attempts: [head, { ...head, parent: 0 }],
+    });
+    host.current = 1;
+    unmount = mountHost(host, home);
+    const button = await until(() =>
+      home.querySelector<HTMLElement>(".tx-outcome-line > .tx-button"),
+    );
+    const shown = button.offsetWidth;
+    button.style.width = "max-content";
+    expect(button.offsetWidth).toBe(shown);
+    expect(home.querySelector(".tx-main")?.clientHeight).toBeGreaterThan(before - 20);
+  },
+);
+
+test("the name of a size stays whole in a narrow pane", async () => {
+  const build = new RecordBuilder("net(x)");
+  const x = build.input("x", ["batch", "height", "width"]);
+  build.output([build.call("relu", [x], { shape: ["batch", "height", "width"] })]);
+  home.style.setProperty("--tx-height", "420px"); // the panes are side by side
+  const view = await open(build.record(), 700);
+  const tabs = [...view.querySelectorAll<HTMLElement>("[role=tab]")];
+  tabs.find((tab) => tab.textContent?.startsWith("Shapes"))?.click();
+  await until(() => view.querySelector(".tx-symbol-name"));
+  for (const name of view.querySelectorAll(".tx-symbol-name")) {
+    const text = document.createRange();
+    text.selectNodeContents(name);
+    expect(text.getClientRects()).toHaveLength(1);
+  }
+  home.style.removeProperty("--tx-height");
 });
 
 test("a low view has its panes side by side, a high one of the same width has them stacked", async () => {

@@ -28,7 +28,7 @@ const FACTS: [Facts, string][] = [
   ["runs", "Runs"],
   ["values", "Values"],
 ];
-const DIFFERENCES: [Facts, string] = ["differences", "Differences"];
+const DIFFERENCES: [Facts, string] = ["differences", "Diff"];
 const TEXTS: [Text, string][] = [
   ["source", "Source"],
   ["code", "Code"],
