@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from export_engine.attempt.source_edits import combined as combined
     from export_engine.attempt.source_edits import edited as edited
     from export_engine.attempt.source_edits import text_in_effect as text_in_effect
-    from export_engine.attempt.source_edits import unedited as unedited
     from export_engine.attempt.target import as_module as as_module
     from export_engine.attempt.target import name_of as name_of
     from export_engine.attempt.target import signature_of as signature_of

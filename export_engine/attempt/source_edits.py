@@ -11,17 +11,13 @@ import builtins
 import difflib
 import gc
 import linecache
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
-from zlib import crc32
 
 from export_engine.process import undone
-from export_engine.source import unified
-
-_MARK = re.compile(r" \(fixed [0-9a-f]{8}\)$")
+from export_engine.source import edited_name, unified
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class Edit:
     @property
     def edited_file(self) -> str:
         """Python's file name of the changed text, the `co_filename` of what runs instead."""
-        return f"{self.file} (fixed {crc32(self.after.encode()):08x})"
+        return edited_name(self.file, self.after)
 
     def diff(self, name: str) -> str:
         """The change as a unified diff.
@@ -47,11 +43,6 @@ class Edit:
             name: what to call the file.
         """
         return unified(self.before, self.after, name)
-
-
-def unedited(path: str) -> str:
-    """The file that an `edited_file` was made from; any other path as it is."""
-    return _MARK.sub("", path)
 
 
 class EditError(ValueError):

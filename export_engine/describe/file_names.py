@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from export_engine.attempt import unedited
 from export_engine.record import SourceFile
-from export_engine.source import LIBRARIES, MADE_UP, TORCH
+from export_engine.source import LIBRARIES, MADE_UP, TORCH, unedited
 
 Origin = Literal["cell", "user", "library", "torch", "generated"]
 

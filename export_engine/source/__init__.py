@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.source.edited_copies import edited_name as edited_name
+    from export_engine.source.edited_copies import unedited as unedited
     from export_engine.source.file_owner import LIBRARIES as LIBRARIES
     from export_engine.source.file_owner import MADE_UP as MADE_UP
     from export_engine.source.file_owner import TORCH as TORCH

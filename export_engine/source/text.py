@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.record import Record, SourceFile
+from export_engine.source.edited_copies import unedited
 from export_engine.source.highlighting import LONGEST, LONGEST_INSIDE, Token, python_lines_around
 from export_engine.source.notebook_cells import as_typed
 
@@ -125,8 +126,8 @@ def _lines(text: str) -> list[str]:
 
 
 def _may_open(entry: SourceFile) -> bool:
-    """Paths in a trusted program open only cells and Python source."""
-    return entry.origin == "cell" or entry.path.endswith((".py", ".pyi"))
+    """Paths in a trusted program open only cells and Python source, as it is or with fixes."""
+    return entry.origin == "cell" or unedited(entry.path).endswith((".py", ".pyi"))
 
 
 def _why_missing(origin: str, name: str) -> str:

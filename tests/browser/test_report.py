@@ -147,6 +147,45 @@ def test_a_failure_on_a_phone_is_not_cut_and_is_touched(browser: Browser, tmp_pa
     phone.close()
 
 
+class Gated(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 3, stride=2, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.conv(x)
+        y = y * 2 if y.mean() > 0 else y - 1
+        return y.flatten(2).softmax(-1)
+
+
+def test_shapes_and_a_fixed_program_are_read_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    ex = explorer.explore(
+        Gated().eval(), (torch.randn(2, 3, 16, 24),), dynamic_shapes="x: _, _, height, width"
+    )
+    failed = ex.to_html(tmp_path / "failed.html")
+    ex.autofix()
+    fixed = ex.to_html(tmp_path / "fixed.html")
+    phone = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = phone.new_page()
+    page.goto(failed.as_uri())
+    page.get_by_role("tab", name="Shapes").tap()
+    guards = page.locator(".tx-guard-table tbody tr")
+    expect(guards.first).to_be_visible()
+    overlaps = """rows => rows.flatMap(row => [...row.children].map(cell =>
+        cell.scrollHeight - cell.clientHeight)).filter(over => over > 1)"""
+    assert guards.evaluate_all(overlaps) == []
+
+    page.goto(fixed.as_uri())
+    expect(page.get_by_test_id("outcome")).to_be_visible()
+    assert page.locator(".tx-main").evaluate("main => main.clientHeight") > 500
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.get_by_role("tab", name="Source").tap()
+    expect(page.get_by_role("region", name="Source")).to_contain_text("torch.cond(")
+    phone.close()
+
+
 def test_without_scripts_a_picture_is_left(
     context: BrowserContext, tmp_path: Path, watch: Watch
 ) -> None:

@@ -22,12 +22,12 @@ from export_engine.attempt import (
     combined,
     edited,
     text_in_effect,
-    unedited,
 )
 from export_engine.capture import capture
 from export_engine.fixes import autofix, explain
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import branch_to_cond
+from export_engine.source import unedited
 
 HEAD = """
 import torch

@@ -14,7 +14,6 @@ from export_engine.attempt import (
     NoFix,
     Request,
     text_in_effect,
-    unedited,
 )
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.numpy_to_torch import with_torch
@@ -26,6 +25,7 @@ from export_engine.fixes.code.text_edits import Source
 from export_engine.fixes.code.torch_check import assumed
 from export_engine.fixes.code.try_edit import code_fix, runs, with_edit
 from export_engine.progress import Progress
+from export_engine.source import unedited
 
 
 def assumed_on_data(

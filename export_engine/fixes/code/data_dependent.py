@@ -18,7 +18,6 @@ from export_engine.attempt import (
     Kind,
     NoFix,
     text_in_effect,
-    unedited,
 )
 from export_engine.diagnose import DataDependent
 from export_engine.fixes.code.branch_copies import copied
@@ -62,6 +61,7 @@ from export_engine.fixes.code.ways import (
     without_notes,
 )
 from export_engine.progress import Progress
+from export_engine.source import unedited
 
 __all__ = ["offered"]
 

@@ -11,7 +11,6 @@ from export_engine.attempt import (
     Kind,
     NoFix,
     text_in_effect,
-    unedited,
 )
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
@@ -19,6 +18,7 @@ from export_engine.fixes.code.element_uses import Way
 from export_engine.fixes.code.every_iteration import Unskipped, unskipped
 from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
+from export_engine.source import unedited
 
 _KINDS = (
     Kind.LOOP_ON_DATA,

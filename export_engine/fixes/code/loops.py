@@ -20,7 +20,6 @@ from export_engine.attempt import (
     NoFix,
     Request,
     text_in_effect,
-    unedited,
 )
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
@@ -50,7 +49,7 @@ from export_engine.fixes.code.try_edit import (
 )
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Shapes, shapes_of
-from export_engine.source import Location, code_of
+from export_engine.source import Location, code_of, unedited
 from export_engine.verify import run
 
 _ON_DATA = (

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect, unedited
+from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import REACHED, agrees
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans, with_way
 from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
+from export_engine.source import unedited
 
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
 

@@ -22,7 +22,6 @@ from export_engine.attempt import (
     Fix,
     Request,
     text_in_effect,
-    unedited,
 )
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
@@ -36,7 +35,7 @@ from export_engine.fixes.code.try_edit import further, leads_on, tried, with_edi
 from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Problem, assumable, shapes_of
-from export_engine.source import Location
+from export_engine.source import Location, unedited
 
 _MOST_SIZES = 3
 

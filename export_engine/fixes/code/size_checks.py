@@ -19,7 +19,6 @@ from export_engine.attempt import (
     Fix,
     Request,
     text_in_effect,
-    unedited,
 )
 from export_engine.diagnose import DataDependent, diagnose
 from export_engine.fixes.code.conditions import Unclear
@@ -27,6 +26,7 @@ from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import runs, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import OPPOSITE
+from export_engine.source import unedited
 
 _MOST_ROUNDS = 4
 

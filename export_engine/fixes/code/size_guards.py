@@ -17,7 +17,6 @@ from export_engine.attempt import (
     Fix,
     NoFix,
     text_in_effect,
-    unedited,
 )
 from export_engine.diagnose import UnbackedSize
 from export_engine.fixes.code.conditions import Unclear
@@ -26,6 +25,7 @@ from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.fixes.code.try_edit import leads_on, tried, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Relation, assumable
+from export_engine.source import unedited
 
 _NUMBERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 

@@ -21,7 +21,6 @@ from export_engine.attempt import (
     Kind,
     Request,
     text_in_effect,
-    unedited,
 )
 from export_engine.diagnose import SizesViolated, diagnose, formats_a_tensor
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
@@ -34,7 +33,7 @@ from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import edited_file, further, leads_on, tried, with_edit
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Progress, Report
-from export_engine.source import Location
+from export_engine.source import Location, unedited
 
 _KINDS = (
     Kind.SHAPES_VIOLATED,

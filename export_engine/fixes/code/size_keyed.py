@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect, unedited
+from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.diagnose import SizeLookedUp, SizesViolated
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
@@ -19,6 +19,7 @@ from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.shapes import with_size
+from export_engine.source import unedited
 
 _STEPS = (1, 2)
 """By how much the sizes differ from the example's that are compared in eager."""

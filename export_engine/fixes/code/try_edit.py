@@ -17,12 +17,12 @@ from export_engine.attempt import (
     Request,
     combined,
     edited,
-    unedited,
 )
 from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.try_fixes import try_request
+from export_engine.source import unedited
 from export_engine.verify import runs_in_eager
 
 _OF_OPERATORS = frozenset(

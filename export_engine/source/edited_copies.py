@@ -1,0 +1,18 @@
+"""What the changed copy of a file is called: the file that it was made from, and a mark."""
+
+from __future__ import annotations
+
+import re
+from zlib import crc32
+
+_MARK = re.compile(r" \(fixed [0-9a-f]{8}\)$")
+
+
+def edited_name(file: str, text: str) -> str:
+    """Python's file name of a changed text."""
+    return f"{file} (fixed {crc32(text.encode()):08x})"
+
+
+def unedited(path: str) -> str:
+    """The file that a changed copy was made from; any other path as it is."""
+    return _MARK.sub("", path)
