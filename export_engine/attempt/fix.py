@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from export_engine.attempt.attempt import Exported
-from export_engine.attempt.request import Request
+from export_engine.attempt.request import Request, ShapeFix
 from export_engine.attempt.source_edits import Edit
 from export_engine.source import Stack
 
@@ -52,8 +52,11 @@ class Fix:
         """The changed Request. Fixes compose: apply one to another's result."""
         changed = self.change(request)
         lost = (self.gives_up,) if self.gives_up and (self.lossy or self.narrows) else ()
+        own = ShapeFix(request.shapes, self.title, self.stack)
         return changed.with_changes(
-            fixed_by=(*request.fixed_by, self.title), given_up=(*request.given_up, *lost)
+            fixed_by=(*request.fixed_by, self.title),
+            given_up=(*request.given_up, *lost),
+            shape_fixes=(*request.shape_fixes, *([own] if changed.shapes != own.before else [])),
         )
 
 

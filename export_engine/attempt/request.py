@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from export_engine.attempt.registrations import Setup
 from export_engine.attempt.source_edits import Edit
+from export_engine.source import Stack
 
 Option = Literal["backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"]
 """A switch of torch's that lets some calls export which otherwise do not."""
+
+
+class ShapeFix(NamedTuple):
+    """A fix that changed the shapes, so that what they say is known to be its doing."""
+
+    before: Any
+    """The shapes until then."""
+    title: str
+    stack: Stack
+    """The line that it is about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +53,8 @@ class Request:
     """Contexts of a library's own that the export runs in, such as the patches of its exporter."""
     fixed_by: tuple[str, ...] = ()
     """Titles of the fixes that it was made with, in order."""
+    shape_fixes: tuple[ShapeFix, ...] = ()
+    """Those of them that changed the shapes."""
     given_up: tuple[str, ...] = ()
     """What these fixes give up of what was asked for, a sentence each."""
     title: str = ""

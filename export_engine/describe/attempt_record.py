@@ -12,6 +12,7 @@ import torch
 from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.describe.asked_shapes import as_shapes
 from export_engine.describe.decomposition import describe_level
 from export_engine.describe.eager_check import describe_check
 from export_engine.describe.failure import describe_failure
@@ -37,7 +38,7 @@ from export_engine.record import (
     count_ops,
     with_groups,
 )
-from export_engine.shapes import Shapes, ShapesError, call_paths, other_form, symbol_names
+from export_engine.shapes import Shapes, call_paths, other_form, symbol_names
 from export_engine.torch_internals import Area, left_out
 
 
@@ -168,12 +169,7 @@ def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) 
 
 def _shapes(attempt: Attempt) -> Shapes | None:
     request = attempt.request
-    if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
-        return request.shapes if request else None
-    try:
-        return Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
-    except ShapesError:  # torch rejected them, too, and its error says why
-        return None
+    return as_shapes(request, request.shapes) if request else None
 
 
 def _shapes_text(attempt: Attempt) -> str:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import msgspec
+
+from export_engine.attempt import Request
+from export_engine.describe.asked_shapes import as_shapes
+from export_engine.describe.file_names import FileNames
 from export_engine.describe.range_ends import default_bound
 from export_engine.record import Bound, Symbol
 from export_engine.shapes import Shapes
@@ -18,6 +23,7 @@ def bounds_of(
     folded: Sequence[int],
     texts: Sequence[str],
     shapes: Shapes | None,
+    request: Request | None,
 ) -> list[list[Bound]]:
     """Per symbol, where its bounds come from.
 
@@ -27,6 +33,7 @@ def bounds_of(
         folded: per recorded guard, its number in the Record.
         texts: per guard of the Record, its text.
         shapes: what was asked for.
+        request: it was asked by this, whose fixes may have set a bound.
     """
     same = _equal_symbols(recording)
     changes = [each for each in recording.events if isinstance(each, Narrowing)]
@@ -34,8 +41,27 @@ def bounds_of(
     for symbol in symbols:
         names = same.get(symbol.torch_name, {symbol.torch_name})
         own = [each for each in changes if str(each.symbol) in names]
-        found.append(list(_bounds(symbol, own, recording.guards, folded, texts, shapes)))
+        bounds = _bounds(symbol, own, recording.guards, folded, texts, shapes)
+        found.append([_by_a_fix(each, symbol.name, request) for each in bounds])
     return found
+
+
+def _by_a_fix(bound: Bound, name: str, request: Request | None) -> Bound:
+    """A bound of the shapes, said to be a fix's where one set it."""
+    if bound.origin != "dim" or request is None:
+        return bound
+    for fix in reversed(request.shape_fixes):
+        shapes = as_shapes(request, fix.before)
+        asked = shapes.dims().get(name) if shapes else None
+        before = asked and (asked.low if bound.side == "lower" else asked.high)
+        if before != bound.value:
+            place = fix.stack[-1] if fix.stack else None
+            names = FileNames(request.cells)
+            line = f", for {names.name_of(place.file)}:{place.line}" if place else ""
+            return msgspec.structs.replace(
+                bound, origin="fix", text=f"by the fix {fix.title}{line}"
+            )
+    return bound
 
 
 def _bounds(

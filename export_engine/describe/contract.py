@@ -171,7 +171,7 @@ def with_bounds(
 ) -> list[Symbol]:
     """The symbols with where their bounds come from."""
     texts = [guard.text for guard in guards]
-    found = bounds_of(described, attempt.recording, recorded.number, texts, shapes)
+    found = bounds_of(described, attempt.recording, recorded.number, texts, shapes, attempt.request)
     return [
         msgspec.structs.replace(symbol, bounds=bounds)
         for symbol, bounds in zip(described, found, strict=True)

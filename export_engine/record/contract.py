@@ -41,8 +41,9 @@ class Bound(msgspec.Struct, frozen=True):
 
     side: Literal["lower", "upper"]
     value: int
-    origin: Literal["dim", "guard", "check", "default"]
-    """`dim`: the Shapes say so. `check`: a torch._check. `default`: torch's own assumption."""
+    origin: Literal["dim", "fix", "guard", "check", "default"]
+    """`dim`: the Shapes say so. `fix`: they do since a fix. `check`: a torch._check. `default`:
+    torch's own assumption."""
     text: str
     """As a phrase: `batch <= 16 at model.py:12`, `sizes of 0 and 1 are taken apart`."""
     guard: int = -1

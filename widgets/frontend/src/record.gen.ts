@@ -135,7 +135,7 @@ export interface Place {
 export interface Bound {
   side: "lower" | "upper";
   value: number;
-  origin: "check" | "default" | "dim" | "guard";
+  origin: "check" | "default" | "dim" | "fix" | "guard";
   text: string;
   guard: number;
 }

@@ -83,7 +83,7 @@ interface BrokenRuleProps {
 function BrokenRule({ store, program, rule, passes }: BrokenRuleProps) {
   const guard = program.record.guards[rule.guard];
   const text = rule.text || guard?.text;
-  const why = passes ? "not checked by the program" : WHY[rule.kind];
+  const why = passes ? "not checked by the program" : WHY[rule.kind] || rangeWhy(program, rule);
   return (
     <>
       {text ? <code>{capped(text, 200)}</code> : "a check in the program"}{" "}
@@ -95,6 +95,20 @@ function BrokenRule({ store, program, rule, passes }: BrokenRuleProps) {
       />
     </>
   );
+}
+
+/** Of the end of a range: the name of the size, and the fix that set it. Pure. */
+function rangeWhy(program: Program, { kind, formula, text }: Rule): string {
+  const [input, , sign] = formula;
+  const size = program.record.probe.inputs[Number(String(input).slice(1))];
+  const symbol = program.record.symbols[size?.symbol ?? -1];
+  if (kind !== "range" || !symbol) return "";
+  const side = sign === ">=" ? "lower" : "upper";
+  const bound = symbol.bounds.find((each) => each.side === side && each.origin === "fix");
+  const named = !text.startsWith(symbol.name);
+  return [named && capped(symbol.name, 60), bound && capped(bound.text, 200)]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** `output 0: [8, 32]`, with `?` for a size that depends on values. */

@@ -56,6 +56,18 @@ test("a slider moves the symbol, and what refuses is said and marked", async () 
   expect(at("probe-size-1").getAttribute("aria-invalid")).toBe("false");
 });
 
+test("what a fix bounded is said by the size's name, and by the fix", async () => {
+  const record = contract();
+  const text = "by the fix Bound batch ≤ 16, for net.py:8";
+  const bounds = [{ side: "upper" as const, value: 16, origin: "fix" as const, text, guard: -1 }];
+  const symbols = record.symbols.map((each) => ({ ...each, bounds }));
+  const rules = PROBE.rules.map((each) => ({ ...each, guard: -1 }));
+  await show({ ...record, symbols, probe: { ...PROBE, rules } });
+  expect(at("symbol-0").textContent).toContain(`≤ 16: ${text}`);
+  await type("probe-slider-0", "18");
+  expect(at("probe-verdict").textContent).toContain(`x.shape[0] <= 16 batch, ${text}`);
+});
+
 test("a size below the range is not checked, and the way back is one click", async () => {
   await show(contract());
   await type("probe-size-0", "1");
