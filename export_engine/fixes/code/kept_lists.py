@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.attempt import (
-    Edit,
-    Failed,
-    Fix,
-    Kind,
-    NoFix,
-    Request,
-    text_in_effect,
-    unedited,
-)
+from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, Request, text_in_effect
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.kept_rows import Kept, fills_a_list, kept_by_mask
 from export_engine.fixes.code.loop_continues import else_for_continue
 from export_engine.fixes.code.try_edit import code_fix, with_edit
 from export_engine.progress import Progress, Report
+from export_engine.source import unedited
 
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
 _TITLE = "Select by a mask what the test in line {line} keeps"

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect, unedited
+from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans
 from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
+from export_engine.source import unedited
 
 _CONVERSIONS = frozenset(
     {
@@ -86,7 +87,7 @@ def unconverted(text: str, line: int, column: int) -> Rewritten:
 
 
 def _statement(source: Source, line: int) -> ast.Assign | ast.Expr | ast.Return:
-    """The statement at a line that is no block."""
+    """The statement at a line, unless it has a block."""
     for node in ast.walk(source.function):
         if isinstance(node, ast.Assign | ast.Expr | ast.Return) and spans(node, line):
             return node

@@ -48,7 +48,7 @@ class RowValues:
         """The text of a value of each row, for all of them.
 
         Raises:
-            Unclear: it is no row, and no number that is computed from numbers of rows.
+            Unclear: it is not a row, nor a number that is computed from numbers of rows.
         """
         match node:
             case ast.Name(id=name) if name in self.tensors:
@@ -115,7 +115,7 @@ class RowValues:
         assert self.count is not None
         found, tensor = indexed(self.source, node, self.count.name), self.source.of(node.value)
         if found is None or found.offset or found.wide or found.dim or self._varies(node.value):
-            raise Unclear(f"`{self.source.of(node)}` is no row")
+            raise Unclear(f"`{self.source.of(node)}` is not a row")
         full = is_full(self.source, tensor, 0, self.count.stop)
         rows = elements(tensor, found, self.count, full)
         return f"{rows}[:, {found.rest}]" if found.rest else rows

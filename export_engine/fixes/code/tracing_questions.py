@@ -10,13 +10,13 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect, unedited
+from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source
 from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
-from export_engine.source import Location
+from export_engine.source import Location, unedited
 
 _KINDS = (Kind.OWN_ERROR, Kind.OPERATOR_FAILED, Kind.TENSOR_LEAK, Kind.UNKNOWN)
 """What the path of a trace fails with where eager's does not."""
