@@ -14,6 +14,15 @@ from typing import Any
 
 from export_engine.record.contract import Formula
 
+_LARGEST_POWER = 64
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if abs(exponent) > _LARGEST_POWER or abs(base) > 2**64:
+        raise OverflowError("a power too large to compute")
+    return base**exponent
+
+
 OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
     "+": (2, operator.add),
     "-": (2, operator.sub),
@@ -21,7 +30,7 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
     "/": (2, operator.truediv),
     "//": (2, operator.floordiv),
     "%": (2, operator.mod),
-    "**": (2, operator.pow),
+    "**": (2, _power),
     "min": (2, min),
     "max": (2, max),
     "neg": (1, operator.neg),
@@ -44,8 +53,6 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
 }
 """The arity and the function of each operator, as in Python."""
 
-_LARGEST_POWER = 64
-
 
 def evaluate(formula: Formula, sizes: Sequence[int]) -> Any:
     """The value of a formula.
@@ -65,12 +72,48 @@ def evaluate(formula: Formula, sizes: Sequence[int]) -> Any:
             count, function = OPERATORS[token]
             values = stack[-count:]
             del stack[-count:]
-            if token == "**" and (abs(values[1]) > _LARGEST_POWER or abs(values[0]) > 2**64):
-                raise OverflowError("a power too large to compute")
             stack.append(function(*values))
         else:
             stack.append(sizes[int(token[1:])])
     return stack[0]
+
+
+class Evaluator:
+    """A formula to be evaluated many times: what occurs in it several times is computed once.
+
+    torch writes out a size wherever it asks for it, so that long formulas repeat few parts.
+    """
+
+    def __init__(self, formula: Formula) -> None:
+        self._sizes: list[tuple[int, int]] = []
+        self._steps: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
+        places: dict[tuple[Any, ...], int] = {}
+        self._values: list[Any] = []
+        stack: list[int] = []
+        for token in formula:
+            arity, function = OPERATORS.get(str(token), (0, None))
+            first = len(stack) - arity
+            given = tuple(stack[first:])
+            del stack[first:]
+            place = places.setdefault((type(token), token, given), len(places))
+            stack.append(place)
+            if place < len(self._values):
+                continue
+            self._values.append(None if isinstance(token, str) else token)
+            if function is not None:
+                self._steps.append((place, function, given))
+            elif isinstance(token, str):
+                self._sizes.append((place, int(token[1:])))
+        self._result = stack[0]
+
+    def __call__(self, sizes: Sequence[int]) -> Any:
+        """The value, as `evaluate` gives it, and with its errors."""
+        values = self._values.copy()
+        for place, number in self._sizes:
+            values[place] = sizes[number]
+        for place, function, given in self._steps:
+            values[place] = function(*[values[each] for each in given])
+        return values[self._result]
 
 
 def sizes_in(formula: Formula) -> list[int]:

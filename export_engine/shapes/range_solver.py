@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import lcm
 
-from export_engine.record import Formula, NoFormula, compile_formula, evaluate
+from export_engine.record import Evaluator, Formula, NoFormula, compile_formula
 from export_engine.shapes.piecewise import Pieces, solved_by_residue
 from export_engine.shapes.polynomials import Unsolved
 
@@ -75,10 +75,14 @@ class Condition:
         except NoFormula:
             return []
 
+    @cached_property
+    def _value(self) -> Evaluator:
+        return Evaluator(self.formula)
+
     def __call__(self, *sizes: int) -> bool:
         """Whether it holds; one without a value, such as a division by zero, does not."""
         try:
-            return bool(self.formula) and bool(evaluate(self.formula, sizes))
+            return bool(self.formula) and bool(self._value(sizes))
         except (ArithmeticError, ValueError, TypeError):
             return False
 

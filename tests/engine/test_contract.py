@@ -17,6 +17,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.fixes import autofix
 from export_engine.record import (
+    Evaluator,
     Formula,
     NoFormula,
     Record,
@@ -213,6 +214,31 @@ def test_the_front_end_evaluates_the_same() -> None:
         except (ArithmeticError, ValueError):
             value = None
         assert value == row["value"], row
+        assert evaluated_again(row["formula"], row["sizes"]) == row["value"], row
+
+
+def evaluated_again(formula: Formula, sizes: list[int]) -> Any:
+    """The value of a formula together with itself, whose parts are then computed once."""
+    twice = Evaluator([*formula, *formula, "min"])
+    try:
+        assert twice(sizes) == twice(sizes)
+        return twice(sizes)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def test_what_occurs_twice_in_a_formula_is_computed_once() -> None:
+    asked: list[int] = []
+
+    class Sizes(list[int]):
+        def __getitem__(self, at: Any) -> Any:
+            asked.append(at)
+            return super().__getitem__(at)
+
+    half = ["d0", 2, "//"]
+    assert Evaluator([*half, *half, "+", "d1", "%"])(Sizes([9, 5])) == 3
+    assert asked == [0, 1]
+    assert Evaluator([1, True, "+"])([]) == 2
 
 
 @pytest.mark.parametrize(
