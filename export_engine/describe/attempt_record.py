@@ -52,7 +52,7 @@ def describe(attempt: Attempt) -> Record:
     program = attempt.program if isinstance(attempt, Exported) else None
     paths = _paths(program, attempt)
     places = birth_places(attempt.recording.births, paths)
-    symbols = Symbols(_names(program, paths, attempt), places)
+    symbols = Symbols(_names(program, paths, attempt), places, shared=program is None)
     if program is None:
         modules = module_paths(attempt)
     else:

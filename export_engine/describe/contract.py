@@ -83,7 +83,8 @@ def describe_symbols(
         known = facts(symbol)
         stands = [place for place in places if number in _symbols_of(place.size, symbols)]
         if program is None and torch_name in born:
-            stands = [_asked(born[torch_name], symbols.text(symbol))]
+            same = [each for each in born if symbols.key(each) == symbols.key(torch_name)]
+            stands = [_asked(born[each], symbols.text(symbol)) for each in same]
         described.append(
             Symbol(
                 symbols.name(symbol),
@@ -136,7 +137,7 @@ def describe_guards(
             Guard(
                 symbols.guard_text(condition),
                 str(condition),
-                sorted(symbols.number(symbol) for symbol in involved),
+                sorted({symbols.number(symbol) for symbol in involved}),
                 same[0].kind,  # type: ignore[arg-type]
                 stacks.number(same[0].stack),
                 len(same),

@@ -26,17 +26,19 @@ class Leaf:
 class Symbols:
     """The symbols of one program, numbered in order of first use, and expressions of them."""
 
-    def __init__(self, names: dict[str, str], places: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], places: dict[str, str], shared: bool = False) -> None:
         """Make one.
 
         Args:
             names: torch's name of a symbol, `s77`, to the user's.
             places: torch's name of a symbol to the dim it was made for, `x.shape[0]`. Symbols found
                 equal later are one in the program; the guard that says so names both places.
+            shared: whether input dims of one name are one symbol, too, as what was asked for says.
         """
         self._names = names
         self._print: Callable[[Any], str] = symbol_printer(names)
         self._places = places
+        self._shared = shared
         # The Dim behind `4*rows` may be no dim itself: its name is used.
         self._print_places: Callable[[Any], str] = symbol_printer(names | places)
         self._texts: dict[Any, str] = {}
@@ -58,8 +60,13 @@ class Symbols:
 
     def number(self, symbol: Any) -> int:
         """The number of a sympy symbol."""
-        known = self.table.find(str(symbol))
-        return known if known is not None else self.table.add(str(symbol), symbol)
+        known = self.table.find(self.key(str(symbol)))
+        return known if known is not None else self.table.add(self.key(str(symbol)), symbol)
+
+    def key(self, torch_name: str) -> str:
+        """What a symbol is known by: torch's name, or the name that input dims share."""
+        shares = self._shared and torch_name in self._places
+        return self._names.get(torch_name, torch_name) if shares else torch_name
 
     def size(self, size: Any) -> Size:
         """A size as it stands in the Record: a number, or the text of an expression."""
@@ -83,7 +90,7 @@ class Symbols:
 
     def known(self, symbol: Any) -> list[int]:
         """The number of a symbol, in a list; empty for one no longer in the program."""
-        number = self.table.find(str(symbol))
+        number = self.table.find(self.key(str(symbol)))
         return [] if number is None else [number]
 
     def is_named(self, symbol: Any) -> bool:

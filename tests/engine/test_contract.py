@@ -293,3 +293,24 @@ def test_a_failure_has_the_sizes_as_far_as_the_trace_came(strict: bool) -> None:
     exported = msgspec.structs.replace(record, failure=None)
     with pytest.raises(BrokenRecord):
         check_record(exported)
+
+
+class Undecided(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        z = x + y
+        return z.sin() if z.sum() > 0 else z.cos()
+
+
+def test_dims_of_one_name_are_one_size_of_a_failure() -> None:
+    shapes = Shapes.parse("x: batch, _; y: batch, _")
+    record = describe(
+        capture(
+            Request(target=Undecided(), args=(torch.ones(3, 4), torch.ones(3, 4)), shapes=shapes)
+        )
+    )
+
+    (batch,) = [each for each in record.symbols if each.kind == "backed"]
+    assert batch.name == "batch"
+    assert [each.text for each in batch.places] == ["x.shape[0]", "y.shape[0]"]
+    (guard,) = [each for each in record.guards if each.text == "x.shape[0] == y.shape[0]"]
+    assert guard.symbols == [0]
