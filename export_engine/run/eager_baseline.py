@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,8 @@ class Bench:
         self.subject = subject
         self.call = call
         self.device = device
+        self.quickest = math.inf
+        """Seconds of a warm call by the quickest backend until now."""
 
     def job(self, folder: Path) -> Job:
         """A separate job: it shares nothing mutable with other jobs or the user."""

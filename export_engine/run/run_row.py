@@ -11,7 +11,7 @@ import msgspec
 import torch
 
 from export_engine.defects import passed_over
-from export_engine.record import RunRow
+from export_engine.record import RunRow, RunTimes
 from export_engine.run.backend import Backend, Ready
 from export_engine.run.divergence import Located, located
 from export_engine.run.eager_baseline import Bench, detached
@@ -20,6 +20,9 @@ from export_engine.run.measure import bytes_of, peak_memory, timed, warm_times
 from export_engine.run.output_error import error_of
 from export_engine.run.torch_devices import synchronize
 from export_engine.torch_internals import pytree
+
+_FAR_SLOWER = 8
+"""Times the quickest of the same call: it is timed again, for the machine may have been busy."""
 
 
 def unavailable(backend: Backend, device: str, inputs: str, reason: str) -> RunRow:
@@ -71,10 +74,21 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         )
 
 
-def _measured(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[Any, int]:
+def _measured(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[RunTimes, int]:
     """Memory first: timing leaves caches warm that no first user has."""
     memory = peak_memory(ready.call, bench.device)
-    return warm_times(ready.call, bench.device, first, prepare), memory
+    times = warm_times(ready.call, bench.device, first, prepare)
+    if times.median > _FAR_SLOWER * bench.quickest:
+        times = quieter(times, warm_times(ready.call, bench.device, first, prepare))
+    bench.quickest = min(bench.quickest, times.median)
+    return times, memory
+
+
+def quieter(one: RunTimes, other: RunTimes) -> RunTimes:
+    """Of two times of the same calls the less disturbed; how far they differ is their spread."""
+    best = min(one, other, key=lambda each: each.median)
+    apart = abs(one.median - other.median)
+    return msgspec.structs.replace(best, spread=max(best.spread, apart))
 
 
 def _compared(row: RunRow, bench: Bench, backend: Backend, result: Any, folder: Path) -> RunRow:
