@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from export_engine.defects import passed_over
 from export_engine.record import SizeInput, probe_sizes
-from export_engine.torch_internals import asserted, asserted_before_replacement, implied_by
+from export_engine.torch_internals import (
+    asserted,
+    asserted_before_replacement,
+    implied_by,
+    replaced_sizes,
+    shape_env,
+)
 from export_engine.trace import RecordedGuard
 from export_engine.verify.contract_sampling import breaking, counted_sizes, inside, shown_sizes
 from export_engine.verify.first_divergence import first_difference
@@ -145,13 +152,7 @@ def checks(subject: Subject) -> Guarantee:
             verdict="not applicable",
             sentence="No condition on values was left to run time.",
         )
-    present = asserted(subject.program)
-    lost = [
-        guard
-        for guard in recorded
-        if not implied_by(present, guard.condition)
-        and not asserted_before_replacement(subject.program, guard.condition)
-    ]
+    lost = [each for each in recorded if not _is_asserted(subject, each.condition)]
     sentence = f"All {len(recorded)} conditions on values are asserted."
     if lost:
         sentence = f"{len(lost)} of {len(recorded)} conditions on values are not asserted."
@@ -161,6 +162,21 @@ def checks(subject: Subject) -> Guarantee:
         verdict=verdict_of(lost),
         sentence=sentence,
         evidence=tuple(f"{guard.condition} is not checked by the program" for guard in lost),
+    )
+
+
+def _is_asserted(subject: Subject, condition: Any) -> bool:
+    """Whether the program's asserts check a condition, under the symbols that sizes have by now.
+
+    Each time that a size from data is traced it has a new symbol, until torch finds them equal.
+    """
+    program = subject.program
+    present, env = asserted(program), shape_env(program)
+    as_it_is = condition if env is None else replaced_sizes(env, condition)
+    return (
+        implied_by(present, condition)
+        or (bool(as_it_is.free_symbols) and implied_by(present, as_it_is))
+        or asserted_before_replacement(program, condition)
     )
 
 

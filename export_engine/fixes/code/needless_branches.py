@@ -1,0 +1,68 @@
+"""A branch on data of which one way is right for all data: `if longest < n: x = x[:, :longest]`.
+
+A slice beyond the end of a tensor is all of it. Then the branch only saves work, and without it the
+program answers the same, which is tried in eager on inputs that go either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.eager_trials import REACHED, agrees
+from export_engine.fixes.code.size_branches import one_way
+from export_engine.fixes.code.text_edits import Piece, Source, branch_at
+from export_engine.fixes.code.try_edit import code_fix
+from export_engine.progress import Progress, Report
+from export_engine.source import unedited
+
+_KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
+_TITLES = {
+    True: "Always take the branch in line {line}",
+    False: "Never take the branch in line {line}",
+}
+_WHY = "Both ways of the branch give the same. Compared with eager on inputs that go either way."
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The way of the branch at a diagnosed line that is right for all data that were compared."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
+    if diagnosis.kind not in _KINDS:
+        return
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    for taken, said in _TITLES.items():
+        try:
+            made, probe = one_way(text, line, taken), left_out(text, line, taken)
+        except Unclear:
+            continue
+        title = said.format(line=place.line)
+        if progress:
+            progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}, in eager", "fix"))
+        functions = (made.function,)
+        edit = Edit(unedited(place.file), text, made.text, functions)
+        if not agrees(request, edit, (Edit(edit.file, text, probe, functions),)):
+            continue
+        fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
+        if fix is not None:
+            yield fix
+            return
+
+
+def left_out(text: str, line: int, taken: bool) -> str:
+    """The text with an error where the `if` at a line goes the way that is not kept.
+
+    Raises:
+        Unclear: there is none, or something stands before it in its line.
+    """
+    source = Source(text, line)
+    branch = branch_at(source, line)
+    test = f"({source.of(branch.test)})"
+    raised = f"raise LookupError({REACHED!r})"
+    indent = source.indent(branch)
+    at = source.start(branch)
+    piece = Piece(at, at, f"if {'not ' if taken else ''}{test}: {raised}\n{indent}")
+    return source.changed([piece]).text

@@ -1,0 +1,81 @@
+"""Branches on data that only save work: rows are cut to the longest, values are clamped."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.describe import describe
+from export_engine.fixes import autofix
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.needless_branches import left_out
+from export_engine.shapes import Shapes
+from export_engine.verify import verify
+
+TOKENS = torch.tensor([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0]])
+
+
+class CutsToTheLongest(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(20, 4)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        lengths = (tokens != 0).sum(1)
+        h = self.embedding(tokens)
+        if int(lengths.max()) < tokens.shape[1]:
+            h = h[:, : int(lengths.max())]
+        return h.cumsum(1)
+
+
+class Clamps(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.max() > 1:
+            x = x.clamp(max=1)
+        return x * 2
+
+
+class Scales(torch.nn.Module):
+    """No way of its branch is right for all data."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.max() > 1:
+            x = x / 2
+        return x * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_rows_are_cut_to_the_longest_without_a_branch(strict: bool) -> None:
+    model, shapes = CutsToTheLongest().eval(), Shapes.parse("tokens: batch, seq")
+    report = autofix(Request(target=model, args=(TOKENS,), shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "Always take the branch in line" in report.sentence
+    assert not any(step.fix.lossy or step.fix.narrows for step in report.kept)
+    for tokens in (TOKENS, torch.randint(1, 20, (3, 7)), torch.randint(0, 2, (2, 4))):
+        torch.testing.assert_close(report.attempt.program.module()(tokens), model(tokens))
+    found = verify(report.attempt, describe(report.attempt), 4)
+    assert not found.broken, str(found)
+
+
+def titles(model: torch.nn.Module) -> list[str]:
+    first = autofix(Request(target=model, args=(torch.tensor([0.5, 3.0]),))).first
+    assert isinstance(first, Failed)
+    return [each.title for each in first.fixes]
+
+
+def test_a_way_is_always_taken_only_where_both_give_the_same() -> None:
+    assert any(each.startswith("Always take the branch") for each in titles(Clamps()))
+    assert not any("take the branch" in each for each in titles(Scales()))
+
+
+def test_the_way_that_is_left_out_must_have_been_tried() -> None:
+    text = "def f(x):\n    if x.any():\n        x = x[:1]\n    return x\n"
+    names: dict[str, object] = {}
+    exec(compile(left_out(text, 2, True), "probe.py", "exec"), names)
+    assert names["f"](torch.ones(3)).shape == (1,)  # type: ignore[operator]
+    with pytest.raises(LookupError):
+        names["f"](torch.zeros(3))  # type: ignore[operator]
+    with pytest.raises(Unclear):
+        left_out("def f(x):\n    return x\n", 2, True)
