@@ -12,6 +12,7 @@ from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_vmap import as_vmap, of_tensors
+from export_engine.fixes.code.nested_loops import pairs_at_once
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined
@@ -44,6 +45,33 @@ FORMS = {
 }
 
 
+PAIRS = {
+    "all": """
+        found = []
+        for i in range(x.shape[0]):
+            for j in range(x.shape[0]):
+                found.append((x[i] * x[j]).sum())
+        return torch.stack(found)
+    """,
+    "written": """
+        n = x.shape[0]
+        found = torch.zeros(n, n)
+        for i in range(n):
+            for j in range(n):
+                found[i, j] = (x[i] - x[j]).norm()
+        return found
+    """,
+    "upper": """
+        n = x.shape[0]
+        found = []
+        for i in range(n - 1):
+            for j in range(i + 1, n):
+                found.append(x[i] - x[j])
+        return torch.stack(found, dim=0)
+    """,
+}
+
+
 def made(text: str) -> Any:
     names: dict[str, Any] = {}
     exec(compile(text, "vmap.py", "exec"), names)
@@ -58,6 +86,44 @@ def test_vmap_computes_what_the_loop_does(form: str) -> None:
     for length in (1, 2, 5):
         x = torch.rand(length, 4, 3)
         torch.testing.assert_close(other(x), model(x))
+
+
+@pytest.mark.parametrize("form", PAIRS)
+def test_two_loops_over_pairs_run_at_once_in_their_order(form: str) -> None:
+    model, text = defined(PAIRS[form], f"pairs_{form}")
+    other = made(pairs_at_once(text, line_of_loop(text)).text)
+    for length in (2, 3, 5):
+        x = torch.rand(length, 4, 3)
+        torch.testing.assert_close(other(x), model(x))
+
+
+def test_pairs_of_which_a_part_is_kept_as_a_list_are_left() -> None:
+    body = PAIRS["upper"].replace("torch.stack(found, dim=0)", "found[0]")
+    _, text = defined(body, "pairs_first")
+    with pytest.raises(Unclear, match="stacked"):
+        pairs_at_once(text, line_of_loop(text))
+
+
+def test_a_choice_in_each_row_runs_at_once_too() -> None:
+    body = """
+        outs = []
+        for i in range(x.shape[0]):
+            if x[i].sum() > 0:
+                outs.append(x[i] * 2)
+            else:
+                outs.append(x[i] + 1)
+        return torch.stack(outs)
+    """
+    model, _ = defined(body, "vmap_of_choices")
+    shapes = Shapes.parse("x: n, _")
+    report = autofix(Request(target=model, args=(torch.randn(4, 3),), shapes=shapes))
+    assert isinstance(report.attempt, Exported)
+    (step,) = report.kept
+    assert step.fix.title.startswith("Select with torch.where")
+    program = report.attempt.program.module()
+    for n in (2, 7):
+        x = torch.randn(n, 3)
+        torch.testing.assert_close(program(x), model(x), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize(

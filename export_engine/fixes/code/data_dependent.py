@@ -23,9 +23,11 @@ from export_engine.diagnose import DataDependent
 from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
+from export_engine.fixes.code.index_writes import written_by_number
 from export_engine.fixes.code.loop_breaks import run_to_end
 from export_engine.fixes.code.loop_returns import returned_at_end
 from export_engine.fixes.code.loop_to_while import as_while_loop
+from export_engine.fixes.code.loops_of_choices import selected_at_once
 from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.number_index import selected_by_number
 from export_engine.fixes.code.raise_to_check import checked
@@ -46,8 +48,15 @@ from export_engine.fixes.code.tensor_index import indexed_by_tensors
 from export_engine.fixes.code.tensor_questions import (
     copied_by_torch,
     decided,
+    truncated,
 )
-from export_engine.fixes.code.try_edit import edited_file, leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import (
+    edited_file,
+    is_dynamic,
+    leads_on,
+    tried,
+    with_edit,
+)
 from export_engine.fixes.code.ways import (
     NOTE,
     TENSOR,
@@ -128,6 +137,29 @@ _INDEXED = Way(
     "An index that is a tensor is an op of the program; Python asks for no number.",
     indexed_by_tensors,
 )
+_TRUNCATED = Way(
+    "Truncate the number in line {line} with torch",
+    "`.long()` truncates as int() does, and `.item()` reads it as a number of the program.",
+    truncated,
+    selects=lambda found, _: isinstance(found, Exported),
+)
+_ALL_TRUNCATED = _TRUNCATED._replace(
+    title="Truncate the numbers in `{function}` with torch",
+    rewrite=partial(truncated, all_of_them=True),
+)
+_AT_ONCE = Way(
+    "Select with torch.where in line {line}, and run its loop at once with torch.vmap",
+    "torch.where selects for each iteration; vmap computes them all with ops over the whole "
+    "tensors, so the length stays dynamic.",
+    selected_at_once,
+    gives_up="Both values are computed, and all iterations are in memory at once.",
+    selects=selects_alike,
+)
+_WRITTEN = Way(
+    "Read the index in line {line} with item()",
+    "A tensor that indexes what is written to is read by Python; a number from `.item()` is not.",
+    written_by_number,
+)
 _COPIED = Way(
     "Let torch make the tensor copies of `{function}`",
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
@@ -201,7 +233,8 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, *_ways(text, line)]
-            return [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR, _INDEXED]
+            made = [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
+            return [*made, _TRUNCATED, _ALL_TRUNCATED, _INDEXED, _WRITTEN]
         case Kind.GRAPH_BREAK:
             return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _SELECT, _INDEXED]
         case Kind.TENSOR_LEAK:
@@ -212,7 +245,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
 
 
 def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
-    """The line of a file that reads the float that a branch is about: as written, and now.
+    """The line of a file that reads the number that a branch is about: as written, and now.
 
     In strict mode it may be the branch's own.
     """
@@ -220,7 +253,7 @@ def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
     assert request is not None
     assert diagnosis is not None
     facts = diagnosis.facts
-    if not isinstance(facts, DataDependent) or facts.whole or not facts.condition:
+    if not isinstance(facts, DataDependent) or not facts.condition:
         return None
     for each in diagnosis.related:
         place = each.stack[-1]
@@ -246,9 +279,18 @@ def offered(
     ways = _rewrites(diagnosis, text, line, request.strict)
     read = _read_line(attempt, place.file)
     if read is not None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
-        kept = numbers_kept(_ways(text, line), read[1])
-        ways = [*ways, *kept] if read[1] == line else [*kept, *ways]
+        whole = isinstance(diagnosis.facts, DataDependent) and diagnosis.facts.whole
+        kept = numbers_kept(_ways(text, line), read[1], whole=whole)
+        if whole:  # a number that is a size, too, is better left one
+            kept = [each._replace(is_tentative=True) for each in kept]
+            at = ways.index(_COND) if _COND in ways else len(ways)
+            ways = [*ways[:at], *kept, *ways[at:]]
+        else:
+            ways = [*ways, *kept] if read[1] == line else [*kept, *ways]
+    if diagnosis.kind is Kind.BRANCH_ON_DATA and is_dynamic(request):
+        ways = [_AT_ONCE, *ways]
     known, refused, looped = {text}, "", ""
+    tentative: Fix | None = None
     for way in ways:
         title = way.title.format(
             line=place.line, function=place.function, read=read[0] if read else 0
@@ -270,7 +312,7 @@ def offered(
             continue
         if way.selects and not way.selects(found, edited_file(request, edit)):
             continue
-        yield Fix(
+        fix = Fix(
             kind="code",
             title=title,
             why=way.why,
@@ -280,6 +322,13 @@ def offered(
             stack=diagnosis.stack,
             leads_to=found if isinstance(found, Exported) else None,
         )
+        if fix.leads_to is None and way.is_tentative:
+            tentative = fix
+            continue
+        yield fix if tentative is None or fix.leads_to is not None else tentative
+        return
+    if tentative is not None:
+        yield tentative
         return
     if looped:
         yield NoFix(f"The loop in line {place.line} is not rewritten with while_loop: {looped}.")

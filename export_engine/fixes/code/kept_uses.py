@@ -81,7 +81,7 @@ class _Uses:
             self.dropped |= set(ast.walk(node))
             return
         if asks_empty or node.orelse or not isinstance(node.body[-1], ast.Return):
-            raise Unclear(f"what becomes of `{self.name}` where it is empty is not a value")
+            raise Unclear(f"where `{self.name}` is empty, eager goes on in another way")
         if len(node.body) > 1:
             raise Unclear(f"where `{self.name}` is not empty, more is done than to return")
         self.pieces.append(Piece(source.start(node), source.start(node.body[0]), ""))

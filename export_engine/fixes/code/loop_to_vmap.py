@@ -30,24 +30,21 @@ def as_vmap(text: str, line: int) -> Rewritten:
     """
     form = _read_apart(Form(text, line))
     source = Source(form.text, form.line)
-    return _LoopAsVmap(source, loop_at(source, form.line), unrolled=False).rewritten()
+    return LoopAsVmap(source, loop_at(source, form.line), unrolled=False).rewritten()
 
 
 STEP = "_step"
 """Begins the name of the function that is one iteration."""
 
 
-class _LoopAsVmap(LoopAsScan):
+class LoopAsVmap(LoopAsScan):
     """A loop, and the pieces of text that replace it."""
 
     copies_views = False
 
     def rewritten(self) -> Rewritten:
         """The text with the call instead of the loop."""
-        if self.carried:
-            raise Unclear(f"`{self.carried[0]}` goes from one iteration to the next")
-        if self.last or not self.outputs or self.unrolled:
-            raise Unclear("an iteration gives more, or less, than what is collected")
+        self._refuse_others()
         source, loop = self.source, self.loop
         indent = source.indent(loop)
         self._reads()
@@ -70,6 +67,38 @@ class _LoopAsVmap(LoopAsScan):
         self.pieces.append(Piece(start, end, "\n".join(lines)))
         self._collected()
         return source.changed(self.pieces)
+
+    def expression(self) -> tuple[str, str]:
+        """A statement that collects at once what the loop's only statement collects, and the list.
+
+        The list is empty where it writes into a tensor.
+        """
+        self._refuse_others()
+        self._reads()
+        (out,) = self.outputs
+        source, xs = self.source, self.elements or [Element(self.free("_"), self._counted())]
+        given = ", ".join(each.target for each in xs)
+        tensors = ", ".join(each.tensor for each in xs)
+        value = self._with_elements(out.value)
+        made = f"{source.torch}.vmap(lambda {given}: {value})({tensors})"
+        if out.place is None:
+            return f"{out.into}.append({made})", out.into
+        (written,) = self._after()
+        return written.removesuffix(out.name) + made, ""
+
+    def _with_elements(self, value: ast.expr) -> str:
+        """The text of a value with what is read of elements by their names."""
+        start, end, text = self.source.start(value), self.source.end(value), self.source.text
+        for piece in sorted(self.inside, reverse=True):
+            text = text[: piece.start] + piece.text + text[piece.end :]
+            end += len(piece.text) - (piece.end - piece.start)
+        return text[start:end]
+
+    def _refuse_others(self) -> None:
+        if self.carried:
+            raise Unclear(f"`{self.carried[0]}` goes from one iteration to the next")
+        if self.last or not self.outputs or self.unrolled:
+            raise Unclear("an iteration gives more, or less, than what is collected")
 
 
 def of_tensors(text: str, line: int) -> Rewritten:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +39,9 @@ from export_engine.fixes.code.equal_pieces import equal_lengths, with_equal_piec
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.fixes.code.loop_to_vmap import STEP, as_vmap, of_tensors
+from export_engine.fixes.code.nested_loops import pairs_at_once
 from export_engine.fixes.code.packed_to_scan import as_masked_scan
+from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
 from export_engine.fixes.code.try_edit import (
     edited_file,
@@ -139,9 +142,8 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
     assert request is not None
     assert diagnosis is not None
     text, line = text_in_effect(request.edits, place.file, place.line)
-    try:
-        made = as_vmap(*scannable(text, line))
-    except Unclear:
+    made = _vmapped(text, line)
+    if made is None:
         return None
     if progress:
         progress(Progress(0, 0, f"running the loop in line {place.line} at once", "fix"))
@@ -173,6 +175,15 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
         return fix
     bounds = bounded(found, progress)
     return with_bounds(fix, bounds) if bounds is not None else None
+
+
+def _vmapped(text: str, line: int) -> Rewritten | None:
+    """The text with the loop at a line run at once; None where it cannot be."""
+    with suppress(Unclear):
+        return as_vmap(*scannable(text, line))
+    with suppress(Unclear):
+        return pairs_at_once(text, line)
+    return None
 
 
 def _is_fixed_within(found: Attempt) -> bool:

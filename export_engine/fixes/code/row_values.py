@@ -48,7 +48,7 @@ class RowValues:
         """The text of a value of each row, for all of them.
 
         Raises:
-            Unclear: it is not a row, nor a number that is computed from numbers of rows.
+            Unclear: it is neither a row nor a number that is computed from those of rows.
         """
         match node:
             case ast.Name(id=name) if name in self.tensors:

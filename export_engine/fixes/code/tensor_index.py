@@ -30,8 +30,8 @@ def indexed_by_tensors(text: str, line: int) -> Rewritten:
         if not spans(node, line):
             continue
         entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        counters = _counters(source.function)
-        plain = [is_plain(each) or ast.unparse(each) in counters for each in entries]
+        known = counters(source.function)
+        plain = [is_plain(each) or ast.unparse(each) in known for each in entries]
         if all(plain):
             continue
         made = source.of(node.value) + "".join(_steps(source, entries, plain))
@@ -54,11 +54,16 @@ def _steps(source: Source, entries: Sequence[ast.expr], plain: Sequence[bool]) -
             yield f"[{':, ' * before}{index}].select({before}, 0)"
 
 
-def _counters(function: ast.AST) -> set[str]:
-    """The variables of loops over a `range`: plain numbers."""
-    loops = (each for each in ast.walk(function) if isinstance(each, ast.For | ast.comprehension))
-    return {
-        ast.unparse(each.target)
-        for each in loops
-        if isinstance(each.iter, ast.Call) and ast.unparse(each.iter.func) == "range"
-    }
+def counters(function: ast.AST) -> set[str]:
+    """The variables of loops over a `range`, and those that `enumerate` counts: plain numbers."""
+    found: set[str] = set()
+    for each in ast.walk(function):
+        called = each.iter if isinstance(each, ast.For | ast.comprehension) else None
+        if not isinstance(called, ast.Call):
+            continue
+        assert isinstance(each, ast.For | ast.comprehension)
+        if ast.unparse(called.func) == "range":
+            found.add(ast.unparse(each.target))
+        elif ast.unparse(called.func) == "enumerate" and isinstance(each.target, ast.Tuple):
+            found.add(ast.unparse(each.target.elts[0]))
+    return found

@@ -11,7 +11,7 @@ import ast
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.text_edits import Piece, Source
+from export_engine.fixes.code.text_edits import Piece, Source, spans
 
 _QUANTIFIERS = ("any", "all")
 
@@ -34,8 +34,13 @@ def asked_as_tensors(text: str, line: int) -> Rewritten:
     return source.changed(pieces)
 
 
-def kept_as_tensor(text: str, line: int) -> Rewritten:
+def kept_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
     """The text with the numbers that are read of tensors at a line as the tensors themselves.
+
+    Args:
+        text: of the file.
+        line: at which they are read.
+        whole: whether they are ints, which Python computes with in any size.
 
     Raises:
         Unclear: no number is read there.
@@ -50,11 +55,43 @@ def kept_as_tensor(text: str, line: int) -> Rewritten:
             inner = node.args[0] if len(node.args) == 1 else None
             if inner is not None and not isinstance(inner, ast.Constant):
                 start, end = source.start(node), source.start(inner)
-                pieces += [Piece(start, end, "("), Piece(source.end(inner), source.end(node), ")")]
+                closing = ").long()" if whole else ")"
+                pieces += [
+                    Piece(start, end, "("),
+                    Piece(source.end(inner), source.end(node), closing),
+                ]
         elif isinstance(function, ast.Attribute) and function.attr == "item" and not node.args:
-            pieces.append(Piece(source.end(function.value), source.end(node), ""))
+            end = source.end(function.value)
+            pieces.append(Piece(end, source.end(node), ".long()" if whole else ""))
     if not pieces:
         raise Unclear("no number is read of a tensor at that line")
+    return source.changed(pieces)
+
+
+def truncated(text: str, line: int, *, all_of_them: bool = False) -> Rewritten:
+    """The text with `int(x)` at a line as `x.long().item()`: a number of the program.
+
+    Args:
+        text: of the file.
+        line: at which a number is made an int.
+        all_of_them: whether to do so in the other lines of the function, too.
+
+    Raises:
+        Unclear: there is no `int` of something at that line.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or not (all_of_them or spans(node, line)):
+            continue
+        named = isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1
+        if named and not isinstance(node.args[0], ast.Constant):
+            inner = source.of(node.args[0]).removesuffix(".item()")
+            plain = isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+            made = f"{inner if plain else f'({inner})'}.long().item()"
+            pieces.append(Piece(source.start(node), source.end(node), made))
+    if not pieces:
+        raise Unclear("no number is made an int at that line")
     return source.changed(pieces)
 
 
@@ -118,6 +155,11 @@ def _membership(source: Source, node: ast.Compare) -> str | None:
     if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
         return None
     inside = _listed(node.comparators[0]) or node.comparators[0]
+    if isinstance(inside, ast.List | ast.Tuple | ast.Set) and inside.elts:
+        value = source.of(node.left).removesuffix(".item()")
+        numbers = ", ".join(map(source.of, inside.elts))
+        made = f"{source.torch}.isin({value}, {source.torch}.tensor([{numbers}]))"
+        return made if isinstance(node.ops[0], ast.In) else f"~{made}"
     if not isinstance(inside, ast.Name | ast.Attribute | ast.Subscript):
         return None
     value, tensor = source.of(node.left), source.of(inside)

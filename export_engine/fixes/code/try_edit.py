@@ -22,6 +22,7 @@ from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.try_fixes import try_request
+from export_engine.shapes import Pinned, Static, shapes_of
 from export_engine.source import unedited
 from export_engine.verify import runs_in_eager
 
@@ -61,6 +62,13 @@ def tried(request: Request, edit: Edit) -> Attempt | None:
         return try_request(with_edit(request, edit))
     except EditError:
         return None
+
+
+def is_dynamic(request: Request) -> bool:
+    """Whether a size is to be dynamic."""
+    shapes = shapes_of(request)
+    leaves = shapes.leaves.values() if shapes is not None else ()
+    return any(not isinstance(each, Static | Pinned) for specs in leaves for each in specs)
 
 
 def runs(request: Request) -> bool:

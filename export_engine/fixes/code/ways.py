@@ -26,6 +26,8 @@ class Way(NamedTuple):
     why: str
     rewrite: Rewrite
     gives_up: str = ""
+    is_tentative: bool = False
+    """Whether another way that leads to a program is better than this one that leads on."""
     selects: Callable[[Attempt, str], bool] | None = None
     """Of a choice: whether the values of the program are such that it is Python's choice."""
 
@@ -59,14 +61,15 @@ TENSOR = Way(
     "Keep the number in line {line} a tensor",
     "A number that stays a tensor is computed at run time.",
     kept_as_tensor,
+    is_tentative=True,
 )
 
 
-def numbers_kept(ways: list[Way], read: int) -> list[Way]:
+def numbers_kept(ways: list[Way], read: int, *, whole: bool = False) -> list[Way]:
     """The rewrites of a line where the number that another line reads stays a tensor."""
     return [
         each.behind("Keep the number in line {read} a tensor")
-        .after(lambda text, line: (kept_as_tensor(text, read), line))
+        .after(lambda text, line: (kept_as_tensor(text, read, whole=whole), line))
         ._replace(why=f"{TENSOR.why} {each.why}")
         for each in ways
     ]
