@@ -26,7 +26,7 @@ from export_engine.diagnose.held_objects import (
     unregistered_module,
 )
 from export_engine.diagnose.named import named, unplaced_number
-from export_engine.diagnose.operators import device_mismatch, no_fake_kernel, refused
+from export_engine.diagnose.operators import device_mismatch, nested, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
 from export_engine.diagnose.packed import packed_sequence
 from export_engine.diagnose.python import (
@@ -56,6 +56,7 @@ FAMILIES: tuple[Family, ...] = (
     unknown_result,
     control_flow,
     data,
+    nested,
     no_fake_kernel,
     device_mismatch,
     derivative,

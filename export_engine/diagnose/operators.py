@@ -26,6 +26,7 @@ _CUSTOM_OPS = Link(
     "How to give an operator a fake kernel",
     "https://docs.pytorch.org/tutorials/advanced/custom_ops_landing_page.html",
 )
+_NESTED = re.compile(r"\b(?:as_)?nested_tensor(?:_from_jagged)?\(")
 _BREAKS = ("RuntimeError when making fake tensor call", "TypeError when making fake tensor call")
 
 
@@ -49,6 +50,22 @@ def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
         span=place.span,
         links=(_CUSTOM_OPS,),
         facts=NoFakeKernel(name, overload),
+    )
+
+
+def nested(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a line that makes a nested tensor, which fails in many ways."""
+    place = failing_place(attempt.error)
+    if _NESTED.search(place.text or "") is None:
+        return None
+    return Diagnosis(
+        kind=Kind.OPERATOR_FAILED,
+        sentence=f"`{place.text}` makes a nested tensor, which torch.export does not trace here.",
+        why="A nested tensor is a subclass with ragged sizes of its own. Compute with the values "
+        "and their offsets, or with a padded tensor and a mask: torch.nn.utils.rnn.pad_sequence "
+        "pads a list of rows.",
+        stack=place.stack,
+        span=place.span,
     )
 
 

@@ -68,7 +68,8 @@ class AutofixReport:
             fixes = "one fix" if count == 1 else f"{count} fixes"
             titles = ", then ".join(step.fix.title for step in self.kept)
             lost = "".join(f" {s.fix.gives_up.rstrip('.')}." for s in self.kept if s.fix.narrows)
-            return f"It exports with {fixes}: {titles}.{lost}{checked}"
+            fewer = ", for fewer sizes than the model takes" if lost else ""
+            return f"It exports with {fixes}{fewer}: {titles}.{lost}{checked}"
         assert isinstance(attempt, Failed)
         lossy = [fix for fix in attempt.fixes if fix.lossy]
         reason = attempt.diagnosis.sentence if attempt.diagnosis else ""
@@ -152,10 +153,13 @@ def outcome(attempt: Attempt) -> str:
 
 
 def _next(fixes: Iterable[Fix], tried: set[tuple[str, str, str]]) -> Fix | None:
-    """The next lossless fix; those known to lead to a program come first."""
+    """The next fix that fixes no size and changes no answer.
+
+    One that rejects sizes which the model takes is the last; of the others, those that are known
+    to lead to a program are first.
+    """
     left = [fix for fix in fixes if not fix.lossy and _key(fix) not in tried]
-    known = [fix for fix in left if fix.is_known_to_export]
-    return next(iter(known or left), None)
+    return min(left, key=lambda fix: (fix.narrows, not fix.is_known_to_export), default=None)
 
 
 def _key(fix: Fix) -> tuple[str, str, str]:

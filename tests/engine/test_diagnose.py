@@ -102,6 +102,22 @@ def _row(case: SeedCase) -> tuple[str, ...]:
     return (case.row, case.name, *cells)
 
 
+class PadsRagged(nn.Module):
+    def forward(self, x: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        rows = torch.nested.nested_tensor_from_jagged(x, ends)
+        return rows.to_padded_tensor(0.0)
+
+
+def test_a_nested_tensor_is_named_with_what_to_compute_with_instead() -> None:
+    found = diagnosed(PadsRagged(), torch.randn(10, 3), torch.tensor([0, 4, 10]), strict=False)
+    assert found.kind is Kind.OPERATOR_FAILED
+    assert found.sentence == (
+        "`torch.nested.nested_tensor_from_jagged(x, ends)` makes a nested tensor, which "
+        "torch.export does not trace here."
+    )
+    assert "a padded tensor and a mask" in found.why
+
+
 def test_spans_are_the_expression_that_decides() -> None:
     wanted = {
         "branch": "x.sum() > 0",

@@ -21,6 +21,7 @@ Tensor = torch.Tensor
         ("out[:, :, at] = x", "out.select(2, at.item())[:, :] = x"),
         ("out[b, at[b]] = x", "out.select(1, at[b].item())[b] = x"),
         ("out[at] += x", "out.select(0, at.item())[...] += x"),
+        ("out[..., at:, : at + 1] = x", "out[..., at.item():, :(at + 1).item()] = x"),
         ("out[b, at:] = x", "out[b, at.item():] = x"),
         ("out[b, at : at + 2] = x", "out[b, at.item() : (at + 2).item()] = x"),
         ("out[b, : n.shape[0] - 1, at] = x", "out.select(2, at.item())[b, :n.shape[0] - 1] = x"),
@@ -31,7 +32,9 @@ def test_what_is_written_to_is_selected_by_numbers(line: str, wanted: str) -> No
     assert written_by_number(text, 3).text.splitlines()[2].strip() == wanted
 
 
-@pytest.mark.parametrize("line", ["out[0, b] = x", "out[:2] = x", "out = x[at]"])
+@pytest.mark.parametrize(
+    "line", ["out[0, b] = x", "out[:2] = x", "out = x[at]", "out[..., at] = x"]
+)
 def test_plain_indices_are_left(line: str) -> None:
     text = f"def f(out, x, at):\n    for b in range(2):\n        {line}\n"
     with pytest.raises(Unclear):
@@ -77,6 +80,12 @@ class ByMode(nn.Module):
         return x.tan()
 
 
+class StepsOf(nn.Module):
+    def forward(self, x: Tensor, times: Tensor) -> Tensor:
+        steps = [(torch.arange(6) == each).nonzero().item() for each in times]
+        return x[steps]
+
+
 class StopsAt(nn.Module):
     def forward(self, x: Tensor, token: Tensor) -> Tensor:
         if token.item() in (2, 7):
@@ -99,6 +108,7 @@ MODELS: dict[type[nn.Module], list[tuple[Tensor, ...]]] = {
         for each in ((1.7, 2.2, 6.5), (0.0, 0.0, 1.0), (3.0, 7, 7))
     ],
     ByMode: [(torch.randn(3), torch.tensor(each)) for each in (1, 0, 5)],
+    StepsOf: [(torch.randn(6), torch.tensor(each)) for each in ([1, 4], [0, 0], [5, 3])],
     StopsAt: [(torch.randn(3), torch.tensor(each)) for each in (2, 3, 7)],
 }
 

@@ -44,7 +44,7 @@ from export_engine.fixes.code.select_to_where import (
     selects_alike,
 )
 from export_engine.fixes.code.statements import is_while
-from export_engine.fixes.code.tensor_index import indexed_by_tensors
+from export_engine.fixes.code.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.tensor_questions import (
     copied_by_torch,
     decided,
@@ -155,6 +155,11 @@ _AT_ONCE = Way(
     gives_up="Both values are computed, and all iterations are in memory at once.",
     selects=selects_alike,
 )
+_LISTED = Way(
+    "Index with a tensor of the list in line {line}",
+    "torch reads the numbers of a list that indexes; those of a tensor are part of the program.",
+    indexed_by_list,
+)
 _WRITTEN = Way(
     "Read the index in line {line} with item()",
     "A tensor that indexes what is written to is read by Python; a number from `.item()` is not.",
@@ -234,7 +239,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, *_ways(text, line)]
             made = [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
-            return [*made, _TRUNCATED, _ALL_TRUNCATED, _INDEXED, _WRITTEN]
+            return [*made, _TRUNCATED, _ALL_TRUNCATED, _LISTED, _INDEXED, _WRITTEN]
         case Kind.GRAPH_BREAK:
             return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _SELECT, _INDEXED]
         case Kind.TENSOR_LEAK:

@@ -50,12 +50,17 @@ def _written(source: Source, target: ast.expr, known: set[str]) -> list[Piece]:
         return []
     entries = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     selected: list[tuple[int, str]] = []
-    kept: list[str] = []
+    kept, whole = list[str](), True
     for dim, each in enumerate(entries):
-        if isinstance(each, ast.Slice):
+        if isinstance(each, ast.Constant) and each.value is Ellipsis:
+            whole = False
+            kept.append("...")
+        elif isinstance(each, ast.Slice):
             kept.append(_slice(source, each, known))
         elif is_plain(each) or ast.unparse(each) in known:
             kept.append(source.of(each))
+        elif not whole:
+            raise Unclear("which dim is meant is counted from the last")
         else:
             selected.append((dim, _number(source, each)))
     made = source.of(target.value)

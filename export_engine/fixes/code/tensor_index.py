@@ -39,6 +39,33 @@ def indexed_by_tensors(text: str, line: int) -> Rewritten:
     raise Unclear("nothing is read there by an index that is computed")
 
 
+def indexed_by_list(text: str, line: int) -> Rewritten:
+    """The text with a list of numbers, `x[steps]`, that indexes at a line as a tensor of them.
+
+    Raises:
+        Unclear: nothing there is indexed by a list.
+    """
+    source = Source(text, line)
+    lists = {
+        target.id
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.ListComp)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    pieces = [
+        Piece(source.start(each), source.end(each), f"{source.torch}.tensor({source.of(each)})")
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Subscript) and spans(node, line)
+        for each in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice])
+        if isinstance(each, ast.List | ast.ListComp)
+        or (isinstance(each, ast.Name) and each.id in lists)
+    ]
+    if not pieces:
+        raise Unclear("nothing is indexed by a list there")
+    return source.changed(pieces)
+
+
 def _steps(source: Source, entries: Sequence[ast.expr], plain: Sequence[bool]) -> Iterator[str]:
     """The subscripts that one with several indices is, one after the other from the left."""
     before = 0

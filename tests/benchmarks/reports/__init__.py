@@ -10,6 +10,7 @@ from . import containers as containers
 from . import loops as loops
 from . import numbers_of_sizes as numbers_of_sizes
 from . import operators as operators
+from . import rows_by_data as rows_by_data
 from . import sequences_and_images as sequences_and_images
 from . import size_guards as size_guards
 from . import state as state
