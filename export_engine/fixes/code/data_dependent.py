@@ -36,6 +36,7 @@ from export_engine.fixes.code.rewrite import (
     without_bool,
     write_in_the_open,
 )
+from export_engine.fixes.code.row_writes import written_by_mask
 from export_engine.fixes.code.select_after import kept_where
 from export_engine.fixes.code.select_number import numbers_are_whole, selected_number
 from export_engine.fixes.code.select_to_where import (
@@ -160,6 +161,17 @@ _LISTED = Way(
     "torch reads the numbers of a list that indexes; those of a tensor are part of the program.",
     indexed_by_list,
 )
+_MASKED = [
+    Way(
+        "Write the rows in line {line} by a mask",
+        "A comparison of all columns says which of them are in the part of each row, so the loop "
+        "over the rows is one op, and their number stays dynamic.",
+        partial(written_by_mask, behind=behind),
+        selects=lambda found, _: isinstance(found, Exported),
+    )
+    for behind in (0, 1, 2)
+]
+"""Of tensors with so many dims behind that of the part."""
 _WRITTEN = Way(
     "Read the index in line {line} with item()",
     "A tensor that indexes what is written to is read by Python; a number from `.item()` is not.",
@@ -292,8 +304,10 @@ def offered(
             ways = [*ways[:at], *kept, *ways[at:]]
         else:
             ways = [*ways, *kept] if read[1] == line else [*kept, *ways]
-    if diagnosis.kind is Kind.BRANCH_ON_DATA and is_dynamic(request):
-        ways = [_AT_ONCE, *ways]
+    if is_dynamic(request):
+        choice = diagnosis.kind is Kind.BRANCH_ON_DATA
+        unread = diagnosis.kind in (Kind.OUTPUT_FROM_DATA, Kind.SHAPES_VIOLATED)
+        ways = [_AT_ONCE, *ways] if choice else [*_MASKED, *ways] if unread else ways
     known, refused, looped = {text}, "", ""
     tentative: Fix | None = None
     for way in ways:

@@ -137,7 +137,8 @@ def iterated(source: Source, loop: ast.For) -> tuple[Range | None, list[Element]
         if not isinstance(index, ast.Name):
             raise Unclear("the loop's number is unpacked")
         elements = _elements(source, value, loop.iter.args[0])
-        return Range(index.id, "0", f"{elements[0].tensor}.shape[0]", False), elements
+        count = f"{bracketed(elements[0].tensor)}.shape[0]"
+        return Range(index.id, "0", count, False), elements
     listed = loop.iter.func if isinstance(loop.iter, ast.Call) else None
     if isinstance(listed, ast.Attribute) and listed.attr == "tolist":
         made = listed.value
@@ -297,6 +298,12 @@ def _written(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
         if not isinstance(root, ast.Name):
             raise Unclear(f"the loop writes to `{ast.unparse(target)}`")
         yield root.id
+
+
+def bracketed(text: str) -> str:
+    """An expression in brackets, unless they would change nothing before an attribute."""
+    whole = ast.Name | ast.Attribute | ast.Call | ast.Subscript
+    return text if isinstance(ast.parse(text, mode="eval").body, whole) else f"({text})"
 
 
 def is_number(value: ast.expr | None) -> bool:

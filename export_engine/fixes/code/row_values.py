@@ -10,7 +10,7 @@ import ast
 
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_indexing import elements, indexed, is_full
-from export_engine.fixes.code.loop_parts import iterated
+from export_engine.fixes.code.loop_parts import bracketed, iterated
 from export_engine.fixes.code.text_edits import Source
 from export_engine.fixes.code.variables import stored_names
 
@@ -41,7 +41,7 @@ class RowValues:
         self.count, found = iterated(source, loop)
         if self.count is not None and (self.count.reverse or self.count.first != 0):
             raise Unclear("the loop does not count up from 0")
-        self.tensors = {each.target: _one(each.tensor) for each in found}
+        self.tensors = {each.target: bracketed(each.tensor) for each in found}
         self.bound = stored_names(*loop.body)
 
     def of(self, node: ast.expr) -> str:
@@ -128,9 +128,3 @@ class RowValues:
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         own = {self.count.name} if self.count is not None else set()
         return bool(names & (self.bound | own | self.tensors.keys()))
-
-
-def _one(text: str) -> str:
-    """An expression in brackets, unless they would change nothing."""
-    whole = ast.Name | ast.Attribute | ast.Call | ast.Subscript
-    return text if isinstance(ast.parse(text, mode="eval").body, whole) else f"({text})"
