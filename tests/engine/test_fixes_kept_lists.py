@@ -38,6 +38,11 @@ FORMS = {
         keep = [i for i in range(x.shape[0]) if x[i, 0] > 0]  # which
         return x[keep], len(keep)
     """,
+    "by_number": """
+        flags = (x[:, 0] > 0).long()
+        keep = [row for row, flag in zip(x, flags) if flag]  # which
+        return torch.stack(keep) if keep else x[:0]
+    """,
     "continues": """
         keep = []
         for row, other in zip(x, x * 2):
@@ -70,7 +75,7 @@ FORMS = {
         return torch.stack(outs)
     """,
 }
-ALONE = ["rows", "both_ways", "indices", "continues"]
+ALONE = ["rows", "both_ways", "indices", "by_number", "continues"]
 """Whose loop does nothing but to select."""
 
 

@@ -39,6 +39,13 @@ FORMS = {
             high.append((row + other).sum(-1))
         return torch.stack(low), torch.cat([torch.stack(high), x.sum(-1)])
     """,
+    "looked_up": """
+        order = x[:, 0, 0].argsort() % 4
+        outs = []
+        for i in range(x.shape[0]):
+            outs.append(x[i][order[i].reshape(1)])
+        return torch.stack(outs)
+    """,
     "comprehension": """
         return torch.stack([row.cumsum(0) + x.mean(0) for row in x])
     """,

@@ -108,7 +108,7 @@ class _Selection:
         if len(self.loops) > 1 or loop.body != [self.branch] or self.before:
             raise Unclear("the loop does more than to select")
         rows = RowValues(source, loop)
-        test, indent = rows.of(self.branch.test), source.indent(loop)
+        test, indent = rows.of(self.branch.test) + self._as_bool(), source.indent(loop)
         mask = free_name("_kept", self.taken)
         lines = [f"{mask} = ({test}){also}" if also else f"{mask} = {test}"]
         for place, (_, found) in enumerate(self.lists):
@@ -124,7 +124,7 @@ class _Selection:
         at, outer = source.indent(branch), self.loops[0]
         mask, test = free_name("_kept", self.taken), predicate_text(source.of(branch.test))
         inside = [source.of(each) for each in self.before]
-        inside += [f"{mask}.append(({test}).reshape(()){also})"]
+        inside += [f"{mask}.append(({test}){self._as_bool()}.reshape(()){also})"]
         inside += [source.of(each) for each in branch.body if _is_append(each)]
         inside += [source.of(each) for each in branch.orelse]
         indent, torch = source.indent(outer), source.torch
@@ -153,6 +153,13 @@ class _Selection:
             if called in ("range", "enumerate") and ast.unparse(target) == ast.unparse(value):
                 return True
         return False
+
+    def _as_bool(self) -> str:
+        """What makes the test a bool, which selects: a number would index."""
+        test = self.branch.test
+        asked = isinstance(test, ast.Compare | ast.BoolOp)
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        return "" if asked or negated else ".bool()"
 
     def _checks(self, found: list[tuple[str, ast.expr]]) -> list[str]:
         """`torch.stack` takes no empty list, so that eager fails where nothing is selected."""

@@ -146,10 +146,12 @@ def _indices(statement: ast.stmt, targets: set[str]) -> list[ast.Subscript]:
     """What indexes inside of another subscript by a loop's variable, beside that variable."""
     found: list[ast.Subscript] = []
     for node in ast.walk(statement):
-        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+        if not isinstance(node, ast.Subscript):
             continue
-        plain = any(isinstance(each, ast.Name) and each.id in targets for each in node.slice.elts)
-        for inner in ast.walk(node.slice) if plain else ():
+        entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else None
+        plain = [each for each in entries or () if isinstance(each, ast.Name)]
+        beside = entries is None or any(each.id in targets for each in plain)
+        for inner in ast.walk(node.slice) if beside else ():
             if not isinstance(inner, ast.Subscript) or not isinstance(inner.slice, ast.Name):
                 continue
             if inner.slice.id in targets and inner not in found:
