@@ -113,7 +113,8 @@ def test_autofix_reports_its_steps() -> None:
     report = ex.autofix()
     assert ex.ok
     assert [step.kept for step in report.steps] == [True]
-    assert report.sentence.startswith("It exports with one fix: Require ")
+    said = "It exports with one fix, for fewer sizes than the model takes: Require "
+    assert report.sentence.startswith(said)
     assert "Agrees with eager" in report.sentence
 
 
