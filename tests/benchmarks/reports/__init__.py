@@ -13,6 +13,7 @@ from . import operators as operators
 from . import rows_by_data as rows_by_data
 from . import sequences_and_images as sequences_and_images
 from . import size_guards as size_guards
+from . import specs as specs
 from . import state as state
 from . import values as values
 from .case import REPORTED as REPORTED

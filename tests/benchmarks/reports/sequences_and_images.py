@@ -134,3 +134,38 @@ class InterpolatesPositions(nn.Module):
     def forward(self, image: Tensor) -> Tensor:
         height, width = image.shape[-2] // 4, image.shape[-1] // 4
         return self.patches(image).flatten(2).transpose(1, 2) + self.resized(height, width)
+
+
+@reported(
+    "https://github.com/microsoft/onnxscript/issues/2539",
+    lambda n: (torch.randn(1, 3, 70 + 13 * n, 90 + 7 * n),),
+    "image: _, _, h[64..128], w[64..128]",
+)
+class PadsToMultiples(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv2d(3, 4, 3, stride=2, padding=1)
+        self.up = nn.ConvTranspose2d(4, 3, 2, stride=2)
+
+    def forward(self, image: Tensor) -> Tensor:
+        h, w = image.shape[2:]
+        padded = F.pad(image, (0, (64 - w % 64) % 64, 0, (64 - h % 64) % 64), mode="replicate")
+        y = F.interpolate(F.max_pool2d(self.down(padded), 2), scale_factor=2, mode="nearest")
+        return self.up(y)[:, :, :h, :w]  # <- here
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/issues/171673",
+    lambda n: (torch.randn(2, 1600 + 160 * n),),
+    "wave: _, time",
+)
+class SpectrogramThenConv(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(320))
+        self.conv = nn.ConvTranspose2d(2, 3, 3, padding=1)
+
+    def forward(self, wave: Tensor) -> Tensor:
+        window = self.window
+        y = torch.stft(wave, 512, 160, 320, window, pad_mode="constant", return_complex=True)
+        return self.conv(torch.view_as_real(y).permute(0, 3, 1, 2))

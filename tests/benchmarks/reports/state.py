@@ -196,3 +196,70 @@ class ShallowCopy(nn.Module):
 class SparseTimesDense(nn.Module):
     def forward(self, a: Tensor, x: Tensor) -> Tensor:
         return torch.sparse.mm(a, x)
+
+
+class Scale(nn.Module):
+    """Weights of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/issues/150428",
+    lambda n: (torch.randn(3 + n, 4),),
+    "x: batch, _",
+)
+class ListOfModules(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scales = [Scale(), Scale()]
+
+    def forward(self, x: Tensor) -> Tensor:
+        for scale in self.scales:  # <- here
+            x = scale(x)
+        return x
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/pull/137495",
+    lambda n: (torch.randn(3 + n, 4),),
+    "x: batch, _",
+)
+class LeavesAutocast(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = self.linear(x)
+        with torch.no_grad(), torch.autocast("cpu", enabled=False):
+            return y.float() @ self.linear.weight
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/issues/130820",
+    lambda n: (torch.randn(2, 3, 20 + 4 * n, 24 + 4 * n),),
+    "x: batch, _, h, w",
+)
+class KeepsGrids(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.levels = nn.ModuleList(nn.Conv2d(3, 2, 3, stride, 1) for stride in (2, 4))
+        self.hw: list[torch.Size] = []
+        self.shape: torch.Size | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        maps = [level(x) for level in self.levels]  # <- here
+        self.hw = [each.shape[-2:] for each in maps]
+        if self.shape != x.shape:
+            ranges = [[torch.arange(size) for size in each.shape[-2:]] for each in maps]
+            grids = [torch.stack(torch.meshgrid(*each, indexing="ij"), -1) for each in ranges]
+            self.grid = torch.cat([each.reshape(-1, 2) for each in grids])
+            self.shape = x.shape
+        return torch.cat([each.flatten(2) for each in maps], 2) * self.grid.T
