@@ -25,6 +25,13 @@ def is_dynamic(spec: Any) -> bool:
     return any(each is not None for each in dims)
 
 
+def axes_of(spec: Any) -> list[tuple[int, Any]]:
+    """The dims of a tensor's spec, by position."""
+    if isinstance(spec, Mapping):
+        return list(spec.items())
+    return list(enumerate(spec)) if isinstance(spec, tuple | list) else [(0, spec)]
+
+
 def fits(spec: Any, value: torch.Tensor) -> bool:
     """Whether a spec has no dim that a tensor lacks."""
     return not for_value(spec, value)[1]

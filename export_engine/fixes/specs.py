@@ -7,9 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
+from torch.export import Dim
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
-from export_engine.fixes.spec_values import fits, for_value, is_dim, is_dynamic, text_of
+from export_engine.fixes.spec_values import (
+    axes_of,
+    fits,
+    for_value,
+    is_dim,
+    is_dynamic,
+    text_of,
+)
 from export_engine.progress import Progress
 from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
@@ -92,8 +100,12 @@ def fitted(request: Request) -> tuple[Shapes, list[str]]:
     for keys, spec in entries.items():
         if not is_dynamic(spec):
             continue
-        leaf_for = _nearest(keys, [leaf for leaf in leaves if leaf.path not in meant])
-        if leaf_for is None:
+        left = [leaf for leaf in leaves if leaf.path not in meant]
+        everywhere = _of_all_below(keys, spec, left)
+        leaf_for = _nearest(keys, left)
+        if everywhere:
+            meant |= dict.fromkeys(everywhere, spec)
+        elif leaf_for is None:
             dropped.append(f"`{join_path(keys)}`")
         else:
             meant[leaf_for.path] = spec
@@ -212,6 +224,24 @@ def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str
             pairs = zip(below, tensors, strict=True)
             found |= {leaf.path: entries.pop(keys) for keys, leaf in pairs}
     return found
+
+
+def _of_all_below(keys: tuple[str, ...], spec: Any, left: list[Leaf]) -> list[str]:
+    """The tensors of a container that one spec of a tensor is given for, if it fits each.
+
+    A name is one size everywhere, so it fits only where the sizes are equal.
+    """
+    below = [
+        leaf
+        for leaf in left
+        if isinstance(leaf.value, torch.Tensor)
+        and tuple(split_path(leaf.path) or ())[: len(keys)] == keys
+    ]
+    if len(below) < 2 or not all(fits(spec, leaf.value) for leaf in below):
+        return []
+    named = [axis for axis, dim in axes_of(spec) if isinstance(dim, str | Dim)]
+    sizes = {tuple(leaf.value.shape[axis] for axis in named) for leaf in below}
+    return [leaf.path for leaf in below] if len(sizes) == 1 else []
 
 
 def _the_only(

@@ -465,8 +465,16 @@ class Pairs(nn.Module):
         ({"x": [0], "past": None}, "x: !, _"),
         ({"tokens": {0: B}, "past": [({0: B}, {0: B})]}, "x: b, _; past.0.0: b, _; past.0.1: b, _"),
         ({"x": None, "past": [{0: B}, {0: B}]}, "past.0.0: b, _; past.0.1: b, _"),
+        ({"x": None, "past": {0: B}}, "past.0.0: b, _; past.0.1: b, _"),
     ],
-    ids=["names", "names in a tuple", "axes", "another name", "a flat list of pairs"],
+    ids=[
+        "names",
+        "names in a tuple",
+        "axes",
+        "another name",
+        "a flat list of pairs",
+        "one for all",
+    ],
 )
 def test_specs_as_other_exporters_take_them_are_understood(
     given: Any, written: str, strict: bool

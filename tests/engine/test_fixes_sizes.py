@@ -10,7 +10,7 @@ import torch
 from export_engine.attempt import Exported, Failed, Kind, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.size_idioms import symbolic
+from export_engine.fixes.code.symbolic_sizes import symbolic
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined
@@ -218,3 +218,31 @@ def test_a_tensor_that_python_copies_is_copied_by_torch(strict: bool) -> None:
     assert isinstance(report.attempt, Exported), report.sentence
     x = torch.rand(3, 4)
     torch.testing.assert_close(report.attempt.program.module()(x), 2 * x)
+
+
+class Boxes:
+    """A container of the user's own around one tensor."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+    def __len__(self) -> int:
+        return self.tensor.shape[0]
+
+
+class CountsBoxes(torch.nn.Module):
+    def forward(self, rects: torch.Tensor) -> torch.Tensor:
+        boxes = Boxes(rects)
+        return rects.sum() / len(boxes)
+
+
+def test_the_length_of_an_object_of_ones_own_stays_symbolic() -> None:
+    request = Request(
+        target=CountsBoxes(), args=(torch.rand(5, 4),), shapes=Shapes.parse("rects: boxes, _")
+    )
+
+    report = autofix(request)
+
+    assert isinstance(report.attempt, Exported), report
+    (edit,) = report.kept[0].fix.edits
+    assert "rects.sum() / boxes.__len__()" in edit.after
