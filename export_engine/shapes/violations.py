@@ -165,7 +165,9 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     if beyond and not refused and _with_others(facts, root):
         return  # what excludes them is a condition on several sizes
     if len(refused) < len(beyond):
-        said = _refused(refused, beyond) + (f"; a Dim can say {said}" if telling else "")
+        said = _refused(refused, beyond) + (
+            f"; of these, a Dim can say only {said}" if telling else ""
+        )
     text = f"{name} must be {said}"
     if telling and not sizes.exact:
         text += ", as far as sizes near the example were tried"
@@ -208,7 +210,7 @@ def _refused(sizes: list[int], beyond: list[int]) -> str:
     rest = sizes[0] % step if step else 0
     if not step or any(size % step == rest for size in set(beyond) - set(sizes)):
         return "a size for which the condition holds"
-    return f"other than a multiple of {step}" + (f" plus {rest}" if rest else "")
+    return f"a size that is not a multiple of {step}" + (f" plus {rest}" if rest else "")
 
 
 _NEAR = 32
