@@ -53,6 +53,9 @@ _WHY = {
     "tied": "The code relates several sizes in a way that Dims cannot express.",
 }
 
+FOR_OTHERS = ": for other sizes"
+"""Begins what happens at any size but a fixed one; at some only, where the model takes one."""
+
 
 def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     """Explains a problem: a clause for the sentence, a reason for newcomers, and the place."""
@@ -93,7 +96,7 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
             said = f": how many tensors `{code.text(pieces)}` gives depends on it"
             return said, WHY_PIECES, code.span(pieces)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
-            said = f": for other sizes the model raises an error, `if {code.text(statement.test)}`"
+            said = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
             return said, _REFUSAL, code.span(statement.test)
     span = (
         code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from export_engine.attempt import Diagnosis, Failed, Request
-from export_engine.diagnose import SizesViolated
+from export_engine.diagnose import FOR_OTHERS, SizesViolated
 from export_engine.fixes.excluded_calls import calls_without
 from export_engine.shapes import Problem, name_of
 from export_engine.verify import runs_in_eager
@@ -32,6 +32,7 @@ def tested(attempt: Failed) -> Diagnosis | None:
         size = taken_all_the_same(problem, request)
         if size is not None:
             sentence = diagnosis.sentence.replace(problem.text, as_traced(problem, size))
+            sentence = sentence.replace(FOR_OTHERS, ": for some sizes")
             why = diagnosis.why if problem.kind == "fixed" else _WHY
             diagnosis = replace(diagnosis, sentence=_begun(sentence), why=why)
     return diagnosis

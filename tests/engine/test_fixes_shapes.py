@@ -131,3 +131,24 @@ def test_one_name_for_two_sizes_is_taken_apart(
     assert isinstance(report.attempt, Exported)
     assert report.attempt.request is not None
     assert written in str(report.attempt.request.shapes)
+
+
+class OnlySomeBatches(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] not in (4, 8, 16):
+            raise ValueError("batch has to be 4, 8 or 16")
+        return x * 2
+
+
+def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
+    attempt = capture(
+        Request(
+            target=OnlySomeBatches(), args=(torch.randn(4, 3),), shapes=Shapes.parse("x: batch, _")
+        )
+    )
+    assert isinstance(attempt, Failed)
+
+    diagnosis = explain(attempt).diagnosis
+
+    assert diagnosis is not None
+    assert "the model itself also runs at 8: for some sizes the model raises" in diagnosis.sentence
