@@ -13,7 +13,7 @@ from explorer.session import Session
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from export_engine.record import GraphDiff, Pair, ProgramDiff, Record
+    from export_engine.record import Difference, GraphDiff, Pair, ProgramDiff, Record
 
 _MOST = 40
 """Differences that a terminal shows; the rest is counted."""
@@ -88,6 +88,7 @@ class Comparison:
         for each in others[:most]:
             name = f"{each.kind} {each.name}" if each.kind not in each.name else each.name
             shown += _changed(name, each.before, each.after)
+            shown += _both(_guard_place(self.before, each), _guard_place(self.after, each))
         if len(others) > most:
             shown.append(f"… {len(others) - most:,} more")
         return shown
@@ -155,11 +156,11 @@ class Comparison:
             title = cut(f"+ {within}{_node(self.after, theirs, node)}")
             yield [title, *_at(_place(self.after, theirs, node))]
 
-    def _places(self, graph: GraphDiff, pair: Pair) -> Iterator[str]:
-        """The line of an op in each program; one, where they are the same."""
+    def _places(self, graph: GraphDiff, pair: Pair) -> list[str]:
+        """The line of an op in each program."""
         old = _place(self.before, self.before.graphs[graph.before], pair.before)
         new = _place(self.after, self.after.graphs[graph.after], pair.after)
-        yield from _at(" → ".join(dict.fromkeys(filter(None, (old, new)))))
+        return _both(old, new)
 
     def _ops(self) -> int:
         from export_engine.record import count_ops
@@ -202,18 +203,41 @@ def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str
 
 
 def _place(record: Record, graph: Any, node: int) -> str:
-    """The source line of an op, the user's own if there is one: `model.py:12`; else empty."""
+    """The source line of an op: `model.py:12`; empty if unknown."""
+    return _line(record, graph.stack[node])
+
+
+def _guard_place(record: Record, difference: Difference) -> str:
+    """The line of the guard that a program has, or of the one that bounds its symbol."""
+    if difference.kind == "guard":
+        found = [each for each in record.guards if each.text == difference.name]
+    elif difference.kind == "symbol":
+        symbols = [each for each in record.symbols if each.name == difference.name]
+        bounds = [bound for each in symbols for bound in each.bounds]
+        found = [record.guards[each.guard] for each in bounds if each.guard >= 0]
+    else:
+        return ""
+    return next(filter(None, (_line(record, each.stack) for each in found)), "")
+
+
+def _line(record: Record, stack: int) -> str:
+    """The line of a stack that the user wrote, if there is one; empty if unknown."""
     from export_engine.source import items_of
 
-    if graph.stack[node] < 0:
+    if stack < 0:
         return ""
     frames = [
         (record.files[record.frames.file[frame]], record.frames.line[frame])
-        for frame in items_of(record.stacks, graph.stack[node])
+        for frame in items_of(record.stacks, stack)
     ]
     own = [frame for frame in frames if frame[0].origin != "torch"]
     file, line = (own or frames)[-1]
     return f"{file.name}:{line}"
+
+
+def _both(old: str, new: str) -> list[str]:
+    """The place in both programs; one, where they are the same."""
+    return _at(" → ".join(dict.fromkeys(filter(None, (old, new)))))
 
 
 def _at(place: str) -> list[str]:

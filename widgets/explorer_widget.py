@@ -28,6 +28,10 @@ MOST_RECORD = 32_768
 """The largest Record that is sent with the widget, in bytes; larger ones are requested."""
 
 
+_MOST_TEXT = 2_000
+"""Characters of an error that the page shows."""
+
+
 class Refusal(Exception):
     """Why a request of the page is rejected. The message is shown as it is."""
 
@@ -160,7 +164,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             reply |= {"report": refusal.report} if refusal.report else {}
         except Exception as error:  # the page needs a reply to any error
             _LOGGER.exception("no answer to %s", message["ask"])
-            reply |= {"ok": False, "error": f"The kernel could not answer: {error}"}
+            reply |= {"ok": False, "error": f"The kernel could not answer: {_text(error)}"}
         self.send(reply, found)
 
     def _note_view(self, what: str, view: str, page: str) -> None:
@@ -182,6 +186,15 @@ class ExplorerWidget(anywidget.AnyWidget):
         if ask == "bundle":
             return None, [bundle()]
         return self._answer(ask, message)
+
+
+def _text(error: Exception) -> str:
+    """What an error says; only its class, where it is of the user's and cannot say it."""
+    try:
+        return str(error)[:_MOST_TEXT]
+    except Exception:
+        _LOGGER.exception("no text of the error")
+        return type(error).__name__
 
 
 def _small(record: bytes) -> bytes:

@@ -86,6 +86,23 @@ def test_a_line_that_is_another_in_the_second_program_is_said_too() -> None:
     assert " → " not in str(explorer.diff(net(), net(nn.GELU()))).splitlines()[-1]
 
 
+def test_a_new_guard_is_said_with_its_line() -> None:
+    def before(x: torch.Tensor) -> torch.Tensor:
+        return x.sin()
+
+    def after(x: torch.Tensor) -> torch.Tensor:
+        return x.sin() if x.shape[0] > 5 else x.cos()
+
+    x = (torch.ones(8, 3),)
+    found = explorer.diff(
+        *(explorer.explore(f, x, dynamic_shapes="x: *, _") for f in (before, after))
+    )
+    lines = str(found).splitlines()
+    place = f"    at {Path(__file__).name}:{after.__code__.co_firstlineno + 1}"
+    assert lines[lines.index("  guard x.shape[0] > 5: none → checked") + 1] == place
+    assert lines[lines.index("  symbol x.shape[0]: [2, ∞) → [6, ∞)") + 1] == place
+
+
 class Stack(nn.Module):
     def __init__(self, name: str, act: nn.Module) -> None:
         super().__init__()

@@ -20,7 +20,14 @@ def answered(ask: str, request: dict[str, Any]) -> Answer:
         return None, [b"record", bytes([request["attempt"]])]
     if ask == "code":
         raise Refusal("There is no graph 7.")
-    raise ZeroDivisionError("<b>division</b>")
+    if ask == "speechless":
+        raise Speechless
+    raise ZeroDivisionError("<b>division</b>" if ask == "surprise" else "long " * 10**6)
+
+
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
 
 
 @pytest.fixture
@@ -85,6 +92,16 @@ def test_an_error_is_answered_too(widget: ExplorerWidget, sent: list[tuple[Any, 
     assert reply["ok"] is False
     assert reply["error"] == "The kernel could not answer: <b>division</b>"
     assert buffers == []
+
+
+def test_an_error_that_says_nothing_or_too_much_is_answered_too(
+    widget: ExplorerWidget, sent: list[tuple[Any, Any]]
+) -> None:
+    for number, asked in enumerate(("speechless", "long")):
+        ask(widget, {"id": number, "ask": asked})
+    speechless, long = (reply for reply, _ in sent)
+    assert speechless["error"] == "The kernel could not answer: Speechless"
+    assert len(long["error"]) < 3_000
 
 
 @pytest.mark.parametrize("message", [None, "hello", 7, [], {}, {"id": 1}, {"id": 1, "ask": 2}])
