@@ -172,6 +172,7 @@ def test_a_container_that_is_not_here_is_registered_if_it_is_of_transformers_els
 @pytest.mark.parametrize("at", [0, 3, 9])
 @pytest.mark.parametrize("interrupted", [False, True])
 @pytest.mark.usefixtures("sigint_heard")
+@pytest.mark.slow
 def test_a_write_that_fails_leaves_the_process_and_no_file(
     at: int, interrupted: bool, tmp_path: Path
 ) -> None:

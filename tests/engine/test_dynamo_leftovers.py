@@ -45,6 +45,7 @@ def test_no_compiled_code_is_left(strict: bool) -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_what_the_user_compiled_is_not_compiled_again(strict: bool) -> None:
     compiled = 0
 

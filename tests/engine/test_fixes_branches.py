@@ -281,6 +281,7 @@ class Limited(nn.Module):
         return y
 
 
+@pytest.mark.slow
 def test_a_rewrite_that_bounds_sizes_says_which_the_model_takes_too() -> None:
     found = capture(
         Request(

@@ -283,6 +283,7 @@ def test_a_kernel_is_taken_back_when_the_export_succeeds() -> None:
 
 
 @pytest.mark.parametrize("custom", [False, True])
+@pytest.mark.slow
 def test_what_traces_the_program_again_has_the_kernel_too(
     define: Callable[..., Any], custom: bool
 ) -> None:

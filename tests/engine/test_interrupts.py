@@ -121,6 +121,7 @@ def test_so_it_does_in_every_action_that_runs_the_model(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["decompose", "profile"])
+@pytest.mark.slow
 def test_so_it_does_between_the_ops_of_a_program(action: str) -> None:
     found = capture(Request(target=nn.Linear(3, 3), args=(torch.ones(2, 3),)))
     assert isinstance(found, Exported)
@@ -315,6 +316,7 @@ def check_interrupts(numbers: Iterable[int]) -> None:
     assert lines > 10
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_line_leaves_nothing_changed() -> None:
     check_interrupts(itertools.count(3, 197))
 
@@ -331,6 +333,7 @@ def raising(*_: object) -> None:
 
 
 @pytest.mark.parametrize("own", [signal.default_int_handler, raising], ids=["python", "own"])
+@pytest.mark.slow
 def test_entering_and_leaving_are_whole_whoever_handles_interrupts(own: Any) -> None:
     def twice() -> None:
         with sandbox(), sandbox():

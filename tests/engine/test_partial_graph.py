@@ -70,6 +70,7 @@ def names(record: Record, op: str) -> list[str]:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_inputs_have_the_names_of_the_call(strict: bool) -> None:
     inputs = names(record_of(strict), "placeholder")
     assert inputs[-2:] == ["x", "options.rows"]

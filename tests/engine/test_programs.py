@@ -122,6 +122,7 @@ class Named(torch.nn.Module):
         return {"image": image * 2.0}
 
 
+@pytest.mark.slow
 def test_what_was_seen_to_come_from_one_program_is_not_taken_from_another_by_its_name() -> None:
     x = torch.randn(3, 8)
     kit = explorer.explore_many(

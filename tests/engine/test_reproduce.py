@@ -190,6 +190,7 @@ def test_a_wrong_answer_is_shown_and_an_interrupt_keeps_the_shortest():
     assert "assert_close(program(*other), model(*other))" in found.script
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_is_said():
     unwritable = functools.partial(print, object())
     failed = capture(Request(target=_Holds(unwritable), args=(torch.ones(2),)))

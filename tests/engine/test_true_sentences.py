@@ -228,6 +228,7 @@ class Halves(nn.Module):
         return x.view(2, x.shape[0] // 2)
 
 
+@pytest.mark.slow
 def test_a_condition_that_the_model_does_not_have_is_not_said_to_be_its() -> None:
     for model, sizes, required in ((Pads(), 70, False), (Halves(), 70, True)):
         request = Request(target=model, args=(torch.ones(sizes),), shapes=Shapes.parse("x: height"))
@@ -286,6 +287,7 @@ class FixedRows(nn.Module):
         return x + torch.ones(9)
 
 
+@pytest.mark.slow
 def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> None:
     for model, freely, because in (
         (CountsRows(), True, "`len(x)` makes a plain number of it"),
@@ -315,6 +317,7 @@ class LoopsBesideAMask(nn.Module):
 
 
 @pytest.mark.parametrize("equal_first", [False, True])
+@pytest.mark.slow
 def test_what_makes_two_sizes_equal_is_not_said_to_fix_them(equal_first: bool) -> None:
     model = LoopsBesideAMask()
     within = (partial(equal_sizes, model, [[("x", 0), ("mask", 0)]]),) if equal_first else ()

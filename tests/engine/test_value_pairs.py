@@ -153,6 +153,7 @@ def test_a_program_that_writes_to_views_has_clean_pairs_in_any_dtype() -> None:
         assert found.ok, f"{other}: {found.sentence}"
 
 
+@pytest.mark.slow
 def test_the_op_inside_of_what_an_op_became_is_named() -> None:
     """SiLU becomes two ops, of which only the last one has a partner."""
     request = Request(target=nn.Sequential(nn.Linear(4, 4), nn.SiLU()), args=(torch.randn(3, 4),))

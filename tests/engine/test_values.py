@@ -56,6 +56,7 @@ def writing() -> tuple[Exported, Record, Watched]:
     return attempt, record, watch(attempt, record)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_run_that_writes() -> None:
     model, x = Writes(), torch.randn(3, 8)
     attempt, record = exported(model, x)

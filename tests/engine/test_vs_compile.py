@@ -365,6 +365,7 @@ def test_the_text_reads_like_the_slide() -> None:
     assert "3 graphs, no graph break, compiled again at 2 of 3 sizes" in text
 
 
+@pytest.mark.slow
 def test_the_page_escapes_all_of_it() -> None:
     import msgspec
 

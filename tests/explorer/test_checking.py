@@ -92,6 +92,7 @@ def test_sarif_names_code_file_and_line(capsys: pytest.CaptureFixture[str]) -> N
     assert "torch.cond" in report["tool"]["driver"]["rules"][0]["help"]["text"]
 
 
+@pytest.mark.slow
 def test_json_and_junit_have_every_target(capsys: pytest.CaptureFixture[str]) -> None:
     output = Path("report.xml")
     code, said = run(capsys, call("branching"), "--format", "junit", "--output", str(output))

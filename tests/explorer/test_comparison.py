@@ -232,6 +232,7 @@ def test_the_command_line_verifies_and_compares(
     assert (here / "both.html").exists()
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_went_wrong(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

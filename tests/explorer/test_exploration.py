@@ -225,6 +225,7 @@ def test_without_a_built_front_end_a_picture_is_shown(
     assert "run `make frontend`" in data["text/html"]
 
 
+@pytest.mark.slow
 def test_a_bug_in_describing_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: object) -> None:
         raise TypeError("unhashable type")

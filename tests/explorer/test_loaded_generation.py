@@ -111,6 +111,7 @@ def test_a_row_ends_where_the_model_ends_it(
     assert torch.equal(kit.generate(inputs, 6), wanted)
 
 
+@pytest.mark.slow
 def test_what_generates_is_saved_again(saved: Path, tmp_path: Path) -> None:
     again = _opened(saved).save(tmp_path / "again.pt2")
 

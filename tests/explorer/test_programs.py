@@ -128,6 +128,7 @@ def test_bad_input_is_a_sentence(given: Any, said: str) -> None:
         explorer.explore_many(given)
 
 
+@pytest.mark.slow
 def test_the_view_shows_every_program(kit: explorer.Programs) -> None:
     state = kit.session.state()
 

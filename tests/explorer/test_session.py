@@ -118,6 +118,7 @@ def test_autofix_reports_its_steps() -> None:
     assert "Agrees with eager" in report.sentence
 
 
+@pytest.mark.slow
 def test_explore_fixes_by_itself() -> None:
     ex = explorer.explore(
         Limit(),

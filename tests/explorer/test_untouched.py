@@ -238,7 +238,7 @@ FAILING = ("batch-norm", "remembers")
 INTERRUPTED = ("batch-norm", "remembers", "equal", "branch")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What the actions import is imported, and nothing is timed for long."""
     with prepared(tmp_path_factory.mktemp("imported")):
@@ -298,6 +298,7 @@ def after_interrupts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.slow
+@pytest.mark.usefixtures("imported")
 def test_no_action_changes_anything(
     name: str, tmp_path: Path, one_of: Callable[[int], int]
 ) -> None:
@@ -307,12 +308,14 @@ def test_no_action_changes_anything(
 
 @pytest.mark.parametrize("name", FAILING)
 @pytest.mark.slow
+@pytest.mark.usefixtures("imported")
 def test_no_action_that_fails_changes_anything(name: str, tmp_path: Path) -> None:
     assert changes(failing(CALLS[name], tmp_path), CALLS[name]) == []
 
 
 @pytest.mark.parametrize("name", INTERRUPTED)
 @pytest.mark.slow
+@pytest.mark.usefixtures("imported")
 def test_no_interrupted_action_changes_anything(
     name: str, after_interrupts: dict[str, list[str]]
 ) -> None:
@@ -321,6 +324,7 @@ def test_no_interrupted_action_changes_anything(
 
 @pytest.mark.parametrize("name", ["batch-norm", "branch"])
 @pytest.mark.slow
+@pytest.mark.usefixtures("imported")
 def test_a_guide_and_a_comparison_with_compile_change_nothing(name: str, tmp_path: Path) -> None:
     assert changes(once(CALLS[name], tmp_path), CALLS[name]) == []
 

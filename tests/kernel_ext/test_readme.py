@@ -225,6 +225,7 @@ def test_calls_are_watched_and_exported_as_they_were(shell: InteractiveShell) ->
     assert "batch" in cell(shell, "%export -D calls.shapes model(a)")
 
 
+@pytest.mark.slow
 def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -> None:
     magic, python = block("%export --guide model(x)").split("# or, from Python: ")
 
