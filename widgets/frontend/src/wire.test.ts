@@ -33,3 +33,8 @@ test("another version of the schema is named", () => {
   const newer = { ...record, schema: SCHEMA_VERSION + 1 };
   expect(() => decode(encode(newer))).toThrow(`version ${SCHEMA_VERSION + 1}`);
 });
+
+test("a name that turns the direction of the text is seen to do so", () => {
+  const title = "\u202eevil\u202c\u200f";
+  expect(decode(encode({ ...record, title })).title).toBe("\ufffdevil\ufffd\ufffd");
+});
