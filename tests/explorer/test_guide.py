@@ -213,3 +213,18 @@ def test_the_text_of_a_model_is_escaped() -> None:
 
     assert guided.report is not None
     assert "<img" not in guided.html() + guided.report.read_text().partition("<main")[0]
+
+
+def test_a_guide_is_not_ok_where_the_release_is_not_ready() -> None:
+    class Numbered(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + id(type(self))
+
+    guided = explorer.guide(Numbered(), (torch.ones(3, 4),), dynamic_shapes="x: _, _")
+    assert guided.exploration is not None
+    assert guided.exploration.session.entry.verified is not None
+    assert guided.exploration.session.entry.verified.ok
+    assert guided.exploration.ready().verdict == "not ready"
+    assert not guided.ok
+    (release,) = [step for step in guided.steps if step.title.endswith("Release")]
+    assert "`guided.exploration.findings`" in repr(release)

@@ -133,6 +133,14 @@ test("a file that was edited since is not guessed at, one that is gone is shown 
   expect(seen.shown.at(-1)).toEqual({ uri: "export-explorer:/m.py", line: 1 });
 });
 
+test("a path of another host is not opened, though its text is there", async () => {
+  const { go, panel, file } = sourced("a = 1\n");
+  const away: ExportedSource = { path: `/${file}`, name: "m.py", origin: "user", text: "a = 1\n" };
+  panel.say({ kind: "sources", sources: [away] });
+  expect(await go({ file: 0, line: 1 })).toBe("");
+  expect(seen.shown.at(-1)?.uri).toMatch(/^export-explorer:/);
+});
+
 test("the cursor marks its line in a view of that text; of an edited text, none", async () => {
   const { panel, link, file } = sourced("");
   const at = (text: string, line: number, path = file) =>

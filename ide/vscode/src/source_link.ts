@@ -48,7 +48,7 @@ export class SourceLink {
   /** The user's own file where it is there and was not edited; else what was exported, to be read. */
   private async documentOf(source: ExportedSource): Promise<vscode.TextDocument> {
     const path = unfixed(source);
-    if (source.origin === "user" && !isFixed(source) && isAbsolute(path)) {
+    if (source.origin === "user" && !isFixed(source) && isOfThisMachine(path)) {
       const document = await opened(path);
       if (document && source.text !== null && !isSameText(document.getText(), source.text)) {
         throw new Error(whyNot(source, "edited"));
@@ -85,6 +85,9 @@ export class SourceLink {
     clearTimeout(this.timer);
   }
 }
+
+/** Whether a path is of this machine's disks: to open `\\\\host\\share` signs in at that host. */
+const isOfThisMachine = (path: string): boolean => isAbsolute(path) && !/^[\\/]{2}/.test(path);
 
 /** A file of the disk; undefined where there is none. */
 async function opened(path: string): Promise<vscode.TextDocument | undefined> {
