@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from explorer.checking.check_target import Checked, Problem
 from explorer.checking.reports import FORMATS
 from explorer.command_line import main
 from explorer.exit_codes import USAGE
 from explorer.rendering.escape import harmless, logged
+from tests.engine.hostile.corpus import MODEL, Base
+from tests.engine.hostile.programs import dumped, renamed
 
 COMMANDS = (
     "::error file=a.py::fine",
@@ -71,3 +74,28 @@ def test_a_file_is_named_without_its_control_characters(
     file.write_bytes(b"no archive")
     assert main([str(file)]) == USAGE
     assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Base:
+    file = tmp_path_factory.mktemp("archive") / "plain.pt2"
+    torch.export.save(torch.export.export(torch.nn.Linear(2, 2), (torch.ones(3, 2),)), file)
+    return Base(file.read_bytes())
+
+
+@pytest.mark.parametrize("old", ["input", "linear"])
+@pytest.mark.parametrize("text", COMMANDS)
+def test_a_name_in_an_archive_is_no_command(
+    archive: Base, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, old: str
+) -> None:
+    program = json.loads(archive.parts[MODEL])
+    plain, changed = tmp_path / "plain.pt2", tmp_path / "changed.pt2"
+    plain.write_bytes(archive.with_part(MODEL, dumped(program)))
+    changed.write_bytes(archive.with_part(MODEL, dumped(renamed(program, old, text))))
+    for asked in ([], ["--diff", str(plain)]):
+        main([str(changed), *asked])
+    main(["check", str(changed)])
+    said = "".join(capsys.readouterr())
+    assert logged(said) == said
+    assert harmless(said) == said
+    assert "changed.pt2" in said
