@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,10 @@ class Checked(msgspec.Struct, frozen=True):
     """Whether a problem is as severe as the target says."""
     unchecked: bool
     """Whether a guarantee that could have been checked was not."""
+    open: list[str] = []
+    """The guarantees that could have been checked and were not, by name."""
+    command: str = ""
+    """What says why not, for a shell."""
     seconds: float = 0.0
 
 
@@ -69,10 +74,11 @@ def check(target: Target, update: bool = False) -> Checked:
         ArchiveError, ShapesError: the file or the shapes are not right.
     """
     explored = _explored(target)
-    unchecked = False
+    left: list[str] = []
     if target.verify and explored.ok:
         verified = explored.verify()
-        unchecked = not verified.broken and not verified.ok
+        if not verified.broken:
+            left = [each.name for each in verified.unchecked if not each.lacking]
     problems = [*_problems(explored.record), *_golden(explored, target, update)]
     problems.sort(key=lambda each: LEVELS.index(each.level))
     return Checked(
@@ -80,8 +86,18 @@ def check(target: Target, update: bool = False) -> Checked:
         verdict=explored.record.verdict,
         problems=problems,
         failed=any(fails(each.level, target.fail_on) for each in problems),
-        unchecked=unchecked,
+        unchecked=bool(left),
+        open=left,
+        command=_verifying(target) if left else "",
     )
+
+
+def _verifying(target: Target) -> str:
+    said = ["export-explorer", target.call, "--verify"]
+    said += ["--model", target.model] if target.model else []
+    said += ["-d", target.dynamic] if target.dynamic else []
+    said += ["--strict"] if target.strict else []
+    return shlex.join(said)
 
 
 def _explored(target: Target) -> Exploration:

@@ -28,7 +28,8 @@ def text(checked: Sequence[Checked]) -> str:
         for problem in each.problems:
             lines += _lines(problem)
         if each.unchecked:
-            lines.append("    a guarantee that could have been checked was not")
+            lines.append(f"    not checked, though it could be: {', '.join(each.open)}")
+            lines.append(f"      → {_line(each.command)}")
     failed = sum(each.failed for each in checked)
     lines.append(f"{len(checked)} checked, {failed} failed")
     return logged("\n".join(lines))

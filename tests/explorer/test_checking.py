@@ -10,7 +10,9 @@ import pytest
 
 from explorer.checking import targets_of
 from explorer.command_line import main
-from explorer.exit_codes import BAD, OK, USAGE
+from explorer.exit_codes import BAD, OK, UNCHECKED, USAGE
+from explorer.exploration import Exploration
+from export_engine.verify.guarantee import Guarantee, Verified
 
 MODELS = """
 import time
@@ -172,3 +174,20 @@ def test_a_config_that_is_not_right_is_told_where(
     (project / "pyproject.toml").write_text(config, encoding="utf-8")
     assert main(["check"]) == USAGE
     assert says in capsys.readouterr().err
+
+
+def test_what_was_not_checked_is_named_with_the_command_that_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        Guarantee(name=name, claim="", verdict="not checked", sentence="", lacking=lacking)
+        for name, lacking in (("state", ""), ("sound", "the eager model"))
+    ]
+    monkeypatch.setattr(Exploration, "verify", lambda _: Verified(tuple(rows)))
+    code, said = run(capsys, call("clean"), "-d", "input: batch, _", "--verify")
+    assert code == UNCHECKED
+    lines = said.splitlines()
+    at = lines.index("    not checked, though it could be: state")
+    assert lines[at + 1] == (
+        f"      → export-explorer {call('clean')} --verify -d 'input: batch, _'"
+    )
