@@ -571,7 +571,7 @@ def test_a_submodule_of_torchscript_is_named() -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_packed_weights_of_eager_mode_quantization_are_named(strict: bool) -> None:
-    quantization = pytest.importorskip("torch.ao.quantization")
+    quantization = pytest.importorskip("torch.ao.quantization", reason="torch is to drop it")
     float_model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     quantized = quantization.quantize_dynamic(float_model, {nn.Linear}, torch.qint8)
 

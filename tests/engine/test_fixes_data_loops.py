@@ -333,7 +333,9 @@ def test_a_mixture_of_experts_exports(strict: bool) -> None:
 
 def test_it_is_tried_in_what_the_export_runs_in() -> None:
     """A cache is compared by its tensors only while its class is registered, as in an export."""
-    transformers = pytest.importorskip("transformers")
+    transformers = pytest.importorskip(
+        "transformers", reason="its experts loop over what data select"
+    )
     model, text, line = defined(FORMS["unique"], "boxed_data_loop")
     config = transformers.LlamaConfig(num_hidden_layers=1)
 
