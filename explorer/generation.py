@@ -145,7 +145,7 @@ class GenerationPrograms(Programs):
         def located(apart: CallApart) -> OpApart:
             session = self[apart.component].session
             attempt = session.exported(session.current, "compare")
-            return first_op_apart(attempt, session.entry.record, apart)
+            return first_op_apart(attempt, session.entry.record, apart, backend.name)
 
         with tempfile.TemporaryDirectory() as folder:
             try:

@@ -19,10 +19,19 @@ from export_engine.generation.cutting import Cut
 from export_engine.generation.greedy import Step, generate_with
 from export_engine.process import sandbox
 from export_engine.record import Record
+from export_engine.run import backends
 from export_engine.source import innermost
-from export_engine.values import RunOf, StepFailed, compare_values, eager_run
+from export_engine.values import (
+    Compared,
+    RunOf,
+    StepFailed,
+    backend_run,
+    compare_values,
+    eager_run,
+)
 from export_engine.verify import compare
 
+_NO_OP = "no op of the exported program is off there"
 _PATCHED = ": what transformers replaces in the model to export it changes what the model gives"
 
 
@@ -82,13 +91,16 @@ def first_call_apart(
     return None
 
 
-def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpApart:
+def first_op_apart(
+    exported: Exported, record: Record, apart: CallApart, backend: str = "program"
+) -> OpApart:
     """The op at which an error enters the program in a call, on the model's own inputs.
 
     Args:
         exported: the program of the call's component.
         record: its Record.
         apart: the call.
+        backend: what the program was run by; where torch runs it right, its ops are looked at.
     """
     assert exported.request is not None
     request: Request = exported.request.with_changes(args=apart.args, kwargs=apart.kwargs)
@@ -101,8 +113,14 @@ def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpAp
         passed_over(error, "looking for the op that differs")
         return OpApart(-1, f"which op is off is not known: {error}")
     if not compared.pairs.faults:
-        said = "no op of the exported program is off there"
-        return OpApart(-1, said + (_PATCHED if _patches_change(request) else ""))
+        if _patches_change(request):
+            return OpApart(-1, _NO_OP + _PATCHED)
+        own = backend == "program"
+        return OpApart(-1, _NO_OP) if own else _op_of(backend, exported, record, apart, request)
+    return _first(compared, record)
+
+
+def _first(compared: Compared, record: Record) -> OpApart:
     first = compared.pairs.faults[0]
     graph, node = record.graphs[first.graph], first.node
     frame = innermost(record, graph.stack[node])
@@ -111,6 +129,30 @@ def first_op_apart(exported: Exported, record: Record, apart: CallApart) -> OpAp
     module = f" of `{scope}`" if scope else ""
     at = -1 if first.graph else node
     return OpApart(at, f"an error enters at `{compared.name(first)}`{module}{place}")
+
+
+def _op_of(
+    backend: str, exported: Exported, record: Record, apart: CallApart, request: Request
+) -> OpApart:
+    """The op that a backend computes otherwise than torch does the same program; and what to do."""
+    title = backends()[backend].title
+    name = apart.component
+    try:
+        compared = compare_values(
+            RunOf(name, exported, record, request),
+            backend_run(exported, record, request, "cpu", backend),
+        )
+    except (ValueError, StepFailed, MemoryError, torch.OutOfMemoryError) as error:
+        passed_over(error, "looking for the op that a backend computes otherwise")
+        return OpApart(-1, f"{_NO_OP}; which of {title} is, is not known: {error}")
+    if not compared.pairs.faults:
+        said = f"nor one of {title}, run op by op: what it fuses is off. Try another backend"
+        return OpApart(-1, f"{_NO_OP}, {said}")
+    found = _first(compared, record)
+    return found._replace(
+        sentence=f"the exported program is right, and in {title} {found.sentence}. "
+        f'kit["{name}"].compare_values("{backend}") lists its ops; another backend may be right'
+    )
 
 
 def _patches_change(request: Request) -> bool:

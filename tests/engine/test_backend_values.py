@@ -14,6 +14,7 @@ from explorer.exploration import Exploration
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
+from export_engine.generation import CallApart, first_op_apart
 from export_engine.record import OpPlace
 from export_engine.run import backend_registry, backends
 from export_engine.run.backend import Job, Ready
@@ -119,6 +120,25 @@ def test_the_op_at_which_a_backend_parts_is_named(ex: Exploration) -> None:
     pair = found.tensors("gelu")
     assert torch.allclose(pair.other, pair.one * 1.1)
     assert ex.session.entry.record.pairs is not None
+
+
+def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
+    ex: Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = ex.session.exported(0, "compare")
+    assert attempt.request is not None
+    apart = CallApart("decode", 1, attempt.request.args, {}, "output 0: off")
+
+    def found(backend: str) -> str:
+        return first_op_apart(attempt, ex.record, apart, backend).sentence
+
+    said = found("wrong")
+    assert said.startswith("the exported program is right, and in Wrong an error enters at `gelu`")
+    assert 'kit["decode"].compare_values("wrong") lists its ops' in said
+    assert found("program") == "no op of the exported program is off there"
+    assert "is not known: torch.compile inductor tells no values" in found("inductor")
+    monkeypatch.setattr(Wrong, "off", 1.0)
+    assert "nor one of Wrong, run op by op: what it fuses is off" in found("wrong")
 
 
 def test_a_backend_that_is_right_raises_no_alarm(
