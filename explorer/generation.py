@@ -161,16 +161,20 @@ class GenerationPrograms(Programs):
                 yield self._named(trial)
 
     def _named(self, trial: GenerationTrial) -> GenerationTrial:
-        """A failed trial with the program's names of sizes for torch's, and why it rejects some."""
-        if trial.outcome != "failed" or trial.component < 0:
+        """A trial that went wrong with the program's names of sizes for torch's, and the reason."""
+        if trial.outcome not in ("failed", "differs") or trial.component < 0:
             return trial
         from msgspec.structs import replace
 
+        from export_engine.generation import kept_sentence
         from export_engine.record import in_user_names
 
-        name = self._cut.components[trial.component].name
+        component = self._cut.components[trial.component]
+        name = component.name
         sentence = in_user_names(trial.sentence, self[name].record.symbols)
-        why = self._narrowed.get(name, "")
+        why = self._narrowed.get(name, "") if trial.outcome == "failed" else ""
+        if component.keeps:  # no size would help
+            why = kept_sentence(name, component.keeps)
         return replace(trial, sentence=f"{sentence.rstrip('.')}. {why}" if why else sentence)
 
     def _loaded(

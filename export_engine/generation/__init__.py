@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from export_engine.generation.greedy import ProgramFailed as ProgramFailed
     from export_engine.generation.greedy import Trial as Trial
     from export_engine.generation.greedy import generate_with as generate_with
+    from export_engine.generation.kept_state import kept_sentence as kept_sentence
     from export_engine.generation.planned_generation import FlatProgram as FlatProgram
     from export_engine.generation.planned_generation import generate_by as generate_by
     from export_engine.generation.planned_inputs import PlanFailed as PlanFailed

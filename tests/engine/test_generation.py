@@ -450,6 +450,34 @@ class Remembering(torch.nn.Module):
         return x + self.fixed
 
 
+class Recurrent(torch.nn.Module):
+    """Adds what it kept of the last token."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: list[torch.Tensor] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        carried = 9 * self.state[0] if x.shape[1] == 1 and self.state else torch.zeros(())
+        self.state = [x[:, -1:].flip(-1)]
+        return x + carried
+
+
+@pytest.mark.slow
+def test_a_generation_that_lacks_what_calls_keep_says_so(
+    inputs: dict[str, torch.Tensor],
+) -> None:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(LlamaConfig(**TINY)).eval()
+    model.model.layers[0].mlp = Recurrent()
+    (trial,) = explorer.explore_generation(model, inputs).generate(8, sizes=[(1, 5)])
+
+    assert trial.outcome in ("failed", "differs")
+    assert "keep tensors in attributes of modules: `model.layers.0.mlp.state`" in trial.sentence
+
+
 def test_tensors_that_a_call_keeps_in_attributes_are_named() -> None:
     model = torch.nn.Sequential(Remembering(), torch.nn.Linear(2, 2))
     with watched(model) as calls:
