@@ -33,7 +33,7 @@ from export_engine.defects import passed_over
 from export_engine.listing import listed
 from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
-from export_engine.shapes import Shapes, shapes_of, specs_by_input
+from export_engine.shapes import Shapes, from_the_front, shapes_of, specs_by_input
 from export_engine.torch_internals import (
     attached_spec,
     counters_kept,
@@ -225,8 +225,11 @@ def _dynamic_shapes(request: Request) -> Any:
     target, args, kwargs, given = request.target, request.args, request.kwargs, request.shapes
     if isinstance(given, Shapes):
         given = given.to_torch(target, args, kwargs)
-    elif is_shapes_spec(given) and (shapes := shapes_of(request)) is not None:
-        shapes.check_possible()
+    elif is_shapes_spec(given):
+        if (shapes := shapes_of(request)) is not None:
+            shapes.check_possible()
+    else:
+        given = from_the_front(given, target, args, kwargs)
     return specs_by_input(given, target, args, kwargs)
 
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.one_size import holds_always as holds_always
     from export_engine.shapes.plain_relations import plain_text as plain_text
     from export_engine.shapes.plain_relations import plainly as plainly
+    from export_engine.shapes.positions import from_the_front as from_the_front
     from export_engine.shapes.size_answers import assumable as assumable
     from export_engine.shapes.size_answers import assuming as assuming
     from export_engine.shapes.size_answers import example_sizes as example_sizes

@@ -38,6 +38,8 @@ from export_engine.torch_internals import (
 
 Specs = Mapping[str, tuple[Spec, ...]]
 """Per leaf, by its path, one Spec per dim."""
+MISFITS = (ValueError, TypeError, RuntimeError, AssertionError, LookupError)
+"""What torch raises of `dynamic_shapes` that have another structure than the inputs."""
 
 
 def to_torch(
@@ -146,8 +148,8 @@ def from_torch(
     """
     leaves = leaves_of(signature_of(target), args, kwargs)
     try:
-        given = _specs_in_order(dynamic_shapes, target, args, kwargs)
-    except (ValueError, TypeError, RuntimeError, AssertionError, LookupError) as error:
+        given = specs_in_order(dynamic_shapes, target, args, kwargs)
+    except MISFITS as error:
         raise ShapesError(
             f"these dynamic_shapes do not fit the call: {_said_plainly(error)}"
         ) from error
@@ -178,7 +180,7 @@ def _said_plainly(error: Exception) -> str:
     )
 
 
-def _specs_in_order(
+def specs_in_order(
     dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Any] | None:
     """The spec of each leaf, in order; None where all is static. Raises whatever torch does."""

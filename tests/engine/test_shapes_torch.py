@@ -53,6 +53,15 @@ class Summed(nn.Module):
         return sum(self._sum(item) for item in items if item is not None)
 
 
+class First(nn.Module):
+    """Doubles the first tensor of its input."""
+
+    def forward(self, x: Any) -> Any:
+        if isinstance(x, Pair):
+            return x.left * 2
+        return (x[0] if isinstance(x, list) else x) * 2
+
+
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 CALLS: dict[str, tuple[str, Callable[[int], Call]]] = {
     "positional": ("x: b, _", lambda b: ((t(b),), {})),
@@ -360,3 +369,34 @@ def test_a_path_of_two_inputs_is_refused() -> None:
 def test_sizes_that_do_not_fit_are_for_torch_to_say() -> None:
     request = Request(target=Two(), args=(t(),), shapes=Shapes.parse("x: b[11..18], _"))
     assert not isinstance(capture(request), Exported)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("holds", ["tensor", "list", "dataclass", "collection"])
+def test_positions_count_from_the_end_in_both_modes(holds: str, strict: bool) -> None:
+    x, by_position = t(), {-2: Dim("n"), 1: None}
+    given = {"list": [x, x], "dataclass": Pair(x, x)}.get(holds, x)
+    shapes: Any = {"x": by_position if given is x else [by_position, by_position]}
+    if holds == "collection":
+        shapes = torch.export.ShapesCollection()
+        shapes[x] = by_position
+    attempt = capture(Request(target=First(), args=(given,), shapes=shapes, strict=strict))
+    assert isinstance(attempt, Exported)
+    assert attempt.program.range_constraints
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({2: Dim.DYNAMIC}, r"x has 2 dims, \[4, 3\], and its spec names dim 2; give positions"),
+        ({-3: Dim("n")}, r"x has 2 dims, .* names dim -3; give positions from -2 to 1"),
+        ({0: Dim("n"), -2: Dim("m")}, "x dim 0 has two specs, one at -2; give one of them"),
+    ],
+)
+def test_positions_that_no_dim_has_are_refused(
+    spec: dict[int, Any], said: str, strict: bool
+) -> None:
+    request = Request(target=First(), args=(t(),), shapes={"x": spec}, strict=strict)
+    with pytest.raises(ShapesError, match=said):
+        capture(request)

@@ -1,0 +1,69 @@
+"""The dims that a spec by position names, `{-2: Dim("n")}`, as torch reads them: from the front.
+
+torch passes over other keys without a word, so that a dim would stay static that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from export_engine.attempt import signature_of
+from export_engine.shapes.errors import ShapesError
+from export_engine.shapes.leaves import Leaf, count, leaves_of
+from export_engine.shapes.torch_specs import MISFITS, specs_in_order
+from export_engine.torch_internals import dynamic_shapes_tree
+
+
+def from_the_front(
+    dynamic_shapes: Any, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """`dynamic_shapes` of a call with positions that count from the front.
+
+    What has another structure than the inputs stays as it is: torch says what is wrong.
+
+    Raises:
+        ShapesError: a tensor has no dim at a position, or one has two specs.
+    """
+    try:
+        given = specs_in_order(dynamic_shapes, target, args, kwargs)
+    except MISFITS:
+        return dynamic_shapes
+    signature = signature_of(target)
+    leaves = leaves_of(signature, args, kwargs)
+    if given is None or len(given) != len(leaves):
+        return dynamic_shapes
+    counted = [_counted(leaf, spec) for leaf, spec in zip(leaves, given, strict=True)]
+    if all(new is old for new, old in zip(counted, given, strict=True)):
+        return dynamic_shapes
+    return dynamic_shapes_tree(signature, args, kwargs, counted)
+
+
+def _counted(leaf: Leaf, spec: Any) -> Any:
+    """The spec of a leaf; itself where every position counts from the front already."""
+    path, value = leaf
+    if not isinstance(value, torch.Tensor) or not isinstance(spec, Mapping):
+        return spec
+    if not all(type(key) is int for key in spec):
+        return spec
+    dims = value.dim()
+    outside = [key for key in spec if not -dims <= key < dims]
+    if outside:
+        which = f"give positions from {-dims} to {dims - 1}" if dims else "give None"
+        raise ShapesError(
+            f"{path} has {count(dims)}, {list(value.shape)}, and its spec names dim "
+            f"{outside[0]}; {which}"
+        )
+    if all(key >= 0 for key in spec):
+        return spec
+    made: dict[int, Any] = {}
+    for key, dim in spec.items():
+        if key % dims in made:
+            raise ShapesError(
+                f"{path} dim {key % dims} has two specs, one at {key - dims if key >= 0 else key}; "
+                "give one of them"
+            )
+        made[key % dims] = dim
+    return made
