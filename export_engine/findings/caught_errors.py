@@ -18,9 +18,13 @@ _ON_DATA = frozenset(
     | {"UserError"}
 )
 
+_SAME = "On fresh inputs the program gave what eager gives; on others it may not. "
+
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line that torch refused."""
+    agreement = exported.agreement
+    same = agreement is not None and agreement.verdict == "agrees"
     for each in exported.recording.caught:
         place, code = each.stack[-1], code_of(each.stack[-1].file)
         what = _asked(code, each) if code is not None else ""
@@ -35,13 +39,13 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
             where += f" of `{Path(each.caught.file).name}`"
         yield Finding(
             kind=Kind.CAUGHT_ERROR,
-            severity="wrong",
+            severity="surprising" if same else "wrong",
             sentence=f"{refused}, and {by} at {where} caught torch's error: the program "
             f"always {goes}.",
-            why=f"While tracing, tensors have no values, so torch raised {each.classes[0]}. Eager "
-            "does not raise it, and goes on within the block. Move the line out of the block and "
-            "export again: the export then fails here, and names a fix such as `torch.where` or "
-            "`torch.cond`.",
+            why=f"{_SAME if same else ''}While tracing, tensors have no values, so torch raised "
+            f"{each.classes[0]}. Eager does not raise it, and goes on within the block. Move the "
+            "line out of the block and export again: the export then fails here, and names a fix "
+            "such as `torch.where` or `torch.cond`.",
             stack=each.stack,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from export_engine.describe import describe
 from export_engine.findings.finding import Kind
 from export_engine.record import FindingRow
 from export_engine.torch_internals import private_names
+from export_engine.verify import check
 
 BROKEN = (ValueError, RuntimeError)
 
@@ -185,3 +187,25 @@ def test_torch_is_as_it_was_after_an_interrupt() -> None:
     with pytest.raises(KeyboardInterrupt):
         capture(Request(target=interrupts, args=(torch.ones(3, 4),)))
     assert [vars(each.owner).get(each.name) for each in hooks] == before
+
+
+def twice_or_added(x: torch.Tensor) -> torch.Tensor:
+    try:
+        if bool(x.isfinite().all()):  # asked
+            return x * 2
+    except RuntimeError:  # caught
+        return x + x
+    return x * 2
+
+
+@pytest.mark.parametrize(
+    ("target", "severity"), [(twice_or_added, "surprising"), (branch, "wrong")]
+)
+def test_a_way_that_gives_what_eager_gives_is_no_wrong_program(
+    target: Callable[..., Any], severity: str
+) -> None:
+    attempt = capture(Request(target=target, args=(torch.ones(3, 4),)))
+    assert isinstance(attempt, Exported)
+    tried = replace(attempt, agreement=check(attempt))
+    (finding,) = [each for each in describe(tried).findings if each.code == Kind.CAUGHT_ERROR.code]
+    assert finding.severity == severity
