@@ -19,7 +19,7 @@ from export_engine.defects import passed_over
 from export_engine.describe.held_tensors import held_bytes
 from export_engine.describe.values import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Signature, join_path
-from export_engine.torch_internals import key_text, pytree
+from export_engine.torch_internals import key_text, module_inputs, pytree
 
 _INPUT_KINDS = {
     InputKind.USER_INPUT: "user_input",
@@ -63,10 +63,12 @@ def input_paths(program: ExportedProgram, request: Request | None) -> list[str]:
         return []
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     leaves = [values.get(str(name), 0) for name in program.graph_signature.user_inputs]
-    args, kwargs = pytree.tree_unflatten(leaves, in_spec)
+    with module_inputs(program.example_inputs):
+        tree = pytree.tree_unflatten(leaves, in_spec)
+        keyed = pytree.tree_flatten_with_path(tree)[0]
     names = _positional(request) if request else [[name] for name in _kept_names(program)]
     paths = []
-    for keys, _ in pytree.tree_flatten_with_path((args, kwargs))[0]:
+    for keys, _ in keyed:
         side, first, *rest = map(key_text, keys)
         positional = side == "0"
         known = positional and int(first) < len(names)

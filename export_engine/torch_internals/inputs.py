@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import torch
 
+from export_engine.process import undone
 from export_engine.record import join_path
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
@@ -248,3 +250,18 @@ def deregister_container(cls: type) -> None:
 def field_names(value: Any) -> tuple[str, ...]:
     """The names of a NamedTuple's fields; empty for anything else."""
     return tuple(getattr(value, "_fields", ())) if isinstance(value, tuple) else ()
+
+
+@undone
+def module_inputs(given: Any) -> Iterator[None]:
+    """The classes of modules in a call's inputs as pytree nodes, as while torch exports the call.
+
+    Args:
+        given: the inputs, args and kwargs; None where they are not known.
+    """
+    with ExitStack() as held:
+        if torch_has.MODULES_AS_INPUTS:
+            with warnings.catch_warnings():  # torch calls a function that it calls deprecated
+                warnings.simplefilter("ignore", FutureWarning)
+                held.enter_context(torch_has.MODULES_AS_INPUTS.value(given))
+        yield

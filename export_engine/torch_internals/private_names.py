@@ -282,6 +282,11 @@ DEREGISTER_NODE = Capability(
     "Containers that torch does not know cannot be registered by a fix.",
     takes="cls",
 )
+MODULES_AS_INPUTS = Capability(
+    "torch._export.non_strict_utils._enable_graph_inputs_of_type_nn_module",
+    "Programs that take a module as an input cannot be shown.",
+    takes="args",
+)
 ATTRIBUTE_KEY = Capability(
     f"{_PYTREE}.GetAttrKey",
     "Containers that torch does not know cannot be registered by a fix.",

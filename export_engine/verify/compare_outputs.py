@@ -75,6 +75,8 @@ def _leaves(result: Any) -> list[Any]:
 
 
 def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Difference:
+    if isinstance(one, torch.nn.Module) and type(one) is type(other):
+        return _compare_modules(one, other, loose)
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         try:
             same = bool(one == other)
@@ -95,6 +97,18 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
         said = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""
         return Difference(float(wrong > 0), wrong == 0, said)
     return _compare_floats(one, other, loose)
+
+
+def _compare_modules(
+    one: torch.nn.Module, other: torch.nn.Module, loose: float | None
+) -> Difference:
+    """Modules that a call takes: two copies are one where they hold the same."""
+    ours, theirs = (
+        dict([*each.named_parameters(), *each.named_buffers()]) for each in (one, other)
+    )
+    if ours.keys() != theirs.keys():
+        return Difference(0.0, False, "a module that holds other parameters or buffers")
+    return compare_named(ours, theirs, loose)
 
 
 def _steps(value: torch.Tensor) -> list[int]:
