@@ -166,3 +166,27 @@ def test_a_loop_that_computes_more_is_run_at_once_as_well() -> None:
     for n in (2, 7):
         x = torch.randn(n, 3)
         torch.testing.assert_close(program(x), model(x))
+
+
+LEFT_OVER = {
+    "filtered": (
+        "return torch.stack([row * 2 for row in x if row[0] > -100])",
+        None,
+    ),
+    "run at once": ("return torch.stack([self.up(row) for row in x])", "x: n, _"),
+    "kept in a list": (
+        "keep = []\nfor row in x:\n    if row[0] > -100:\n        keep.append(row)\n"
+        "return torch.stack(keep)",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_OVER)
+def test_no_list_is_begun_that_nothing_fills(case: str) -> None:
+    body, shapes = LEFT_OVER[case]
+    report, model = fixed(body, f"left_over_{case.replace(' ', '_')}", torch.randn(5, 3), shapes)
+    assert isinstance(report.attempt, Exported)
+    assert "= []" not in report.kept[-1].fix.edits[0].after
+    x = torch.randn(5, 3)
+    torch.testing.assert_close(report.attempt.program.module()(x), model(x))

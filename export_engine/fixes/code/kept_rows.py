@@ -12,6 +12,7 @@ from typing import NamedTuple
 from export_engine.fixes.code.comprehensions import comprehension_as_loop, free_name
 from export_engine.fixes.code.conditions import Unclear, predicate_text
 from export_engine.fixes.code.kept_uses import uses_of
+from export_engine.fixes.code.list_starts import start_dropped
 from export_engine.fixes.code.liveness import stored
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.row_values import RowValues
@@ -116,7 +117,9 @@ class _Selection:
             lines += [f"{name} = {rows.of(value)}[{chosen}]" for name, value in found]
             lines += self._checks(found)
         text = f"\n{indent}".join(lines)
-        return [Piece(source.start(loop), source.line_end(loop.body[-1]), text)]
+        starts = [start_dropped(source, loop, name) for name in self.names]
+        made = Piece(source.start(loop), source.line_end(loop.body[-1]), text)
+        return [made, *(each for each in starts if each is not None)]
 
     def _stacked(self, also: str) -> list[Piece]:
         """Every element appended, each with its test, and the selection behind the loops."""

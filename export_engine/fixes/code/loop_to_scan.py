@@ -11,6 +11,7 @@ import ast
 from export_engine.fixes.code.collected_lists import iterated_lists, used
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
+from export_engine.fixes.code.list_starts import start_dropped
 from export_engine.fixes.code.loop_indexing import elements, indexed, is_full
 from export_engine.fixes.code.loop_parts import Element, loop_at, out_of_place
 from export_engine.fixes.code.loop_state import LoopState, Output, assigned_before, may_be_given
@@ -280,6 +281,8 @@ class LoopAsScan(LoopState):
                 continue
             if node.id in lists and node.lineno <= ends[node.id]:
                 raise Unclear(f"the list `{node.id}` is used in another way than to be stacked")
+        starts = (start_dropped(self.source, self.loop, name) for name in lists)
+        self.pieces += [each for each in starts if each is not None]
 
 
 def _line(node: ast.expr | ast.stmt | ast.comprehension) -> int:
