@@ -74,6 +74,19 @@ def _moved(edit: Edit, line: int) -> int:
     return line
 
 
+def line_before(edit: Edit, line: int) -> int:
+    """The line of the original that a line of the changed text was made from.
+
+    Of lines that replace others it is the one at their place, or the last of fewer.
+    """
+    old, new = edit.before.splitlines(), edit.after.splitlines()
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for _, begin, end, begun, ended in matcher.get_opcodes():
+        if begun < line <= ended:
+            return min(begin + line - begun, max(end, begin + 1))
+    return line
+
+
 def combined(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
     """The edits with another in effect, made on what they had made of its file."""
     old = next((edit for edit in edits if edit.file == new.file), None)

@@ -41,6 +41,7 @@ from export_engine.fixes.code import (
     tracing_questions,
 )
 from export_engine.fixes.eager_too import beside_eager
+from export_engine.fixes.own_lines import in_own_lines
 from export_engine.fixes.tested_conditions import tested
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
@@ -173,7 +174,8 @@ def _ask(
     raise_if_interrupted()
     before = len(found)
     try:
-        for each in provider(attempt, progress):
+        for offered in provider(attempt, progress):
+            each = in_own_lines(offered, attempt)
             found.append(each)
             if progress and isinstance(each, Fix):
                 progress(Progress(0, 0, each.title, "found"))
