@@ -77,12 +77,12 @@ def _accepted(
     theirs: dict[int, Any] = {}
 
     def known(number: int, result: Any) -> bool:
-        if not isinstance(result, Exception):
+        if not isinstance(result, BaseException):
             theirs[number] = result
         return False
 
     def differs(number: int, result: Any) -> bool:
-        return isinstance(result, Exception) or not compare(result, theirs[number]).same
+        return isinstance(result, BaseException) or not compare(result, theirs[number]).same
 
     _run_each(request.edits, inputs, known)
     accepted = [each for each in inputs if each[0] in theirs]
@@ -117,7 +117,7 @@ def _run_each(
             result: Any
             try:
                 result = run(target, each, seed=number)
-            except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
                 passed_over(error, "running the model in eager")
                 result = error
             finally:
