@@ -24,10 +24,15 @@ from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
 from export_engine.fixes.code.index_writes import written_by_number
+from export_engine.fixes.code.list_choice import in_a_stack, stacks_alike
 from export_engine.fixes.code.loop_breaks import run_to_end
 from export_engine.fixes.code.loop_returns import returned_at_end
 from export_engine.fixes.code.loop_to_while import as_while_loop
-from export_engine.fixes.code.loops_of_choices import selected_at_once
+from export_engine.fixes.code.loops_of_choices import (
+    kept_in_scan,
+    scans_symbols,
+    selected_at_once,
+)
 from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.number_index import selected_by_number
 from export_engine.fixes.code.raise_to_check import checked
@@ -128,6 +133,14 @@ _EVERY = Way(
     all_run,
     gives_up="Every module runs, also those that eager does not choose.",
 )
+_KEYED = _EVERY._replace(rewrite=partial(all_run, keyed=True))
+_STACKED = Way(
+    "Stack the list in line {line}, and index the tensor",
+    "Which tensor of a list data choose is unknown while tracing; an index of their stack need not "
+    "be known.",
+    in_a_stack,
+    selects=stacks_alike,
+)
 _SELECT = Way(
     "Take the index from data in line {line} by select",
     "`select` takes one index, which may be a number from data; the others follow it.",
@@ -156,6 +169,18 @@ _AT_ONCE = Way(
     gives_up="Both values are computed, and all iterations are in memory at once.",
     selects=selects_alike,
 )
+_IN_SCAN = [
+    Way(
+        "Select with torch.where in line {line}, and rewrite its loop as a scan",
+        "torch.where keeps what an iteration computes where its test holds, and else what was "
+        "before; scan is one op for any number of iterations.",
+        partial(kept_in_scan, unrolled=unrolled),
+        gives_up="The branch runs also where eager skips it. The program rejects a length of 0, "
+        "and runs only in a backend that has the operator scan.",
+        selects=scans_symbols,
+    )
+    for unrolled in (False, True)
+]
 _LISTED = Way(
     "Index with a tensor of the list in line {line}",
     "torch reads the numbers of a list that indexes; those of a tensor are part of the program.",
@@ -250,14 +275,14 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, *_ways(text, line)]
-            made = [UNSAID, _EVERY, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
+            made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
             return [*made, _TRUNCATED, _ALL_TRUNCATED, _LISTED, _INDEXED, _WRITTEN]
         case Kind.GRAPH_BREAK:
-            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _SELECT, _INDEXED]
+            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _STACKED, _SELECT, _INDEXED]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
-            return [_BOOL]
+            return [_BOOL, _KEYED]  # a symbol's text is a key that no dict has
     return []
 
 
@@ -307,7 +332,7 @@ def offered(
     if is_dynamic(request):
         choice = diagnosis.kind is Kind.BRANCH_ON_DATA
         unread = diagnosis.kind in (Kind.OUTPUT_FROM_DATA, Kind.SHAPES_VIOLATED)
-        ways = [_AT_ONCE, *ways] if choice else [*_MASKED, *ways] if unread else ways
+        ways = [_AT_ONCE, *_IN_SCAN, *ways] if choice else [*_MASKED, *ways] if unread else ways
     known, refused, looped = {text}, "", ""
     tentative: Fix | None = None
     for way in ways:

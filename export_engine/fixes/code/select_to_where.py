@@ -7,7 +7,7 @@ the program: torch.where broadcasts, where Python's choice does not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -74,14 +74,27 @@ def chooses_numbers(text: str, line: int) -> bool:
     return False
 
 
-def selects_alike(found: Attempt, edited_file: str) -> bool:
+def nodes_within(module: torch.nn.Module) -> Iterator[torch.fx.Node]:
+    """The nodes of a program's graph, and of those that its operators run."""
+    for each in module.modules():
+        if isinstance(each, torch.fx.GraphModule):
+            yield from each.graph.nodes
+
+
+def selects_alike(found: Attempt, edited_file: str, *, within: bool = False) -> bool:
     """Whether every torch.where of an edited file selects between values like its result.
 
     Of an export that failed that is not known.
+
+    Args:
+        found: the attempt with an edit.
+        edited_file: as which its text runs.
+        within: whether to look into what operators as scan run, too.
     """
     if not isinstance(found, Exported):
         return False
-    for node in found.program.graph.nodes:
+    program = found.program
+    for node in nodes_within(program.graph_module) if within else program.graph.nodes:
         if not str(node.target).startswith("aten.where."):
             continue
         stack = parse_stack_trace(node.meta.get("stack_trace") or "")
