@@ -35,6 +35,7 @@ from export_engine.fixes.code.loops_of_choices import (
 )
 from export_engine.fixes.code.module_choice import all_run
 from export_engine.fixes.code.number_index import selected_by_number
+from export_engine.fixes.code.padded_hits import hits_padded
 from export_engine.fixes.code.raise_to_check import checked
 from export_engine.fixes.code.rewrite import (
     branch_to_cond,
@@ -98,6 +99,8 @@ _AFTER = Way(
     gives_up="The branch runs also where eager skips it.",
     selects=selects_alike,
 )
+_PADDED = "Pad the rows that the test in line {line} counts"
+"""What is done before another way, so that the rows that it guards can be read for all data."""
 _FLAG = Way(
     "Keep the flag in line {line} a tensor",
     "A flag that stays a tensor is evaluated at run time.",
@@ -252,14 +255,19 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
     tensor = not (isinstance(facts, DataDependent) and facts.condition)
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
-            ways = _ways(text, line)
+            ways, padded = _ways(text, line), list[Way]()
             if not tensor:  # torch.where takes no symbol, but the tensor that `.item()` reads
                 reads = ".item()" in text.split("\n")[line - 1]
                 ways = [_number(facts), *(ways if reads else [_COND])]
+                padded = [
+                    each.behind(_PADDED).after(hits_padded) for each in (_number(facts), _COND)
+                ]
+                padded += appended_apart(padded)
             asked = asked_of_tensors(_ways(text, line))
             checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, _WHILE]
             noted = without_notes(ways)
             chosen = [*appended_apart(ways), *not_continued([*ways, _AFTER]), *matched(ways)]
+            ways = [*padded, *ways]
             return [*checks, *ways, _AFTER, *noted, *chosen, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]

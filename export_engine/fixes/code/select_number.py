@@ -89,6 +89,8 @@ _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 def _of_data(source: Source, test: ast.Compare, value: str) -> str:
     """A value as a number of the kind that the test is about: sym_ite takes two of one kind."""
+    if source.of(test.left).endswith((".shape[0]", ".numel()")):  # of data, as a value need not be
+        return f"{value} + 0 * {source.of(test.left)}"
     tested = {n.id for side in (test.left, *test.comparators) for n in _counted(side)}
     known = {n.id for n in _counted(ast.parse(value, mode="eval").body)}
     if tested & known or not tested:
