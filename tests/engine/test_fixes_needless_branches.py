@@ -10,6 +10,7 @@ from export_engine.describe import describe
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.needless_branches import left_out
+from export_engine.fixes.code.size_branches import one_way
 from export_engine.shapes import Shapes
 from export_engine.verify import verify
 
@@ -79,3 +80,18 @@ def test_the_way_that_is_left_out_must_have_been_tried() -> None:
         names["f"](torch.zeros(3))  # type: ignore[operator]
     with pytest.raises(Unclear):
         left_out("def f(x):\n    return x\n", 2, True)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True:\n        if x.any():\n            break\n        x = x + 1",
+        "while n > 0:\n        if x.any():\n            n = n - 1",
+        "for i in count():\n        if x.any():\n            return x\n        x = x + i",
+    ],
+)
+def test_a_branch_that_may_end_a_loop_stays(loop: str) -> None:
+    text = f"def f(x, n):\n    {loop}\n    return x\n"
+    for taken in (True, False):
+        with pytest.raises(Unclear):
+            one_way(text, 3, taken)
