@@ -25,14 +25,15 @@ def from_the_front(
     What has another structure than the inputs stays as it is: torch says what is wrong.
 
     Raises:
-        ShapesError: a tensor has no dim at a position, or one has two specs.
+        ShapesError: a tensor has no dim at a position, and torch would not say so, or a dim has two
+            specs.
     """
+    signature = signature_of(target)
     try:
         given = specs_in_order(dynamic_shapes, target, args, kwargs)
+        leaves = leaves_of(signature, args, kwargs) if given is not None else []
     except MISFITS:
         return dynamic_shapes
-    signature = signature_of(target)
-    leaves = leaves_of(signature, args, kwargs)
     if given is None or len(given) != len(leaves):
         return dynamic_shapes
     counted = [_counted(leaf, spec) for leaf, spec in zip(leaves, given, strict=True)]
@@ -50,6 +51,8 @@ def _counted(leaf: Leaf, spec: Any) -> Any:
         return spec
     dims = value.dim()
     outside = [key for key in spec if not -dims <= key < dims]
+    if any(key >= 0 and isinstance(spec[key], torch.export.Dim) for key in outside):
+        return spec  # torch says so
     if outside:
         which = f"give positions from {-dims} to {dims - 1}" if dims else "give None"
         raise ShapesError(
