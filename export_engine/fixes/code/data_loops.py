@@ -10,12 +10,12 @@ from export_engine.attempt import (
     Fix,
     Kind,
     NoFix,
-    text_in_effect,
 )
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.element_uses import Way
 from export_engine.fixes.code.every_iteration import Unskipped, unskipped
+from export_engine.fixes.code.failing_text import failing_text
 from export_engine.fixes.code.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.source import unedited
@@ -38,13 +38,10 @@ _COSTS = "Every iteration runs, also those that eager skips."
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The loop, or the test, at a diagnosed line with every iteration run; or why it is not."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or not diagnosis.stack:
+    failing = failing_text(attempt, _KINDS)
+    if failing is None:
         return
-    if diagnosis.kind not in _KINDS:
-        return
-    place = diagnosis.stack[-1]
-    text, line = text_in_effect(request.edits, place.file, place.line)
+    request, diagnosis, place, text, line = failing
     known: set[str] = set()
     for way in Way:
         try:

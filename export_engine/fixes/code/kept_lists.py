@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, Request, text_in_effect
+from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, Request
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
+from export_engine.fixes.code.failing_text import failing_text
 from export_engine.fixes.code.kept_rows import Kept, fills_a_list, kept_by_mask
 from export_engine.fixes.code.loop_continues import else_for_continue
 from export_engine.fixes.code.try_edit import code_fix, with_edit
@@ -24,13 +25,10 @@ _COSTS = "What the test skips in eager is computed, too."
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The list, that a test on data fills, as a tensor that a mask selects; or why it is not."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+    failing = failing_text(attempt, _KINDS)
+    if failing is None:
         return
-    place = diagnosis.stack[-1] if diagnosis.stack else None
-    if place is None:
-        return
-    text, line = text_in_effect(request.edits, place.file, place.line)
+    request, diagnosis, place, text, line = failing
     reason = ""
     for at_once in (True, False):
         try:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
+from export_engine.attempt import Edit, Failed, Fix, Kind
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import REACHED, agrees
+from export_engine.fixes.code.failing_text import failing_text
 from export_engine.fixes.code.size_branches import one_way
 from export_engine.fixes.code.text_edits import Piece, Source, branch_at
 from export_engine.fixes.code.try_edit import code_fix
@@ -27,13 +28,10 @@ _WHY = "Both ways of the branch give the same. Compared with eager on inputs tha
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The way of the branch at a diagnosed line that is right for all data that were compared."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or not diagnosis.stack:
+    failing = failing_text(attempt, _KINDS)
+    if failing is None:
         return
-    if diagnosis.kind not in _KINDS:
-        return
-    place = diagnosis.stack[-1]
-    text, line = text_in_effect(request.edits, place.file, place.line)
+    request, diagnosis, place, text, line = failing
     for taken, said in _TITLES.items():
         try:
             made, probe = one_way(text, line, taken), left_out(text, line, taken)

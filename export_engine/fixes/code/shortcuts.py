@@ -10,9 +10,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
+from export_engine.attempt import Edit, Failed, Fix, Kind
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import REACHED, agrees
+from export_engine.fixes.code.failing_text import failing_text
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.text_edits import Piece, Source, spans, with_way
 from export_engine.fixes.code.try_edit import code_fix
@@ -30,13 +31,10 @@ class _Skipped(NamedTuple):
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The branch at a diagnosed line without its shortcut."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or not diagnosis.stack:
+    failing = failing_text(attempt, _KINDS)
+    if failing is None:
         return
-    if diagnosis.kind not in _KINDS:
-        return
-    place = diagnosis.stack[-1]
-    text, line = text_in_effect(request.edits, place.file, place.line)
+    request, diagnosis, place, text, line = failing
     try:
         found = without_shortcut(text, line)
     except Unclear:
