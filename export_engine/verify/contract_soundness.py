@@ -152,7 +152,8 @@ def checks(subject: Subject) -> Guarantee:
             verdict="not applicable",
             sentence="No condition on values was left to run time.",
         )
-    lost = [each for each in recorded if not _is_asserted(subject, each.condition)]
+    present = asserted(subject.program)
+    lost = [each for each in recorded if not _is_asserted(subject, present, each.condition)]
     sentence = f"All {len(recorded)} conditions on values are asserted."
     if lost:
         sentence = f"{len(lost)} of {len(recorded)} conditions on values are not asserted."
@@ -165,19 +166,17 @@ def checks(subject: Subject) -> Guarantee:
     )
 
 
-def _is_asserted(subject: Subject, condition: Any) -> bool:
+def _is_asserted(subject: Subject, present: list[Any], condition: Any) -> bool:
     """Whether the program's asserts check a condition, under the symbols that sizes have by now.
 
     Each time that a size from data is traced it has a new symbol, until torch finds them equal.
+    `present` are the conditions of the asserts.
     """
-    program = subject.program
-    present, env = asserted(program), shape_env(program)
+    if implied_by(present, condition) or asserted_before_replacement(subject.program, condition):
+        return True
+    env = shape_env(subject.program)
     as_it_is = condition if env is None else replaced_sizes(env, condition)
-    return (
-        implied_by(present, condition)
-        or (bool(as_it_is.free_symbols) and implied_by(present, as_it_is))
-        or asserted_before_replacement(program, condition)
-    )
+    return bool(as_it_is.free_symbols) and implied_by(present, as_it_is)
 
 
 def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
