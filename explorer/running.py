@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.rendering.run_text import profile_lines, run_lines
@@ -78,14 +76,10 @@ def run(
         FixError: it has no program, or the plan asks for something that does not exist.
         KeyboardInterrupt: interrupted; finished rows are kept.
     """
-    from dataclasses import replace
-
     from export_engine.run import run as run_here
 
     attempt = session.exported(number, "run", progress)
     record = session.entries[number].record
-    if plan.folder == Path():
-        plan = replace(plan, folder=_folder())
     rows: list[RunRow] = []
     try:
         if on is None:
@@ -171,13 +165,3 @@ def available() -> Setups:
         for each in backends().values()
     ]
     return Setups(here, known)
-
-
-_kept: list[tempfile.TemporaryDirectory[str]] = []
-
-
-def _folder() -> Path:
-    """A folder for compiled programs, deleted when this process ends."""
-    if not _kept:
-        _kept.append(tempfile.TemporaryDirectory(prefix="export-explorer-"))
-    return Path(_kept[0].name)

@@ -6,8 +6,11 @@ numbers are as before when it ends, also when it is interrupted.
 
 from __future__ import annotations
 
+import atexit
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,8 +48,9 @@ class Plan:
     program; both start at once."""
     inputs: Inputs = None
     sizes: Sizes = None
-    folder: Path = Path()
-    """Where compiled programs are put, each in a folder of its own."""
+    folder: Path | None = None
+    """Where compiled programs are put, each in a folder of its own. None: where they are deleted
+    when this process ends."""
 
 
 class _Step(NamedTuple):
@@ -97,4 +101,12 @@ def run(
                     continue
                 if device not in benches:
                     benches[device] = Bench(subject, call, device)
-                keep(run_one(benches[device], backend, plan.folder))
+                keep(run_one(benches[device], backend, plan.folder or _own_folder()))
+
+
+@cache
+def _own_folder() -> Path:
+    """A folder for compiled programs, deleted when this process ends."""
+    kept = tempfile.TemporaryDirectory(prefix="export-explorer-", ignore_cleanup_errors=True)
+    atexit.register(kept.cleanup)
+    return Path(kept.name)

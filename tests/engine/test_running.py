@@ -662,3 +662,17 @@ def test_executorch_runs_sizes_up_to_their_bound_and_says_so_without_one(rows: R
         (row,) = rows(attempt, "executorch", sizes={"batch": 9})
         assert row.outcome == outcome
         assert ("a size without an upper bound" in row.sentence) == (outcome == "failed")
+
+
+def test_a_plan_without_a_folder_leaves_nothing_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    attempt = capture(Request(target=nn.ReLU(), args=(torch.ones(3),)))
+    assert isinstance(attempt, Exported)
+    rows: list[RunRow] = []
+
+    run(attempt, describe(attempt), Plan(backends="program"), rows.append)
+
+    assert rows[0].outcome == "agrees"
+    assert not list(tmp_path.iterdir())
