@@ -211,7 +211,7 @@ class Exploration:
             backends=backend,
             inputs=inputs,
             sizes=sizes,
-            folder=Path(folder or ""),
+            folder=Path(folder) if folder else None,
         )
         return run(self.session, self.session.current, plan, on, progress)
 

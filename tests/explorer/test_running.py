@@ -416,3 +416,15 @@ def test_a_size_below_zero_or_beyond_memory_is_refused_whatever_is_asked() -> No
                 handlers(ask, asked)
     with pytest.raises(Refusal, match="would be -1"):
         handlers("run", {**asked, "sizes": {"batch": -1}, "backends": ["program"]})
+
+
+def test_what_is_compiled_goes_with_the_process_unless_a_folder_is_named(
+    explored: explorer.Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    explored.run("cpu", ["program"])
+    assert not list(tmp_path.iterdir())
+
+    explored.run("cpu", ["program"], folder=".")
+    assert [each.name.split("-")[0] for each in tmp_path.iterdir()] == ["program"]
