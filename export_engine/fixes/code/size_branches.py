@@ -23,7 +23,7 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
-from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose
+from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.copied_slices import copied_slices
@@ -92,7 +92,7 @@ def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
     """The lines that ask for a size, the first file's."""
     found: dict[int, list[Problem]] = {}
     for problem in facts.problems:
-        if problem.stack and problem.excluded:
+        if problem.stack and problem.excluded and not is_unrolled(problem.stack):
             found.setdefault(problem.stack[-1].line, []).append(problem)
     return [
         _Branch(

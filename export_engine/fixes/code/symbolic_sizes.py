@@ -20,6 +20,11 @@ _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
 _TO_NUMBER = {"int": "sym_int", "float": "sym_float"}
 _ROUNDED = ("ceil", "floor")
 _COMPUTED = ("log", "log2", "log10", "log1p", "exp", "sin", "cos", "tan", "tanh")
+_REDUCED = (
+    *("all", "amax", "amin", "any", "argmax", "argmin", "max", "mean", "min"),
+    *("norm", "prod", "round", "sum"),
+)
+"""Methods of tensors that give one number: `int` reads it, with or without torch's help."""
 LENGTHS = (".shape[0]", ".__len__()")
 """What `len(x)` becomes: of a tensor, and of an object of the user's own, whose size `len` would
 make an int."""
@@ -72,6 +77,14 @@ class _Idioms:
         self.names: list[str] = []
         self.inside: set[ast.AST] = set()
         """Of calls that are replaced as a whole, all that is in them."""
+        self.looked_up = {
+            key
+            for node in ast.walk(source.function)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if node.func.attr == "get"
+            for key in node.args[:1]
+        }
+        """Keys of dicts, which no symbol is."""
 
     def outermost(self) -> list[Piece]:
         """The pieces, none of which overlap: each is a name, or a bracket, of its own."""
@@ -124,6 +137,8 @@ class _Idioms:
             inner = node.args[0]
             if name == "int" and self._rounds(inner):
                 return None  # the inner call is replaced, and gives an int
+            if self._is_tensor(inner) or node in self.looked_up:
+                return None
             return self._named(node.func, f"{self.torch}.{_TO_NUMBER[name]}")
         if name == "map" and node.args and isinstance(node.args[0], ast.Name):
             to = _TO_NUMBER.get(node.args[0].id)
@@ -139,6 +154,12 @@ class _Idioms:
     def _rounds(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else None
         return isinstance(called, ast.Attribute) and called.attr in (*_ROUNDED, "prod")
+
+    def _is_tensor(self, node: ast.expr) -> bool:
+        called = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(called, ast.Attribute) or called.attr not in _REDUCED:
+            return False
+        return self.source.of(called.value) not in self.numpy | self.math
 
     def _of_math(self, node: ast.Call, owner: str, name: str) -> list[Piece] | None:
         if len(node.args) != 1 or node.keywords:

@@ -43,12 +43,13 @@ def kept_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
         whole: whether they are ints, which Python computes with in any size.
 
     Raises:
-        Unclear: no number is read there.
+        Unclear: no number is read there that Python need not know.
     """
     source = Source(text, line)
     pieces: list[Piece] = []
+    pythons = _pythons_own(source)
     for node in ast.walk(source.function):
-        if not isinstance(node, ast.Call) or not node.lineno <= line <= (node.end_lineno or line):
+        if not isinstance(node, ast.Call) or not spans(node, line) or node in pythons:
             continue
         function = node.func
         if isinstance(function, ast.Name) and function.id in ("float", "int"):
@@ -68,6 +69,24 @@ def kept_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
     return source.changed(pieces)
 
 
+def _pythons_own(source: Source) -> set[ast.AST]:
+    """What a `range` counts to and what `sorted` compares: Python has to know the number."""
+    calls = [
+        (source.of(node.func), node)
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call)
+    ]
+    asked = [each for name, node in calls if name == "range" for each in node.args]
+    asked += [
+        each.value
+        for name, node in calls
+        if name in ("sorted", "min", "max") or name.endswith(".sort")
+        for each in node.keywords
+        if each.arg == "key"
+    ]
+    return {inner for each in asked for inner in ast.walk(each)}
+
+
 def truncated(text: str, line: int, *, all_of_them: bool = False) -> Rewritten:
     """The text with `int(x)` at a line as `x.long().item()`: a number of the program.
 
@@ -77,12 +96,15 @@ def truncated(text: str, line: int, *, all_of_them: bool = False) -> Rewritten:
         all_of_them: whether to do so in the other lines of the function, too.
 
     Raises:
-        Unclear: there is no `int` of something at that line.
+        Unclear: there is no `int` of something at that line that Python need not know.
     """
     source = Source(text, line)
     pieces: list[Piece] = []
+    pythons = _pythons_own(source)
     for node in ast.walk(source.function):
         if not isinstance(node, ast.Call) or not (all_of_them or spans(node, line)):
+            continue
+        if node in pythons:
             continue
         named = isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1
         if named and not isinstance(node.args[0], ast.Constant):
