@@ -11,10 +11,12 @@ import builtins
 import difflib
 import gc
 import linecache
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
+from typing import Any
 
 from export_engine.process import undone
 from export_engine.source import edited_name, unified
@@ -123,11 +125,29 @@ def _living(files: set[str]) -> dict[str, dict[str, list[FunctionType]]]:
         return found
     # Every function refers to Python's builtins: they are found in half the time of all objects.
     # Not isinstance, which asks a weak reference for what it refers to.
-    for each in gc.get_referrers(builtins.__dict__):
-        if type(each) is FunctionType and each.__code__.co_filename in files:
-            code = each.__code__
-            found[code.co_filename].setdefault(code.co_qualname, []).append(each)
+    seen = [each for each in gc.get_referrers(builtins.__dict__) if type(each) is FunctionType]
+    for each in [*seen, *_frozen(files)]:
+        code = each.__code__
+        if code.co_filename in files:
+            same = found[code.co_filename].setdefault(code.co_qualname, [])
+            if each not in same:
+                same.append(each)
     return found
+
+
+def _frozen(files: set[str]) -> Iterator[FunctionType]:
+    """The functions that modules of these files define: `gc.freeze()` hides them from `gc`."""
+    if not gc.get_freeze_count():
+        return
+    loaded = list(sys.modules.items())
+    names = {name for name, each in loaded if getattr(each, "__file__", None) in files}
+    waiting: list[Any] = [sys.modules[name] for name in names]
+    for owner in waiting:
+        for each in list(vars(owner).values()):
+            if type(each) is FunctionType:
+                yield each
+            elif isinstance(each, type) and each.__module__ in names and each not in waiting:
+                waiting.append(each)
 
 
 def _swaps(

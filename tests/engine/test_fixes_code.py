@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import linecache
 import sys
@@ -27,6 +28,7 @@ from export_engine.capture import capture
 from export_engine.fixes import autofix, explain
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import branch_to_cond
+from export_engine.shapes import Shapes
 from export_engine.source import unedited
 
 HEAD = """
@@ -354,3 +356,15 @@ def outer(x: torch.Tensor, times: int) -> torch.Tensor:
 def test_a_function_inside_a_function_is_fixed_with_the_one_around_it(strict: bool) -> None:
     report = autofix(Request(target=outer, args=(torch.rand(3), 2), strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence
+
+
+def test_a_heap_that_is_frozen_hides_no_function_from_a_fix() -> None:
+    """`gc.freeze()`, as servers call it, leaves what was loaded out of what `gc` tells."""
+    assert gc.get_freeze_count(), "tests/frozen_heap.py froze torch"
+    shapes = Shapes.parse("input: seq, batch, _")
+
+    report = autofix(
+        Request(target=torch.nn.GRU(8, 4), args=(torch.randn(7, 5, 8),), shapes=shapes)
+    )
+
+    assert isinstance(report.attempt, Exported)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.packed_to_scan import as_masked_scan
@@ -166,3 +166,40 @@ def test_packed_rows_export(tmp_path: Path) -> None:
     for length, given in ((5, [1, 2, 5]), (7, [3, 7, 1]), (4, [2, 2, 2])):
         x, lengths = torch.rand(3, length, 3), torch.tensor(given)
         torch.testing.assert_close(report.attempt.program.module()(x, lengths), model(x, lengths))
+
+
+class Doubled(torch.nn.LSTM):
+    def forward(self, input: Any, hx: Any = None) -> Any:  # noqa: A002 - torch's name
+        out, state = super().forward(input, hx)
+        return out * 2, state
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
+def test_a_module_of_torch_that_is_itself_the_model(kind: str) -> None:
+    model = getattr(torch.nn, kind)(8, 4, num_layers=2, bidirectional=True).eval()
+    shapes = Shapes.parse("input: seq, batch, _")
+
+    report = autofix(Request(target=model, args=(torch.randn(7, 5, 8),), shapes=shapes))
+
+    assert [step.fix.title for step in report.steps] == [f"Rewrite the {kind} as a scan"]
+    assert isinstance(report.attempt, Exported)
+    x = torch.randn(3, 2, 8)
+    torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+def test_a_forward_of_ones_own_is_not_taken_for_torchs() -> None:
+    shapes = Shapes.parse("input: seq, batch, _")
+
+    report = autofix(Request(target=Doubled(8, 4), args=(torch.randn(7, 5, 8),), shapes=shapes))
+
+    assert not report.steps
+
+
+def test_a_module_that_projects_is_told_why() -> None:
+    model = torch.nn.LSTM(8, 4, proj_size=2)
+    shapes = Shapes.parse("input: seq, batch, _")
+
+    report = autofix(Request(target=model, args=(torch.randn(7, 5, 8),), shapes=shapes))
+
+    assert isinstance(report.attempt, Failed)
+    assert any("the module projects its state" in each for each in report.attempt.refusals)

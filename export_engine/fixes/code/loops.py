@@ -42,7 +42,7 @@ from export_engine.fixes.code.loop_to_vmap import STEP, as_vmap, of_tensors
 from export_engine.fixes.code.nested_loops import pairs_at_once
 from export_engine.fixes.code.packed_to_scan import as_masked_scan
 from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
+from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells, module_as_scan
 from export_engine.fixes.code.try_edit import (
     edited_file,
     further,
@@ -78,7 +78,7 @@ _NEEDS_NO_GRAD = (
     "`with torch.no_grad():`."
 )
 _UNROLLED = (
-    "`{name}` is torch's own {kind}, which torch.export unrolls over its length, so the length is "
+    "{name} is torch's own {kind}, which torch.export unrolls over its length, so the length is "
     "fixed. It is not rewritten as a scan: {why}."
 )
 
@@ -289,21 +289,32 @@ def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix |
     request = attempt.request
     assert request is not None
     own = _recurrent(request)
+    whole = _of_torch_alone(request.target)
     for place in _places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
-            made, kind = as_scan_of_cells(text, line, own)
+            made, kind = (
+                module_as_scan(text, line, whole) if whole else as_scan_of_cells(text, line, own)
+            )
         except Unclear as reason:
-            name = _called_module(place, own)
-            if name:
-                yield NoFix(_UNROLLED.format(name=name, kind=type(own[name]).__name__, why=reason))
+            name = "" if whole else _called_module(place, own)
+            if whole or name:
+                said, kind = f"`{name}`" if name else "The model", type(whole or own[name]).__name__
+                yield NoFix(_UNROLLED.format(name=said, kind=kind, why=reason))
             continue
-        title = f"Rewrite the {kind} in line {place.line} as a scan"
+        said = f"the {kind}" if whole else f"the {kind} in line {place.line}"
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        fix = _exporting(attempt, edit, title, f"the {kind} in line {place.line}", progress)
+        fix = _exporting(attempt, edit, f"Rewrite {said} as a scan", said, progress)
         if fix is not None:
             yield fix
             return
+
+
+def _of_torch_alone(target: object) -> torch.nn.RNNBase | None:
+    """What is exported, if it is a recurrent module of torch itself: no line calls it then."""
+    if not isinstance(target, torch.nn.RNNBase):
+        return None
+    return target if type(target).forward.__module__ == torch.nn.RNNBase.__module__ else None
 
 
 def _called_module(place: Location, modules: Mapping[str, object]) -> str:

@@ -113,6 +113,31 @@ def as_scan_of_cells(
     return source.changed(pieces), " and ".join(each.partition("_")[0] for each in kinds)
 
 
+def module_as_scan(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewritten, str]:
+    """The text with the `forward` of torch's own recurrent module as a scan.
+
+    Args:
+        text: of the file of torch that has it.
+        line: of `forward`.
+        module: what is exported, itself.
+
+    Returns:
+        The text, and the module's class.
+
+    Raises:
+        Unclear: the module does what the scan does not.
+    """
+    refuse(module)
+    source = Source(text, line)
+    kind = kind_of(module)
+    name = free_name(f"_{kind.lower()}", source.names)
+    given = ", ".join(each.arg for each in source.function.args.args)
+    cell = cell_of(_WHOLE, name, kind, source.torch)
+    made = helper(source, f"{cell.strip()}\n\nreturn {name}({given})")
+    body = Piece(made.start, source.end(source.function.body[-1]), made.text.rstrip())
+    return source.changed([body]), kind.partition("_")[0]
+
+
 def kind_of(module: torch.nn.RNNBase) -> str:
     """The class of a recurrent module, of an RNN with its activation."""
     return module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__

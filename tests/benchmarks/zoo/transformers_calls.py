@@ -69,11 +69,18 @@ def pair(name: str, config: str, model: str, **options: Any) -> Model:
     return Model(name, "transformers", made(config, model, **options), call, sizes, shapes)
 
 
-def image(name: str, config: str, model: str, size: int = 64, **options: Any) -> Model:
-    """Pictures of any height and width."""
+def image(
+    name: str,
+    config: str,
+    model: str,
+    size: int = 64,
+    given: dict[str, Any] | None = None,
+    **options: Any,
+) -> Model:
+    """Pictures of any height and width; `given` is what a model needs to be told for that."""
 
     def call(batch: int, height: int, width: int) -> Call:
-        return (torch.randn(batch, 3, height, width),), {}
+        return (torch.randn(batch, 3, height, width),), dict(given or {})
 
     sizes = {"batch": 2, "height": size, "width": size}
     built = made(config, model, **options)

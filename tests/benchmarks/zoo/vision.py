@@ -21,7 +21,8 @@ _SWIN: dict[str, Any] = {
 }
 
 VISION: tuple[Model, ...] = (
-    image("vit", "ViTConfig", "ViTModel", size=32, **_VISION),
+    image("vit", "ViTConfig", "ViTModel", size=32, given={"interpolate_pos_encoding": True},
+          **_VISION),
     image("convnext", "ConvNextConfig", "ConvNextModel", num_stages=2, hidden_sizes=[8, 16],
            depths=[1, 1]),
     image("resnet", "ResNetConfig", "ResNetModel", embedding_size=8, hidden_sizes=[8, 16],
