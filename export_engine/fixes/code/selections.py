@@ -151,14 +151,46 @@ def _of_condition(source: Source, loop: ast.For, from_: Traced, condition: ast.e
         raise Unclear("the loop also counts what is selected")
     rows = not _is_flat(from_)
     text = _alone(source, condition)
-    skips = f"len({source.of(loop.iter)}) < {text}.shape[0]"
+    flags, pieces = text, list[Piece]()
     made = from_.made
+    there = _without_spare(source, condition, loop.lineno)
     if len(made) == 1 and isinstance(loop.iter, ast.Name) and _used_once(source, made[0], loop):
         name = loop.iter.id
         value = made[0].value
         piece = Piece(source.start(value), source.end(value), source.of(condition))
-        return Selected(f"{name}.shape[0]", rows, f"{name}[{{}}]", skips, "", [piece])
-    return Selected(f"{text}.shape[0]", rows, f"{text}[{{}}]", skips, "", [])
+        flags, pieces = name, [piece]
+    skips = f"len({source.of(loop.iter)}) < {there or f'{text}.shape[0]'}"
+    check = (
+        f"{source.torch}.ops.aten._assert_async.msg(~{flags}[{there}:].any(), "
+        '"an index is out of range")'
+        if there
+        else ""
+    )
+    return Selected(there or f"{flags}.shape[0]", rows, f"{flags}[{{}}]", skips, check, pieces)
+
+
+def _without_spare(source: Source, condition: ast.expr, line: int) -> str:
+    """How many indices there are where a mask has rows to spare; empty where it has none.
+
+    `one_hot(index, num_classes=self.num_experts + 1)` has one for an index of no expert.
+    """
+    waiting, known = [condition], set[str]()
+    for value in waiting:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and source.of(node.func).endswith("one_hot"):
+                given = [each.value for each in node.keywords if each.arg == "num_classes"]
+                for count in given or node.args[1:2]:
+                    if isinstance(count, ast.BinOp) and isinstance(count.op, ast.Add):
+                        return source.of(count.left)
+            if isinstance(node, ast.Name) and node.id not in known:
+                known.add(node.id)
+                waiting += [
+                    each.value
+                    for each in ast.walk(source.function)
+                    if isinstance(each, ast.Assign) and each.lineno < line
+                    if any(isinstance(t, ast.Name) and t.id == node.id for t in each.targets)
+                ]
+    return ""
 
 
 def _alone(source: Source, value: ast.expr) -> str:
