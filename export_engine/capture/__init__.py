@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from export_engine.capture.sandbox.model_snapshot import model_kept as model_kept
     from export_engine.capture.sandbox.output import descriptors_quiet as descriptors_quiet
     from export_engine.capture.sandbox.output import quiet as quiet
+    from export_engine.capture.tracing import as_exported as as_exported
     from export_engine.capture.tracing import capture as capture
     from export_engine.capture.tracing import contexts_entered as contexts_entered
 else:

@@ -131,6 +131,17 @@ def contexts_entered(request: Request) -> Iterator[None]:
         yield
 
 
+@undone
+def as_exported(request: Request) -> Iterator[None]:
+    """What an export runs in: eval mode, registered containers, the request's own contexts."""
+    with (
+        in_eval_mode(request.target, request.eval_mode),
+        installed(request.setups),
+        contexts_entered(request),
+    ):
+        yield
+
+
 def run_export(
     module: torch.nn.Module, request: Request, dynamic_shapes: Any
 ) -> torch.export.ExportedProgram:

@@ -18,7 +18,7 @@ import torch
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.program_ops import Op, ops_of
-from export_engine.findings.reached_code import reached_code
+from export_engine.findings.reached_code import in_eval_mode, reached_code
 from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, Stack, is_own
@@ -86,7 +86,7 @@ def _found(exported: Exported, caches: bool) -> Iterator[Finding]:
     counted = {each.name.rpartition(".")[2] for each in kept if each.counts}
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}
-    files = source_files(numbered, reached_code(exported), is_own)
+    files = source_files(numbered, reached_code(exported), is_own, in_eval_mode(exported))
     numbers = Momentary(files, partial(_is_source, counted))
     decisions = numbers if changed == counted else Momentary(files, partial(_is_source, changed))
     for file in files:

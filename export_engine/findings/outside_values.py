@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from export_engine.attempt import Exported
 from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.reached_code import reached_code
+from export_engine.findings.reached_code import in_eval_mode, reached_code
 from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, is_own
@@ -70,7 +70,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line."""
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}
-    files = source_files(numbered, reached_code(exported), is_own)
+    files = source_files(numbered, reached_code(exported), is_own, in_eval_mode(exported))
     yield from _reads(exported, files)
     settings, facts = Momentary(files, _is_setting), Momentary(files, _is_fact)
     for file in files:

@@ -30,6 +30,16 @@ def reached_code(exported: Exported) -> Reached:
     return frozenset(_walk(exported.request.target))
 
 
+def in_eval_mode(exported: Exported) -> bool:
+    """Whether all modules of the model were in eval mode when it was exported."""
+    request = exported.request
+    if request is None:
+        return False
+    return request.eval_mode or not any(
+        each.training for each in as_module(request.target).modules()
+    )
+
+
 def _walk(target: Callable[..., Any]) -> Iterator[tuple[str, int]]:
     module = as_module(target)
     classes = dict.fromkeys(type(each) for each in module.modules())

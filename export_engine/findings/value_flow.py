@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 
+from export_engine.findings.only_in_training import only_in_training
 from export_engine.findings.reached_code import Reached
 from export_engine.source import Code, code_of
 
@@ -23,7 +24,9 @@ IsSource = Callable[["SourceFile", ast.AST], bool]
 class SourceFile:
     """A file of the user's, with the functions in it that a call may run."""
 
-    def __init__(self, path: str, code: Code, reached: Reached, lines: Iterable[int]) -> None:
+    def __init__(
+        self, path: str, code: Code, reached: Reached, lines: Iterable[int], in_eval: bool
+    ) -> None:
         """Make one.
 
         Args:
@@ -31,8 +34,10 @@ class SourceFile:
             code: its tree.
             reached: functions that a call may run.
             lines: those that ops of the program come from.
+            in_eval: whether all of the model is in eval mode.
         """
         self.path = path
+        self._in_eval = in_eval
         self.code = code
         self._imported = code.imported
         self._reached = {line for file, line in reached if file == path}
@@ -53,6 +58,8 @@ class SourceFile:
             called = id(function) in self._with_ops or _first_line(function) in self._reached
             if called and id(function) not in found:
                 found |= {id(each): each for each in islice(ast.walk(function), 1, None)}
+                for each in only_in_training(function) if self._in_eval else ():
+                    found.pop(id(each), None)
         return found
 
     def runs(self, node: ast.AST) -> bool:
@@ -93,7 +100,8 @@ class Momentary:
 
     def source_in(self, file: SourceFile, node: ast.AST) -> ast.AST | None:
         """The first such expression in a node."""
-        return next((each for each in ast.walk(node) if self._is_momentary(file, each)), None)
+        found = (each for each in ast.walk(node) if file.runs(each))
+        return next((each for each in found if self._is_momentary(file, each)), None)
 
     def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
         """The branches that depend on such a value, with their conditions."""
@@ -157,7 +165,10 @@ _KNOWN = {"int", "float", "round", "abs", "len", "min", "max", "bool", "str", "s
 
 
 def source_files(
-    lines: dict[str, list[int]], reached: Reached, is_user_file: Callable[[str], bool]
+    lines: dict[str, list[int]],
+    reached: Reached,
+    is_user_file: Callable[[str], bool],
+    in_eval: bool,
 ) -> list[SourceFile]:
     """The user's files with code that a call may run.
 
@@ -165,10 +176,11 @@ def source_files(
         lines: per file, those that ops of the program come from.
         reached: the functions that a call may run.
         is_user_file: whose a file is.
+        in_eval: whether all of the model is in eval mode.
     """
     paths = dict.fromkeys([*lines, *(path for path, _ in sorted(reached))])
     return [
-        SourceFile(path, code, reached, lines.get(path, ()))
+        SourceFile(path, code, reached, lines.get(path, ()), in_eval)
         for path in paths
         if is_user_file(path) and (code := code_of(path)) is not None
     ]

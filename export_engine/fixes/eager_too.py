@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Request
-from export_engine.capture import in_eval_mode, model_kept
+from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import failing_place, message
 from export_engine.shapes import leaf_values
@@ -92,7 +92,7 @@ def _eager_error(request: Request) -> Exception | SystemExit | None:
     """What the model raises on its own example in eager; None where it runs, or cannot be run."""
     if any(each.is_meta or is_fake(each) for each in _tensors(request)):
         return None
-    with in_eval_mode(request.target, request.eval_mode), model_kept(request.target):
+    with as_exported(request), model_kept(request.target):
         try:
             run(request.target, request, seed=0, grad=torch.is_grad_enabled())
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the model raises

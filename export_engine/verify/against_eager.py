@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Agreement, Exported, Request, Trial
-from export_engine.capture import in_eval_mode, model_kept
+from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
@@ -51,11 +51,7 @@ def check(
     sizes = sizes_of(exported)
     found: list[Trial] = []
     calls: list[Request] = []
-    with (
-        sandbox(),
-        in_eval_mode(request.target, request.eval_mode),
-        model_kept(request.target) as restore,
-    ):
+    with sandbox(), as_exported(request), model_kept(request.target) as restore:
         program = exported.program.module()
         own = _trial(program, request, {}, 0, restore, grad=torch.is_grad_enabled())
         for number, choice in enumerate(_plans(sizes, trials)):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
@@ -327,3 +330,51 @@ def test_a_state_in_a_buffer_is_in_the_program_too() -> None:
     agreement = check(exported(Momentum(), (torch.randn(4, 3),), "x: n, _"))
 
     assert agreement.verdict == "agrees", agreement
+
+
+class Branching(nn.Module):
+    """In eval mode no random number is drawn; another is, but no branch asks for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = 0.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.training and random.random() < 0.5:
+            return x
+        if not self.training or x.shape[0] < 2:
+            return x * 2
+        return x * 3 if random.random() < 0.5 else x
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("eval_mode", [False, True])
+def test_what_only_training_draws_is_not_baked_in(training: bool, eval_mode: bool) -> None:
+    model = Branching().train(training)
+    found = try_request(Request(target=model, args=(torch.ones(3),), eval_mode=eval_mode))
+    assert isinstance(found, Exported)
+    assert found.agreement is not None
+    assert (found.agreement.verdict == "agrees") is (eval_mode or not training)
+
+
+@contextmanager
+def _cosines() -> Iterator[None]:
+    original, Patched.function = Patched.function, staticmethod(torch.cos)
+    try:
+        yield
+    finally:
+        Patched.function = original
+
+
+class Patched(nn.Module):
+    function = staticmethod(torch.sin)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(x)
+
+
+def test_eager_is_compared_in_the_contexts_of_the_export() -> None:
+    attempt = capture(Request(target=Patched(), args=(torch.ones(3),), within=(_cosines,)))
+    assert isinstance(attempt, Exported)
+    assert check(attempt).verdict == "agrees"
+    assert Patched.function is torch.sin

@@ -12,11 +12,10 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Edit, EditError, Request, edited, installed
-from export_engine.capture import contexts_entered, in_eval_mode, model_kept
+from export_engine.attempt import Edit, EditError, Request, edited
+from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.try_edit import with_edit
-from export_engine.process import undone
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.verify import compare, fresh_request, run
 
@@ -34,7 +33,7 @@ def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
         probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
             Each must be reached by an input on which both agree; else the agreement shows nothing.
     """
-    with _as_exported(request):
+    with as_exported(request):
         accepted = _accepted(request, edit, list(enumerate(_inputs(request))))
 
         def reached(_: int, result: Any) -> bool:
@@ -54,20 +53,9 @@ def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
         others: requests of the same model. The model has to take at least one without the edit;
             else the agreement shows nothing.
     """
-    with _as_exported(request):
+    with as_exported(request):
         accepted = _accepted(request, edit, list(enumerate([request, *others])))
     return any(number > 0 for number, _ in accepted)
-
-
-@undone
-def _as_exported(request: Request) -> Iterator[None]:
-    """What an export runs in: eval mode, registered containers, the request's own contexts."""
-    with (
-        in_eval_mode(request.target, request.eval_mode),
-        installed(request.setups),
-        contexts_entered(request),
-    ):
-        yield
 
 
 def _accepted(

@@ -1,0 +1,81 @@
+"""The code of a function that runs only in training mode, by what it asks `self.training`.
+
+In eval mode, `if self.training and random.random() < p` asks for no random number. It reads source
+and runs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def only_in_training(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that eval mode never runs."""
+    for node in ast.walk(function):
+        for each in _skipped(node):
+            yield from ast.walk(each)
+
+
+def _skipped(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node that eval mode passes over."""
+    match node:
+        case ast.If() | ast.While():
+            yield from _not_taken(node.test, node.body, node.orelse)
+        case ast.IfExp():
+            yield from _not_taken(node.test, [node.body], [node.orelse])
+        case ast.BoolOp():
+            yield from _after_the_answer(node)
+    for block in ("body", "orelse", "finalbody"):
+        statements = getattr(node, block, None)
+        if isinstance(statements, list):
+            yield from _after_the_end(statements)
+
+
+def _not_taken(
+    test: ast.expr, body: Sequence[ast.AST], orelse: Sequence[ast.AST]
+) -> Sequence[ast.AST]:
+    answer = _in_eval_mode(test)
+    if answer is None:
+        return ()
+    return orelse if answer else body
+
+
+def _after_the_answer(node: ast.BoolOp) -> Iterator[ast.expr]:
+    """The operands after the one that decides."""
+    deciding = isinstance(node.op, ast.Or)
+    decided = False
+    for each in node.values:
+        if decided:
+            yield each
+        decided = decided or _in_eval_mode(each) is deciding
+
+
+def _after_the_end(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """The statements after an `if` whose way in eval mode leaves the block."""
+    for number, each in enumerate(statements):
+        answer = _in_eval_mode(each.test) if isinstance(each, ast.If) else None
+        if isinstance(each, ast.If) and answer is not None:
+            taken = each.body if answer else each.orelse
+            if taken and isinstance(taken[-1], _ENDS):
+                return statements[number + 1 :]
+    return ()
+
+
+def _in_eval_mode(test: ast.expr) -> bool | None:
+    """What a condition is there; None where that depends on more."""
+    match test:
+        case ast.Attribute(value=ast.Name(id="self"), attr="training"):
+            return False
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            answer = _in_eval_mode(operand)
+            return None if answer is None else not answer
+        case ast.BoolOp(op=op, values=values):
+            answers = [_in_eval_mode(each) for each in values]
+            deciding = isinstance(op, ast.Or)
+            if deciding in answers:
+                return deciding
+            return None if None in answers else not deciding
+    return None
