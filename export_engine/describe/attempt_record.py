@@ -163,8 +163,7 @@ def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) 
         Leaf(path, values.get(name) if isinstance(name, str) else name)
         for path, name in zip(paths, user_inputs, strict=False)
     ]
-    shapes = _shapes(attempt)
-    return user_names(leaves, shapes.symbol_name if shapes else lambda path, position: None)
+    return user_names(leaves, _shapes(attempt))
 
 
 def _shapes(attempt: Attempt) -> Shapes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 
 from export_engine.describe.tables import Table
 from export_engine.record import Expression, Size, number_last
-from export_engine.shapes import birth_dims
+from export_engine.shapes import Shapes, birth_dims
 from export_engine.torch_internals import expression_of, symbol_printer
 from export_engine.trace import SymbolBirth
 
@@ -115,27 +116,40 @@ def birth_places(births: list[SymbolBirth], paths: list[str]) -> dict[str, str]:
     return {symbol: str(place) for symbol, place in birth_dims(births, paths).items()}
 
 
-def user_names(leaves: list[Leaf], dims: Callable[[str, int], str | None]) -> dict[str, str]:
+def user_names(leaves: list[Leaf], shapes: Shapes | None) -> dict[str, str]:
     """The user's name of each symbol that is some input's dim.
 
     Args:
         leaves: the program's user inputs.
-        dims: the name of the Dim the user gave to a dim of an input, by path and position, or None.
+        shapes: what the user asked for.
     """
     names: dict[str, str] = {}
+    loose: dict[str, str] = {}
     fallback: dict[str, str] = {}
     for leaf in leaves:
-        sizes = leaf.value.shape if isinstance(leaf.value, torch.Tensor) else [leaf.value]
-        for position, size in enumerate(sizes):
+        tensor = isinstance(leaf.value, torch.Tensor)
+        for position, size in enumerate(leaf.value.shape if tensor else [leaf.value]):
             if not isinstance(size, torch.SymInt):
                 continue
-            expression = expression_of(size)
-            tensor = isinstance(leaf.value, torch.Tensor)
-            given = dims(leaf.path, position) if tensor else None
-            for symbol in expression.free_symbols:
+            expression, known = expression_of(size), shapes if tensor else None
+            given = known.symbol_name(leaf.path, position) if known else None
+            left = known.loose_name(leaf.path, position) if known else None
+            for symbol in map(str, expression.free_symbols):
                 if given is not None:
-                    names.setdefault(str(symbol), given)
+                    names.setdefault(symbol, given)
                 elif expression.is_Symbol:
                     place = f"{leaf.path}.shape[{position}]" if tensor else leaf.path
-                    fallback.setdefault(str(symbol), place)
-    return fallback | names
+                    fallback.setdefault(symbol, place)
+                    if left is not None:
+                        loose.setdefault(symbol, left)
+    return fallback | _certain(loose, names) | names
+
+
+def _certain(loose: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    """The names of sizes that torch was not told, of which each is one symbol's alone."""
+    often = Counter(loose.values())
+    return {
+        symbol: name
+        for symbol, name in loose.items()
+        if often[name] == 1 and name not in names.values()
+    }

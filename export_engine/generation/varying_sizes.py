@@ -99,7 +99,8 @@ def _automatic(dim: Spec, bounds: Mapping[str, Bounds]) -> Spec:
     if not isinstance(dim, Named):
         return dim
     each = bounds.get(dim.name, Bounds())
-    return Auto(*(None if end is None else max(dim.scale * end + dim.offset, 0) for end in each))
+    low, high = (None if end is None else max(dim.scale * end + dim.offset, 0) for end in each)
+    return Auto(low, high)
 
 
 def equal_dims(

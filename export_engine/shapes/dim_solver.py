@@ -140,7 +140,7 @@ def _spec(
             return Named(written.name, scale * written.scale, scale * written.offset + offset)
         if line is not None:
             return _automatic(dim.wanted, line, roots[root])
-    return Auto()
+    return Auto(called=_called(dim.wanted))
 
 
 def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
@@ -148,8 +148,18 @@ def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
     scale, offset = line
     low = scale * sizes.first + offset
     high = None if sizes.last is None else scale * sizes.last + offset
-    kind = Dynamic if isinstance(wanted, Dynamic) else Auto
-    return kind(low if low > LEAST else None, high)
+    bounds = Bounds(low if low > LEAST else None, high)
+    return Dynamic(*bounds) if isinstance(wanted, Dynamic) else Auto(*bounds, _called(wanted))
+
+
+def _called(wanted: Spec) -> str:
+    """The user's name of a size that is left to torch."""
+    match wanted:
+        case Named(name) if not wanted.derived:
+            return name
+        case Auto(called=name):
+            return name
+    return ""
 
 
 def _bounds(facts: SizeFacts, sizes: Progression, written: _Root) -> Bounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from export_engine.shapes.errors import ShapesError
@@ -29,6 +29,8 @@ class Auto:
 
     low: int | None = None
     high: int | None = None
+    called: str = field(default="", compare=False, repr=False)
+    """The name of the Dim that it stands for, which torch is not told; empty if for none."""
 
     def __post_init__(self) -> None:
         _check_bounds(Bounds(self.low, self.high))

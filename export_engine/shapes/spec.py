@@ -15,6 +15,7 @@ from typing import Any
 from export_engine.record import split_path
 from export_engine.shapes.contradictions import check_possible
 from export_engine.shapes.dims import (
+    Auto,
     Bounds,
     Computed,
     Int,
@@ -240,6 +241,15 @@ class Shapes:
         specs = self.leaves.get(path, ())
         spec = specs[position] if position < len(specs) else None
         return spec.name if isinstance(spec, Named) else None
+
+    def loose_name(self, path: str, position: int) -> str | None:
+        """The name of the Dim that an automatic dim stands for; None for other dims.
+
+        Of several such dims, each has a symbol of its own in torch.
+        """
+        specs = self.leaves.get(path, ())
+        spec = specs[position] if position < len(specs) else None
+        return (spec.called or None) if isinstance(spec, Auto) else None
 
     def symbol_name(self, path: str, position: int) -> str | None:
         """The name of a dim's symbol; None if the symbol has no name.

@@ -70,14 +70,14 @@ def sizes_of(exported: Exported) -> Sizes:
         ranges[symbol] = (max(low or 0, 1 if is_unbacked(symbol) else _LEAST), high)
     shapes = shapes_of(exported.request) if exported.request else None
     if shapes is None:
-        return Sizes(dims, symbols, examples, ranges, user_names(leaves, lambda *_: None))
+        return Sizes(dims, symbols, examples, ranges, user_names(leaves, None))
     tied = {
         size: made
         for path, sizes in dims.items()
         for position, size in enumerate(sizes)
         if size in symbols and is_unbacked(size) and (made := shapes.made_from(path, position))
     }
-    names = user_names(leaves, shapes.symbol_name)
+    names = user_names(leaves, shapes)
     return Sizes(dims, symbols, examples, ranges, names, tied, shapes.assumptions)
 
 

@@ -12,9 +12,11 @@ from torch import nn
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
+from export_engine.describe import describe
 from export_engine.shapes import Problem, Shapes, size_facts, solve
 from export_engine.shapes.piecewise import solved_by_residue
 from export_engine.shapes.range_solver import Condition, Progression, compiled, solve_sizes
+from export_engine.verify import check
 
 
 def conditions(*texts: str) -> list[Any]:
@@ -224,3 +226,31 @@ def test_only_ties_that_refuse_something_are_told() -> None:
     args = (torch.randn(8, 32), torch.randn(32, 64))
     sixteen = solved(Sixteen(), args, "x: a, b; y: c, d", strict=False).problems
     assert not [each for each in sixteen if each.kind == "tied"]
+
+
+class Joined(nn.Module):
+    def forward(self, x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        return torch.cat([first, x], 1).sum(1) + second.sum(1)
+
+
+def test_a_size_that_is_left_to_torch_keeps_its_name() -> None:
+    args = (torch.ones(2, 4), torch.ones(2, 9), torch.ones(2, 9))
+    asked = Request(
+        target=Joined(),
+        args=args,
+        shapes=Shapes.parse("x: batch, seq; first: batch, past; second: batch, past"),
+    )
+    made = capture(asked)
+    assert isinstance(made, Exported)
+    facts = size_facts(made)
+    assert facts is not None
+    loose = solve(facts, automatic={"seq", "past"}).shapes
+    assert str(loose) == "x: batch, *; first: batch, *; second: batch, *"
+
+    again = capture(asked.with_changes(shapes=loose))
+
+    assert isinstance(again, Exported)
+    names = [each.name for each in describe(again).symbols]
+    assert names == ["batch", "seq", "first.shape[1]", "second.shape[1]"]  # two are `past`
+    called = [trial.sizes for trial in check(again).trials]
+    assert {"batch", "seq", "first.shape[1]", "second.shape[1]"} == set(called[-1])
