@@ -21,6 +21,7 @@ from export_engine.fixes.pytree_containers import (
     Registered,
     Unfit,
     Way,
+    beside_items,
     registered,
     state_of,
     transformers_registers,
@@ -247,6 +248,9 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         attributes = [hasattr(each, "__dict__") and bool(each.__dict__) for each in (one, other)]
         if list(one) != list(other) or attributes[0] != attributes[1]:
+            return False
+        beside = [beside_items(each) for each in (one, other)]
+        if any(beside) and not _same(*beside):
             return False
         return all(_same(one[key], other[key]) for key in one)
     try:

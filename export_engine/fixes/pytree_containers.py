@@ -40,9 +40,11 @@ class Context(NamedTuple):
 
     parts: tuple[str, ...]
     rest: dict[str, Any]
-    mirror: str = ""
+    mirror: str
     """Of a dict whose items are attributes, too: `shared` if `__dict__` is the dict itself, else
     `copied`."""
+    beside: dict[str, Any]
+    """The attributes that a dict has beside its items."""
 
 
 @dataclass(frozen=True)
@@ -136,23 +138,34 @@ def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
             raise Unfit(f"its attribute {name} is a method bound to itself")
         else:
             rest[name] = _own_copy(each)
-    return parts, Context(tuple(name for name, _ in parts), rest, _mirror(value))
+    names = tuple(name for name, _ in parts)
+    return parts, Context(names, rest, _mirror(value), beside_items(value))
 
 
 def _mirror(value: Any) -> str:
-    """How the items of a dict are attributes, too.
-
-    Raises:
-        Unfit: it has other attributes.
-    """
-    attributes = getattr(value, "__dict__", {}) if isinstance(value, dict) else {}
+    """How the items of a dict are attributes, too; empty if they are not."""
+    attributes = _attributes(value)
     if attributes is value:
         return "shared"
-    if not attributes:
+    if not attributes or list(attributes) != list(value):
         return ""
-    if list(attributes) != list(value) or any(attributes[key] is not value[key] for key in value):
-        raise Unfit("it is a dict with attributes beside its items")
-    return "copied"
+    return "copied" if all(attributes[key] is value[key] for key in value) else ""
+
+
+def beside_items(value: Any) -> dict[str, Any]:
+    """A copy of the attributes that a dict has beside its items.
+
+    Raises:
+        Unfit: one holds a tensor, or is an item, too.
+    """
+    attributes = {} if _mirror(value) else _attributes(value)
+    if any(holds_parts(each) or name in value for name, each in attributes.items()):
+        raise Unfit("it is a dict with tensors or items in attributes beside its items")
+    return {name: _own_copy(each) for name, each in attributes.items()}
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    return getattr(value, "__dict__", {}) if isinstance(value, dict) else {}
 
 
 def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
@@ -168,6 +181,8 @@ def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
         if context.mirror:
             attributes = made if context.mirror == "shared" else dict(made)
             object.__setattr__(made, "__dict__", attributes)
+        for name, each in context.beside.items():
+            object.__setattr__(made, name, _own_copy(each))
         return made
 
     return unflatten
@@ -182,12 +197,13 @@ def state_of(value: Any) -> dict[str, Any]:
     """An object's attributes by name, those in slots too; of a dict its items.
 
     Raises:
-        Unfit: it is a collection whose items are not attributes.
+        Unfit: it is a collection whose items are not attributes, or a dict with tensors beside
+            its items.
     """
     if isinstance(value, dict):
         if any(not isinstance(key, str) for key in value):
             raise Unfit("it is a dict with keys that are not names")
-        _mirror(value)
+        beside_items(value)
         return dict(value)
     if isinstance(value, (list, tuple, set, frozenset)):
         raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
@@ -244,13 +260,18 @@ def to_json(context: Context) -> Any:
         Unfit: an attribute is of a class that has no plain form.
     """
     rest = {name: _plain(name, each) for name, each in context.rest.items()}
-    return [list(context.parts), rest, context.mirror]
+    beside = {name: _plain(name, each) for name, each in context.beside.items()}
+    return [list(context.parts), rest, context.mirror, beside]
 
 
 def from_json(data: Any) -> Context:
     """The inverse of `to_json`."""
-    parts, rest, mirror = data
-    return Context(tuple(parts), {name: _from_plain(each) for name, each in rest.items()}, mirror)
+    parts, rest, mirror, *more = data
+    known = [
+        {name: _from_plain(each) for name, each in attributes.items()}
+        for attributes in (rest, *more)
+    ]
+    return Context(tuple(parts), known[0], mirror, known[-1] if more else {})
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -276,6 +277,42 @@ def test_a_dict_whose_items_are_attributes_is_registered(cls: Any) -> None:
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE  # it runs in eager on a copy, too
 
     good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+
+class Levels(OrderedDict[str, Any]):
+    """With attributes of its own beside its items."""
+
+    def __init__(self, items: Any, stride: int, mask: Any = None) -> None:
+        super().__init__(items)
+        self.stride = stride
+        self.mask = mask
+
+
+class GivesLevels(nn.Module):
+    def __init__(self, masked: bool = False) -> None:
+        super().__init__()
+        self.masked = masked
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return Levels([("one", x * 2), ("two", x + 1)], 4, x > 0 if self.masked else None)
+
+
+@both_modes
+def test_a_dict_with_attributes_beside_its_items_is_registered(strict: bool) -> None:
+    attempt = failed(GivesLevels(), torch.ones(3), strict=strict)
+
+    found = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+    given = found.program.module()(torch.ones(3))
+    assert type(given) is Levels
+    assert list(given) == ["one", "two"]
+    assert given.stride == 4
+
+
+def test_a_dict_with_a_tensor_beside_its_items_is_refused_with_the_reason() -> None:
+    (reason,) = containers.offered(failed(GivesLevels(masked=True), torch.ones(3)))
+    assert isinstance(reason, NoFix)
+    assert "tensors or items in attributes beside its items" in reason.reason
 
 
 def test_a_class_without_key_paths_is_told_so() -> None:
