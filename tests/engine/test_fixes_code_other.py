@@ -137,3 +137,23 @@ def test_numpy_code_without_a_counterpart_is_refused(body: str, reason: str) -> 
 
     with pytest.raises(Unclear, match=reason):
         with_torch(text, 5)
+
+
+class Windowed(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        window = torch.tensor(np.hanning(x.shape[1]), dtype=x.dtype, device=x.device)
+        return x * window + torch.as_tensor(np.ones(x.shape[1]), dtype=torch.float32)
+
+
+@both_modes
+def test_a_dtype_that_an_array_is_given_as_a_tensor_stays(strict: bool) -> None:
+    request = Request(
+        target=Windowed(), args=(torch.rand(2, 6),), shapes=Shapes.parse("x: _, n"), strict=strict
+    )
+    report = autofix(request)
+    assert [step.fix.title for step in report.kept] == ["Replace NumPy with torch in `forward`"]
+    assert isinstance(report.attempt, Exported)
+    x = torch.rand(2, 17)
+    given = report.attempt.program.module()(x)
+    assert given.dtype == torch.float32
+    assert torch.allclose(given, Windowed()(x))

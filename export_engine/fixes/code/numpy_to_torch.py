@@ -91,6 +91,8 @@ _MADE = {
 }
 """Of functions that make an array of a size, torch's and what it is given."""
 _BACK = ("from_numpy", "as_tensor", "tensor")
+_PLACED = ("dtype", "device")
+"""What `Tensor.to` takes, too."""
 _ATTRIBUTES = ("shape", "ndim")
 
 
@@ -253,11 +255,16 @@ class _Arrays:
         array = len(node.args) == 1 and self.is_array(node.args[0])
         if not array:
             return False
-        if node.keywords:
+        if any(each.arg not in _PLACED or self._touched(each.value) for each in node.keywords):
             raise Unclear(f"`{self.source.of(function)}` changes more than the kind of value")
         self._replace(function, "")
-        if function.attr == "tensor":
-            end = self.source.end(node)
+        start, end = self.source.end(node.args[0]), self.source.end(node)
+        copied = function.attr == "tensor"
+        if node.keywords:
+            given = [self.source.of(each) for each in node.keywords]
+            after = f").to({', '.join([*given, *(['copy=True'] if copied else [])])})"
+            self.pieces.append(Piece(start, end, after))
+        elif copied:
             self.pieces.append(Piece(end, end, ".clone()"))
         return False
 
