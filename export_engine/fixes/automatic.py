@@ -114,12 +114,31 @@ def autofix(
         kept = _is_better(found, current)
         if kept and isinstance(found, Failed):
             found = explain(found, progress)
-        steps.append(Step(fix, found, kept))
-        if kept:
+        mended = None if kept else _mended(found, current, progress)
+        steps.append(Step(fix, found, kept or mended is not None))
+        if mended is not None:
+            steps.append(mended)
+            found = mended.attempt
+        if steps[-1].kept:
             current, mending = found, ()
     if isinstance(current, Failed):
         steps = _with_unverified(steps)
     return AutofixReport(first, tuple(steps))
+
+
+def _mended(
+    found: Attempt, before: Attempt, progress: Callable[[Progress], None] | None
+) -> Step | None:
+    """The step from a program that is known to be wrong to one that agrees, if there is one."""
+    if not isinstance(before, Failed):
+        return None
+    for fix in of_program(found):
+        if fix.lossy or fix.narrows:
+            continue
+        made = apply_fixes(found, [fix], progress)
+        if isinstance(made, Exported) and _is_better(made, before):
+            return Step(fix, made, kept=True)
+    return None
 
 
 def _with_unverified(steps: list[Step]) -> list[Step]:

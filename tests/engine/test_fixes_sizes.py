@@ -9,6 +9,7 @@ import torch
 
 from export_engine.attempt import Exported, Failed, Kind, Request
 from export_engine.fixes import autofix
+from export_engine.fixes.automatic import outcome
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.symbolic_sizes import symbolic
 from export_engine.shapes import Shapes
@@ -246,3 +247,28 @@ def test_the_length_of_an_object_of_ones_own_stays_symbolic() -> None:
     assert isinstance(report.attempt, Exported), report
     (edit,) = report.kept[0].fix.edits
     assert "rects.sum() / boxes.__len__()" in edit.after
+
+
+class FitsASquare(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scale = 64 / max(x.shape[-2:])
+        size = [int(each * scale + 0.5) for each in x.shape[-2:]]
+        return torch.nn.functional.interpolate(x, size, mode="bilinear")
+
+
+@pytest.mark.slow
+def test_a_fix_whose_program_is_wrong_leads_on_to_one_that_agrees() -> None:
+    request = Request(
+        target=FitsASquare(),
+        args=(torch.ones(1, 3, 30, 40),),
+        shapes=Shapes.parse("x: batch, _, h, w"),
+    )
+    report = autofix(request)
+    assert [(step.kept, outcome(step.attempt)) for step in report.steps] == [
+        (True, "exports, but rejects sizes that eager accepts"),
+        (True, "exports, and agrees with eager"),
+    ]
+    assert isinstance(report.attempt, Exported)
+    for size in ((1, 3, 50, 20), (3, 3, 16, 16)):
+        x = torch.rand(size)
+        assert torch.allclose(report.attempt.program.module()(x), FitsASquare()(x))
