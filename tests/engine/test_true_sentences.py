@@ -8,6 +8,7 @@ import random
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
@@ -364,6 +365,32 @@ def test_that_the_model_fails_in_eager_is_said_first(strict: bool) -> None:
     )
     assert 'raise ValueError("specify ids")' in linecache.getline(*found.diagnosis.stack[-1][:2])
     assert not found.fixes
+
+
+class NeedsItsContext(nn.Module):
+    entered = False
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.entered:
+            raise RuntimeError("outside")
+        return x if x.sum() > 0 else -x
+
+
+@contextmanager
+def entered() -> Iterator[None]:
+    NeedsItsContext.entered = True
+    try:
+        yield
+    finally:
+        NeedsItsContext.entered = False
+
+
+def test_a_model_that_eager_runs_in_the_exports_context_is_not_said_to_fail() -> None:
+    attempt = capture(Request(target=NeedsItsContext(), args=(torch.ones(3),), within=(entered,)))
+    assert isinstance(attempt, Failed)
+    found = explain(attempt).diagnosis
+    assert found is not None
+    assert "fails in eager too" not in found.sentence
 
 
 def test_an_op_that_rejects_its_inputs_in_eager_too_is_said_to_once() -> None:
