@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import re
+
 import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Exported, Request
-from export_engine.fixes import autofix
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.capture import capture
+from export_engine.fixes import autofix, explain
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.index_writes import written_by_number
 from export_engine.fixes.code.tensor_questions import asked_as_tensors, kept_as_tensor, truncated
@@ -135,3 +139,23 @@ def test_a_number_among_others_is_asked_of_torch() -> None:
     text = "import torch\ndef f(x):\n    return x.item() not in (1, 2)\n"
     made = asked_as_tensors(text, 3).text.splitlines()[2]
     assert made == "    return ~torch.isin(x, torch.tensor([1, 2]))"
+
+
+class LogsMean(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.log = logging.getLogger("mean")
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.log.debug(f"mean={x.mean().item():.3f}")
+        return x * 2
+
+
+def test_a_number_from_data_is_not_called_a_size() -> None:
+    attempt = capture(Request(target=LogsMean(), args=(torch.randn(3),)))
+    assert isinstance(attempt, Failed)
+
+    fixes = explain(attempt).fixes
+
+    assert any(re.fullmatch(r"Keep the number in line \d+ symbolic", fix.title) for fix in fixes)
+    assert not any("size" in f"{fix.title} {fix.why}" for fix in fixes)

@@ -21,7 +21,7 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
-from export_engine.diagnose import SizesViolated, diagnose, formats_a_tensor
+from export_engine.diagnose import DataDependent, SizesViolated, diagnose, formats_a_tensor
 from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
@@ -95,10 +95,13 @@ def _fix(
     bounds = bounded(found, progress)
     if bounds is None and (found is None or not leads_on(found, diagnosis, edit)):
         return None
+    what, asked = "size", "the number of a size"
+    if isinstance(diagnosis.facts, DataDependent):
+        what, asked = "number", "a number that tensor values decide"
     fix = Fix(
         kind="code",
-        title=f"Keep the size in line {place.line} symbolic",
-        why=f"{_listed(made[1])} needs the number of a size. The size then stays symbolic.",
+        title=f"Keep the {what} in line {place.line} symbolic",
+        why=f"{_listed(made[1])} needs {asked}. The {what} then stays symbolic.",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
