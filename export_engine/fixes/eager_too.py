@@ -69,6 +69,12 @@ _CAPTURES = "torch._dynamo."
 def _while_tracing(diagnosis: Diagnosis, raised: BaseException) -> Diagnosis:
     """An error of the model's code that only tracing leads to, said to be that."""
     said = diagnosis.sentence
+    if _OBJECTS in said:
+        called = failing_place(raised).text
+        sentence = (
+            f"`{called}` is given an array of objects: NumPy computed it from a symbolic size."
+        )
+        return replace(diagnosis, kind=Kind.OWN_ERROR, sentence=sentence, why=_WHY_NUMPY)
     if diagnosis.kind is not Kind.OWN_ERROR or not said.startswith(_RAISED):
         return diagnosis
     called = failing_place(raised).text
@@ -80,6 +86,7 @@ def _while_tracing(diagnosis: Diagnosis, raised: BaseException) -> Diagnosis:
 
 
 _OF_NUMPY = re.compile(r"loop of ufunc does not support argument \d+ of type Sym")
+_OBJECTS = "can't convert np.ndarray of type numpy.object_"
 _WHY_NUMPY = (
     "While tracing, a dynamic size is a symbol, and NumPy takes only numbers. torch's functions "
     "and Python's operators take it: torch.arange, torch.sym_sqrt, math.ceil."

@@ -27,7 +27,7 @@ from export_engine.describe.eager_check import check_sentence
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.plain_breaks import is_plain, plain_break
 from export_engine.exportdb import graph_break_pages
-from export_engine.fixes import automatic, explain, providers, try_fixes
+from export_engine.fixes import autofix, automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.generation.equal_sizes import equal_sizes
@@ -93,6 +93,25 @@ def test_a_size_that_numpy_is_given_is_said() -> None:
     found, _ = beside_eager(replace(attempt, diagnosis=diagnose(attempt)))
     assert found.sentence.startswith("`np.hamming(x.shape[0])` gives NumPy a symbolic size")
     assert found.stack[-1].file == __file__
+
+
+class Tapered(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.as_tensor(np.bartlett(x.shape[0]), dtype=x.dtype)
+
+
+def test_an_array_of_symbols_is_said_to_be_one_and_its_code_is_written_with_torch() -> None:
+    request = Request(target=Tapered(), args=(torch.randn(6),), shapes=Shapes.parse("x: time"))
+    attempt = capture(request)
+    assert isinstance(attempt, Failed)
+
+    diagnosis = explain(attempt).diagnosis
+
+    assert diagnosis is not None
+    assert "an array of objects: NumPy computed it from a symbolic size" in diagnosis.sentence
+    assert [step.fix.title for step in autofix(request).steps] == [
+        "Replace NumPy with torch in `forward`"
+    ]
 
 
 class Forces(nn.Module):

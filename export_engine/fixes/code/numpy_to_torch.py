@@ -87,6 +87,8 @@ _MADE = {
     "hanning": ("hann_window", "{0}, False"),
     "hamming": ("hamming_window", "{0}, False"),
     "blackman": ("blackman_window", "{0}, False"),
+    "bartlett": ("bartlett_window", "{0}, False"),
+    "kaiser": ("kaiser_window", "{0}, False, {1}"),
     "linspace": ("linspace", "{0}, {1}, {2}"),
 }
 """Of functions that make an array of a size, torch's and what it is given."""

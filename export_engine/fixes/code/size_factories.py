@@ -21,7 +21,8 @@ _FORMS = {
     "fftfreq": ("n", "d"),
     "rfftfreq": ("n", "d"),
     "one_hot": ("tensor", "num_classes"),
-    **dict.fromkeys(_COSINES, ("window_length", "periodic")),
+    **dict.fromkeys((*_COSINES, "bartlett_window"), ("window_length", "periodic")),
+    "kaiser_window": ("window_length", "periodic", "beta"),
     **dict.fromkeys(("tril_indices", "triu_indices"), ("row", "col", "offset")),
     "vander": ("x", "N", "increasing"),
 }
@@ -52,7 +53,7 @@ def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], st
         return _triangle(name.removesuffix("_indices"), said, torch, more)
     more.setdefault("dtype", f"{torch}.get_default_dtype()")
     options = "".join(f", {key}={value}" for key, value in more.items())
-    if name in _COSINES:
+    if name.endswith("_window"):
         return _window(name, said, torch, options)
     if name.endswith("fftfreq"):
         return _frequencies(name, said, torch, options)
@@ -123,7 +124,16 @@ def _window(name: str, said: dict[str, str], torch: str, options: str) -> str | 
     if length is None or periodic not in ("True", "False"):
         return None
     whole = length if periodic == "True" else f"{torch}.sym_max({length} - 1, 1)"
-    turn = f"{torch}.arange({length}{options}) * (2 * {torch}.pi / {whole})"
+    steps = f"{torch}.arange({length}{options})"
+    if name not in _COSINES:
+        across = f"({steps} * (2 / {whole}) - 1)"  # from -1 to 1
+        if name == "bartlett_window":
+            return f"(1 - {across}.abs())"
+        beta = said.get("beta", "12.0")
+        scale = f"{torch}.special.i0({torch}.tensor({beta}{options}))"
+        root = f"{torch}.sqrt((1 - {across} ** 2).clamp(min=0))"
+        return f"({torch}.special.i0({root} * {beta}) / {scale})"
+    turn = f"{steps} * (2 * {torch}.pi / {whole})"
     first, *rest = _COSINES[name]
     terms = [
         f" {'-+'[at % 2]} {factor} * {torch}.cos({f'{at + 1} * ' if at else ''}{turn})"
