@@ -44,10 +44,10 @@ What an editor needs to show a file: export-explorer page --help.
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
 programs differ, a guarantee is broken, programs of a set do not fit each other, a run failed or
-gave other values, or --ready found something wrong; 2 the command could not be carried out;
-3 nothing that was checked is wrong, but a check of --verify was skipped that could have run, the
-program of --fix was not compared with eager (a check that is impossible does not count: a file has
-no eager model), or --ready leaves something to decide; 4 Export Explorer itself failed, with a
+gave other values, or --verify or --ready found something wrong; 2 the command could not be carried
+out; 3 nothing that was checked is wrong, but a check of --verify was skipped that could have run,
+the program of --fix was not compared with eager (a check that is impossible does not count: a file
+has no eager model), or --ready leaves something to decide; 4 Export Explorer itself failed, with a
 report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
@@ -191,7 +191,9 @@ def _run(asked: argparse.Namespace) -> int:
         first.decompose(asked.decompose)
     if (asked.verify or asked.ready) and first.ok:
         verified = first.verify()
-        code = BAD if verified.broken else _worse(code, OK if verified.ok else UNCHECKED)
+        wrong = any(each.severity == "wrong" for each in first.record.findings)
+        code = _worse(code, OK if verified.ok else UNCHECKED)
+        code = BAD if verified.broken or wrong else code
     code = _worse(_worse(code, _fixed(first)), _measured(first, asked))
     _say(first)
     if asked.ready:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -428,3 +429,20 @@ def test_what_is_compiled_goes_with_the_process_unless_a_folder_is_named(
 
     explored.run("cpu", ["program"], folder=".")
     assert [each.name.split("-")[0] for each in tmp_path.iterdir()] == ["program"]
+
+
+class Timed(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + time.time()
+
+
+def make_timed() -> tuple[Any, ...]:
+    return Timed(), (torch.ones(3),)
+
+
+@pytest.mark.slow
+def test_a_finding_that_is_wrong_is_an_exit_code_where_the_program_is_verified() -> None:
+    name = f"{__name__}:make_timed"
+
+    assert main([name]) == OK
+    assert main([name, "--verify"]) == BAD
