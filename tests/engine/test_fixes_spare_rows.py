@@ -12,10 +12,10 @@ from export_engine.shapes import Shapes
 
 
 class Experts(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, there: int = 4) -> None:
         super().__init__()
-        self.count = 4
-        self.weights = nn.Parameter(torch.randn(4 * 8, 8))
+        self.count, self.there = 4, there
+        self.weights = nn.Parameter(torch.randn(there * 8, 8))
 
     def forward(self, x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         out = torch.zeros_like(x)
@@ -24,7 +24,7 @@ class Experts(nn.Module):
         for row in hit:
             row = row[0]  # noqa: PLW2901 - as models of transformers do
             (at,) = torch.where(mask[row])
-            weight = self.weights.view(self.count, 8, 8)[row]
+            weight = self.weights.view(self.there, 8, 8)[row]
             out.index_add_(0, at, x[at] @ weight)
         return out
 
@@ -48,3 +48,16 @@ def test_a_spare_row_of_a_mask_is_no_iteration_and_no_index_of_it_passes() -> No
         model(x, beyond)
     with pytest.raises(RuntimeError, match="out of range"):
         program(x, beyond)
+
+
+def test_a_row_that_has_an_expert_is_an_iteration() -> None:
+    torch.manual_seed(0)
+    model = Experts(there=5)
+    args = (torch.randn(6, 8), torch.tensor([0, 1, 4, 3, 0, 1]))
+    shapes = Shapes.parse("x: tokens, _; chosen: tokens")
+
+    report = autofix(Request(target=model, args=args, shapes=shapes))
+
+    assert isinstance(report.attempt, Exported)
+    x, chosen = torch.randn(3, 8), torch.tensor([2, 4, 0])
+    torch.testing.assert_close(report.attempt.program.module()(x, chosen), model(x, chosen))

@@ -153,7 +153,8 @@ def _of_condition(source: Source, loop: ast.For, from_: Traced, condition: ast.e
     text = _alone(source, condition)
     flags, pieces = text, list[Piece]()
     made = from_.made
-    there = _without_spare(source, condition, loop.lineno)
+    spare = _has_spare_row(source, condition, loop.lineno)
+    there = _shortest_indexed(source, loop) if spare else ""
     if len(made) == 1 and isinstance(loop.iter, ast.Name) and _used_once(source, made[0], loop):
         name = loop.iter.id
         value = made[0].value
@@ -169,11 +170,27 @@ def _of_condition(source: Source, loop: ast.For, from_: Traced, condition: ast.e
     return Selected(there or f"{flags}.shape[0]", rows, f"{flags}[{{}}]", skips, check, pieces)
 
 
-def _without_spare(source: Source, condition: ast.expr, line: int) -> str:
-    """How many indices there are where a mask has rows to spare; empty where it has none.
+def _shortest_indexed(source: Source, loop: ast.For) -> str:
+    """The length of the shortest of all that a loop's elements index; empty if that is unknown."""
+    assert isinstance(loop.target, ast.Name)
+    bound, names = stored_names(*loop.body), {loop.target.id}
+    for each in loop.body:
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
+            value = each.value
+            inner = value.value if isinstance(value, ast.Subscript) else value
+            if isinstance(inner, ast.Name) and inner.id in names:
+                names.add(each.targets[0].id)
+    lengths = {
+        f"len({source.of(node.value)})": None
+        for node in _reads(loop)
+        if isinstance(node.slice, ast.Name) and node.slice.id in names
+        if not {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)} & {*bound, *names}
+    }
+    return f"min({', '.join(lengths)})" if len(lengths) > 1 else ""
 
-    `one_hot(index, num_classes=self.num_experts + 1)` has one for an index of no expert.
-    """
+
+def _has_spare_row(source: Source, condition: ast.expr, line: int) -> bool:
+    """Whether a mask may have a row for an index of nothing: `one_hot(at, num_classes=n + 1)`."""
     waiting, known = [condition], set[str]()
     for value in waiting:
         for node in ast.walk(value):
@@ -181,7 +198,7 @@ def _without_spare(source: Source, condition: ast.expr, line: int) -> str:
                 given = [each.value for each in node.keywords if each.arg == "num_classes"]
                 for count in given or node.args[1:2]:
                     if isinstance(count, ast.BinOp) and isinstance(count.op, ast.Add):
-                        return source.of(count.left)
+                        return True
             if isinstance(node, ast.Name) and node.id not in known:
                 known.add(node.id)
                 waiting += [
@@ -190,7 +207,7 @@ def _without_spare(source: Source, condition: ast.expr, line: int) -> str:
                     if isinstance(each, ast.Assign) and each.lineno < line
                     if any(isinstance(t, ast.Name) and t.id == node.id for t in each.targets)
                 ]
-    return ""
+    return False
 
 
 def _alone(source: Source, value: ast.expr) -> str:
