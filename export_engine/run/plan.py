@@ -6,12 +6,11 @@ numbers are as before when it ends, also when it is interrupted.
 
 from __future__ import annotations
 
-import atexit
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from export_engine.attempt import Exported
@@ -101,12 +100,10 @@ def run(
                     continue
                 if device not in benches:
                     benches[device] = Bench(subject, call, device)
-                keep(run_one(benches[device], backend, plan.folder or _own_folder()))
+                keep(run_one(benches[device], backend, plan.folder or Path(_own_folder().name)))
 
 
 @cache
-def _own_folder() -> Path:
+def _own_folder() -> TemporaryDirectory[str]:
     """A folder for compiled programs, deleted when this process ends."""
-    kept = tempfile.TemporaryDirectory(prefix="export-explorer-", ignore_cleanup_errors=True)
-    atexit.register(kept.cleanup)
-    return Path(kept.name)
+    return TemporaryDirectory(prefix="export-explorer-", ignore_cleanup_errors=True)

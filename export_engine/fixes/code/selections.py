@@ -191,22 +191,23 @@ def _shortest_indexed(source: Source, loop: ast.For) -> str:
 
 def _has_spare_row(source: Source, condition: ast.expr, line: int) -> bool:
     """Whether a mask may have a row for an index of nothing: `one_hot(at, num_classes=n + 1)`."""
-    waiting, known = [condition], set[str]()
-    for value in waiting:
+    waiting = [(condition, line)]
+    known: set[ast.AST] = set()
+    for value, at in waiting:
         for node in ast.walk(value):
             if isinstance(node, ast.Call) and source.of(node.func).endswith("one_hot"):
                 given = [each.value for each in node.keywords if each.arg == "num_classes"]
                 for count in given or node.args[1:2]:
                     if isinstance(count, ast.BinOp) and isinstance(count.op, ast.Add):
                         return True
-            if isinstance(node, ast.Name) and node.id not in known:
-                known.add(node.id)
-                waiting += [
-                    each.value
-                    for each in ast.walk(source.function)
-                    if isinstance(each, ast.Assign) and each.lineno < line
-                    if any(isinstance(t, ast.Name) and t.id == node.id for t in each.targets)
-                ]
+            made = (
+                last_assignment(source.function, node.id, at)
+                if isinstance(node, ast.Name)
+                else None
+            )
+            if made is not None and made not in known:
+                known.add(made)
+                waiting.append((made.value, made.lineno))
     return False
 
 
