@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.renamed_scopes import renamed_scopes, scope_alone, without_renamed
 from explorer.rendering.attempt_text import counted, cut, width
 from explorer.rendering.escape import escaped, harmless
 from explorer.session import Session
 from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
-    from export_engine.record import Difference, GraphDiff, Pair, ProgramDiff, Record
+    from export_engine.record import Difference, GraphDiff, Pair, ProgramDiff, Record, RenamedScope
 
 _MOST = 40
 """Differences that a terminal shows; the rest is counted."""
@@ -77,14 +76,14 @@ class Comparison:
         if self.diff.symbols:
             names = ", ".join(f"{old} → {new}" for old, new in self.diff.symbols)
             shown.append(cut(f"the same under different names: {names}"))
-        scopes = renamed_scopes(pair for graph in self.diff.graphs for pair in graph.pairs)
-        others = without_renamed(self.diff.others, scopes)
-        blocks = [block for graph in self.diff.graphs for block in self._graph(graph)]
-        blocks += [[cut(f"~ scope {each.title}"), cut(f"    {each.moved}")] for each in scopes]
+        blocks = [block for at in range(len(self.diff.graphs)) for block in self._graph(at)]
+        blocks += [_renamed(each) for each in self.diff.renamed]
         for block in blocks[:most]:
             shown += block
         if len(blocks) > most:
             shown.append(f"… {len(blocks) - most:,} more nodes")
+        moved = {at for scope in self.diff.renamed for at in scope.others}
+        others = [each for at, each in enumerate(self.diff.others) if at not in moved]
         for each in others[:most]:
             name = f"{each.kind} {each.name}" if each.kind not in each.name else each.name
             shown += _changed(name, each.before, each.after)
@@ -130,12 +129,14 @@ class Comparison:
             return still
         return widget._repr_mimebundle_(**options)
 
-    def _graph(self, graph: GraphDiff) -> Iterator[list[str]]:
+    def _graph(self, number: int) -> Iterator[list[str]]:
         """What changed in a graph, in the order of the program, removed before added."""
+        graph = self.diff.graphs[number]
         mine, theirs = self.before.graphs[graph.before], self.after.graphs[graph.after]
         within = "" if graph.title == "main" else f"{graph.title.removeprefix('main.')}: "
-        for pair in graph.pairs:
-            if _is_changed(pair) and scope_alone(pair) is None:
+        moved = {at for scope in self.diff.renamed for at in scope.pairs[number]}
+        for at, pair in enumerate(graph.pairs):
+            if _is_changed(pair) and at not in moved:
                 title = f"~ {within}{_node(self.before, mine, pair.before)}"
                 yield [cut(title), *_changes(pair), *self._places(graph, pair)]
         told: set[int] = set()
@@ -171,6 +172,16 @@ class Comparison:
 def _is_changed(pair: Pair) -> bool:
     """Whether a node itself differs, and not only its inputs."""
     return any(not change.follows for change in pair.changes)
+
+
+def _renamed(scope: RenamedScope) -> list[str]:
+    """`~ scope layers.57.attn → layers.57.attention`, and what moved; the root has no path."""
+    held = f" and {counted(len(scope.others) // 2, 'input')}" if scope.others else ""
+    nodes = counted(sum(map(len, scope.pairs)), "node")
+    return [
+        cut(f"~ scope {scope.before or 'the root'} → {scope.after or 'the root'}"),
+        cut(f"    {nodes}{held}, otherwise the same"),
+    ]
 
 
 def _node(record: Record, graph: Any, node: int) -> str:

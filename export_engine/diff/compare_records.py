@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from export_engine.diff.node_pairs import diff_graphs
 from export_engine.diff.outside_graphs import other_differences
+from export_engine.diff.renamed_scopes import renamed_scopes
 from export_engine.diff.side import Side, aligned_symbols
 from export_engine.record import Difference, GraphDiff, ProgramDiff, Record
 
@@ -42,12 +43,14 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
         nested, odd = _nested(before, after, found)
         waiting += nested
         lost += odd
+    others = [*other_differences(sides[0], sides[1]), *lost]
     return ProgramDiff(
         before.title,
         after.title,
         graphs,
-        [*other_differences(sides[0], sides[1]), *lost],
+        others,
         [[old, new] for old, new in renamed if old != new],
+        renamed_scopes(graphs, others),
     )
 
 

@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from export_engine.record.program_diff import GraphDiff as GraphDiff
     from export_engine.record.program_diff import Pair as Pair
     from export_engine.record.program_diff import ProgramDiff as ProgramDiff
+    from export_engine.record.program_diff import RenamedScope as RenamedScope
     from export_engine.record.program_diff import TextDiff as TextDiff
     from export_engine.record.program_diff import Why as Why
     from export_engine.record.program_set import ComponentRow as ComponentRow

@@ -76,6 +76,20 @@ class TextDiff(msgspec.Struct, frozen=True):
     """Unified."""
 
 
+class RenamedScope(msgspec.Struct, frozen=True):
+    """A module's path that became another one, and what moved with it and is otherwise the same."""
+
+    before: str
+    """`layers.57.attn`; `layers.*.attn` where it became another in the same way at each index."""
+    after: str
+    modules: int
+    """How many paths that is."""
+    pairs: list[list[int]]
+    """Per graph of the ProgramDiff, numbers into its pairs."""
+    others: list[int]
+    """Numbers into the ProgramDiff's `others`: a parameter, buffer or constant is two of these."""
+
+
 class ProgramDiff(msgspec.Struct, frozen=True):
     """How a program differs from another, up to the names of nodes and symbols."""
 
@@ -86,3 +100,5 @@ class ProgramDiff(msgspec.Struct, frozen=True):
     others: list[Difference]
     symbols: list[list[str]]
     """Symbols that are the same under two names, as pairs of names."""
+    renamed: list[RenamedScope] = []
+    """Changes that are one and the same: told once, they need not be told one by one."""

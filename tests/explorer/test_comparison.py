@@ -123,6 +123,9 @@ def test_a_renamed_module_is_one_difference_and_hides_no_other() -> None:
     assert "    op: aten.relu.default → aten.tanh.default" in lines[:at]
     assert "blocks.0" not in str(found)
     assert not found.ok
+    [scope] = found.diff.renamed
+    assert scope.modules == 3
+    assert len(scope.others) == 2 * 6 == len(found.diff.others)
 
 
 def test_anything_that_is_a_program_can_be_compared(tmp_path: Path) -> None:

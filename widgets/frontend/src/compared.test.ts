@@ -25,6 +25,7 @@ const diffOf = (...graphs: Partial<GraphDiff>[]): ProgramDiff => ({
   after: "b",
   symbols: [],
   others: [],
+  renamed: [],
   graphs: graphs.map((graph) => ({
     before: 0,
     after: 0,

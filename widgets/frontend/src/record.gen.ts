@@ -638,12 +638,21 @@ export interface Difference {
   after: string;
 }
 
+export interface RenamedScope {
+  before: string;
+  after: string;
+  modules: number;
+  pairs: number[][];
+  others: number[];
+}
+
 export interface ProgramDiff {
   before: string;
   after: string;
   graphs: GraphDiff[];
   others: Difference[];
   symbols: string[][];
+  renamed: RenamedScope[];
 }
 
 export interface TextDiff {

@@ -1,29 +1,38 @@
 /** A diff as a list of what to look at, in the order of the program. Pure. */
 
 import { indexOf, type NodeId, nodeId, type Program } from "../program";
-import type { Change, Difference, Pair, ProgramDiff } from "../record.gen";
+import type { Change, Difference, Pair, ProgramDiff, RenamedScope } from "../record.gen";
 
 export interface Entry {
-  kind: "changed" | "replaced" | "added" | "removed";
+  kind: "changed" | "replaced" | "renamed" | "added" | "removed";
   /** In the program on screen, the first of what it became; null for what was removed. */
   after: NodeId | null;
   /** In the program before; null for what was added. */
   before: NodeId | null;
   changes: Change[];
-  /** Of what was replaced, all that it became. */
+  /** Of what was replaced, all that it became; of a renamed module, all nodes in it. */
   became: NodeId[];
   /** Why two nodes are taken for the same; empty for what has no partner. */
   why: string;
+  /** The module that has another path, if that is the entry. */
+  scope: RenamedScope | null;
 }
 
 /**
  * Every node that differs in itself, in program order; a removed node comes after the one it
- * followed. Changes that only follow from another are left out.
+ * followed. Changes that only follow from another are left out. A renamed module is one entry,
+ * where the first of its nodes is.
  */
 export function entriesOf(diff: ProgramDiff): Entry[] {
-  return diff.graphs.flatMap(({ before, after, pairs, removed, added, became }) => {
+  const firsts = diff.renamed.map((scope) => scope.pairs.findIndex((pairs) => pairs.length > 0));
+  return diff.graphs.flatMap((graph, number) => {
+    const { before, after, pairs, removed, added, became } = graph;
+    const moved = new Set(diff.renamed.flatMap((scope) => scope.pairs[number] ?? []));
+    const renamed = diff.renamed
+      .filter((_, at) => firsts[at] === number)
+      .map((scope) => renamedEntry(diff, scope, number));
     const changed = pairs
-      .filter((pair) => pair.changes.some((change) => !change.follows))
+      .filter((pair, at) => !moved.has(at) && pair.changes.some((change) => !change.follows))
       .map(
         (pair): Entry => ({
           kind: "changed",
@@ -32,6 +41,7 @@ export function entriesOf(diff: ProgramDiff): Entry[] {
           changes: pair.changes.filter((change) => !change.follows),
           became: [],
           why: pair.why,
+          scope: null,
         }),
       );
     const lone = (kind: "added" | "removed", node: number): Entry => ({
@@ -41,6 +51,7 @@ export function entriesOf(diff: ProgramDiff): Entry[] {
       changes: [],
       became: [],
       why: "",
+      scope: null,
     });
     const replaced = became.map(
       (each): Entry => ({
@@ -50,6 +61,7 @@ export function entriesOf(diff: ProgramDiff): Entry[] {
         changes: [],
         became: each.after.map((node) => nodeId(after, node)),
         why: "what torch recorded",
+        scope: null,
       }),
     );
     const gone = new Set(became.flatMap((each) => each.before));
@@ -59,11 +71,37 @@ export function entriesOf(diff: ProgramDiff): Entry[] {
       entry.after === null ? places(indexOf(entry.before ?? 0)) + 0.5 : indexOf(entry.after);
     return [
       ...changed,
+      ...renamed,
       ...replaced,
       ...removed.filter((node) => !gone.has(node)).map((node) => lone("removed", node)),
       ...added.filter((node) => !made.has(node)).map((node) => lone("added", node)),
     ].sort((a, b) => place(a) - place(b));
   });
+}
+
+/** @param number of the first graph that has nodes of the module */
+function renamedEntry(diff: ProgramDiff, scope: RenamedScope, number: number): Entry {
+  const nodes = scope.pairs.flatMap((pairs, at) => {
+    const graph = diff.graphs[at];
+    return pairs.map((pair) => nodeId(graph?.after ?? 0, graph?.pairs[pair]?.after ?? 0));
+  });
+  const graph = diff.graphs[number];
+  const first = graph?.pairs[scope.pairs[number]?.[0] ?? 0];
+  return {
+    kind: "renamed",
+    before: nodeId(graph?.before ?? 0, first?.before ?? 0),
+    after: nodes[0] ?? null,
+    changes: [],
+    became: nodes,
+    why: "",
+    scope,
+  };
+}
+
+/** The differences outside of the graph, but those of what moved with a renamed module. */
+export function othersOf(diff: ProgramDiff): Difference[] {
+  const moved = new Set(diff.renamed.flatMap((scope) => scope.others));
+  return diff.others.filter((_, at) => !moved.has(at));
 }
 
 /** Per node of the graph before, where the last matched node before it stands in the other. */
@@ -93,12 +131,17 @@ export function summaryOf(entries: readonly Entry[], others: readonly Difference
   const count = (kind: Entry["kind"]): number =>
     entries.filter((entry) => entry.kind === kind).length;
   if (entries.length + others.length === 0) return "Identical up to names.";
-  const made = entries.reduce((sum, entry) => sum + entry.became.length, 0);
+  const made = entries.reduce(
+    (sum, entry) => sum + (entry.kind === "replaced" ? entry.became.length : 0),
+    0,
+  );
+  const modules = entries.reduce((sum, entry) => sum + (entry.scope?.modules ?? 0), 0);
   const parts: [number, string][] = [
     [count("replaced"), `replaced by ${made}`],
     [count("changed"), "changed"],
     [count("added"), "added"],
     [count("removed"), "removed"],
+    [modules, modules === 1 ? "module renamed" : "modules renamed"],
     [others.length, "outside of the graph"],
   ];
   const told = parts.filter(([number]) => number > 0);

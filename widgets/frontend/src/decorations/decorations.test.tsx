@@ -156,6 +156,7 @@ describe("decorations", () => {
       after: "",
       symbols: [],
       others: [],
+      renamed: [],
       graphs: [
         {
           before: 0,

@@ -2,11 +2,11 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Comparison } from "../../compare/comparison";
-import { type Entry, nodesOf, summaryOf, titleOf } from "../../compare/entries";
+import { type Entry, nodesOf, othersOf, summaryOf, titleOf } from "../../compare/entries";
 import { goToDifference } from "../../compare/stepping";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
-import type { Difference } from "../../record.gen";
+import type { Difference, RenamedScope } from "../../record.gen";
 import type { Store } from "../../store";
 import { Empty, More } from "../parts/parts";
 import { TextDiffs } from "./TextDiffs";
@@ -27,6 +27,7 @@ export function Differences({ store, program }: Props) {
 function Compared({ store, program, comparison }: Props & { comparison: Comparison }) {
   const { diff, entries, other } = comparison;
   const nodes = nodesOf(entries);
+  const others = othersOf(diff);
   return (
     <section class="tx-panel" aria-label="Differences" data-testid="differences" data-pane>
       <div class="tx-scroll">
@@ -34,7 +35,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
           Compared with: {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
         </p>
         <p role="status">
-          <strong>{summaryOf(entries, diff.others)}</strong>
+          <strong>{summaryOf(entries, others)}</strong>
         </p>
         {diff.symbols.length > 0 && (
           <p class="tx-lead">
@@ -67,7 +68,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
             )}
           </More>
         </ul>
-        {diff.others.length > 0 && <Others others={diff.others} />}
+        {others.length > 0 && <Others others={others} />}
         <TextDiffs store={store} other={other} />
       </div>
     </section>
@@ -77,6 +78,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
 const SIGNS: { [kind in Entry["kind"]]: string } = {
   changed: "~",
   replaced: "→",
+  renamed: "~",
   added: "+",
   removed: "−",
 };
@@ -113,10 +115,12 @@ function EntryRow({ store, program, comparison, entry, number }: EntryProps) {
         title={entry.why ? `Matched by ${entry.why}` : "Show in every pane"}
         onClick={() => goToDifference(store, number)}
       >
-        {capped(owner.name(shown), 120)}
+        {entry.scope ? renamedTitle(entry.scope) : capped(owner.name(shown), 120)}
       </button>{" "}
-      <span class="tx-lead">{capped(titleOf(owner, shown), 200)}</span>
-      {entry.became.length > 0 && (
+      <span class="tx-lead">
+        {entry.scope ? renamedLead(entry) : capped(titleOf(owner, shown), 200)}
+      </span>
+      {entry.kind === "replaced" && entry.became.length > 0 && (
         <div class="tx-mono tx-change-line">
           became {capped(entry.became.map((node) => program.name(node)).join(", "), 400)}
         </div>
@@ -129,6 +133,18 @@ function EntryRow({ store, program, comparison, entry, number }: EntryProps) {
       ))}
     </li>
   );
+}
+
+/** `layers.*.mlp → layers.*.ffn`; the root has no path. */
+function renamedTitle({ before, after }: RenamedScope): string {
+  const [old, now] = [before, after].map((path) => capped(path || "the root", 120));
+  return `${old} → ${now}`;
+}
+
+function renamedLead({ became, scope }: Entry): string {
+  const inputs = (scope?.others.length ?? 0) / 2;
+  const held = inputs > 0 ? ` and ${counted(inputs, "input")}` : "";
+  return `module renamed: ${counted(became.length, "node")}${held}, otherwise the same`;
 }
 
 function Others({ others }: { others: readonly Difference[] }) {

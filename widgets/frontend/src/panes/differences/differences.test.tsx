@@ -37,6 +37,7 @@ const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): 
   after: "b",
   symbols: [["n", "batch"]],
   others,
+  renamed: [],
   graphs: [
     { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
   ],
@@ -86,6 +87,41 @@ test("differences are listed as text, and one goes from one to the next", async 
   expect(page.querySelectorAll(".tx-difference.tx-lit")).toHaveLength(1);
   await act(() => stepDifference(store, -1));
   expect(store.selection.value).toEqual({ kind: "removed", node: 1 });
+});
+
+test("a renamed module is one difference, with all that is in it", async () => {
+  const { store, program: shown } = storeOf(program("relu", "sin").record());
+  const before = new Program(program("relu", "cos").record());
+  const pairs = [1, 2].map((at) => ({
+    before: at,
+    after: at,
+    why: "weights" as const,
+    changes: [{ ...change("scope"), before: "layers.0.mlp", after: "layers.0.ffn" }],
+  }));
+  const input = (name: string, was: string, is: string) => ({
+    kind: "input" as const,
+    name,
+    before: was,
+    after: is,
+  });
+  const others = [
+    input("layers.0.mlp.weight", "f32[4]", ""),
+    input("layers.0.ffn.weight", "", "f32[4]"),
+  ];
+  const renamed = [
+    { before: "layers.0.mlp", after: MARKUP, modules: 1, pairs: [[0, 1]], others: [0, 1] },
+  ];
+  const diff = { ...diffOf({ pairs, added: [3] }, others), renamed };
+  store.comparison.value = new Comparison(0, before, shown, diff);
+  await act(() => render(<Differences store={store} program={shown} />, page));
+  const rows = page.querySelectorAll('[data-testid="difference"]');
+  expect(rows).toHaveLength(2);
+  expect(rows[0]?.textContent).toContain(`layers.0.mlp → ${MARKUP}`);
+  expect(rows[0]?.textContent).toContain("2 nodes and 1 input, otherwise the same");
+  expect(page.textContent).toContain("1 added, 1 module renamed.");
+  expect(page.textContent).not.toContain("outside of the graph");
+  await act(() => stepDifference(store, 1));
+  expect(store.selection.value).toEqual({ kind: "nodes", nodes: [1, 2] });
 });
 
 const LEVEL: LevelRow = {

@@ -1,0 +1,107 @@
+"""Modules that have another path in the second of two programs, and what moved with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from export_engine.record import RenamedScope
+
+if TYPE_CHECKING:
+    from export_engine.record import Change, Difference, GraphDiff, Pair
+
+_Path = tuple[str, str]
+"""Of a module: before and after."""
+
+
+def renamed_scopes(graphs: Sequence[GraphDiff], others: Sequence[Difference]) -> list[RenamedScope]:
+    """The renamed modules, in the order of the first program.
+
+    Args:
+        graphs: the differences of the graphs.
+        others: the differences outside of them.
+    """
+    paths: dict[_Path, dict[_Path, None]] = {}
+    moved: dict[_Path, list[list[int]]] = {}
+    for number, graph in enumerate(graphs):
+        for at, pair in enumerate(graph.pairs):
+            change = _scope_alone(pair)
+            if change is None:
+                continue
+            path = _without_common_end(change.before, change.after)
+            general = _any_index(path)
+            paths.setdefault(general, {})[path] = None
+            moved.setdefault(general, [[] for _ in graphs])[number].append(at)
+    inputs = _moved_inputs(others, paths)
+    return [
+        RenamedScope(
+            *(general if len(alike) > 1 else next(iter(alike))),
+            modules=len(alike),
+            pairs=moved[general],
+            others=inputs.get(general, []),
+        )
+        for general, alike in paths.items()
+    ]
+
+
+def _scope_alone(pair: Pair) -> Change | None:
+    """The change of its scope, if nothing else of a pair changed by itself."""
+    own = [each for each in pair.changes if not each.follows]
+    return own[0] if len(own) == 1 and own[0].what == "scope" else None
+
+
+def _moved_inputs(
+    others: Sequence[Difference], paths: dict[_Path, dict[_Path, None]]
+) -> dict[_Path, list[int]]:
+    """Numbers of what is gone under a name and new under the renamed one, otherwise the same."""
+    new = {
+        each.name: at for at, each in enumerate(others) if each.kind == "input" and not each.before
+    }
+    found: dict[_Path, list[int]] = {}
+    taken: set[int] = set()
+    renames: dict[str, list[tuple[str, _Path]]] = {}
+    for general, alike in paths.items():
+        for before, after in alike:
+            renames.setdefault(before, []).append((after, general))
+    for at, each in enumerate(others):
+        if each.kind != "input" or each.after:
+            continue
+        for name, general in _new_names(each.name, renames):
+            partner = new.get(name)
+            if partner is None or partner in taken or others[partner].after != each.before:
+                continue
+            taken.add(partner)
+            found.setdefault(general, []).extend((at, partner))
+            break
+    return found
+
+
+def _new_names(
+    name: str, renames: dict[str, list[tuple[str, _Path]]]
+) -> Iterator[tuple[str, _Path]]:
+    """What an input would be called if one of the modules that it is in were renamed."""
+    parts = name.split(".")
+    for length in range(len(parts)):
+        rest = parts[length:]
+        for after, general in renames.get(".".join(parts[:length]), ()):
+            yield ".".join([after, *rest] if after else rest), general
+
+
+def _without_common_end(before: str, after: str) -> _Path:
+    old, new = before.split("."), after.split(".")
+    while old and new and old[-1] == new[-1]:
+        old.pop()
+        new.pop()
+    return ".".join(old), ".".join(new)
+
+
+_INDEX = re.compile(r"(?<![^.])\d+(?![^.])")
+
+
+def _any_index(path: _Path) -> _Path:
+    """The paths with `*` for their indices, if these are the same in both."""
+    before, after = path
+    if _INDEX.findall(before) != _INDEX.findall(after):
+        return path
+    return _INDEX.sub("*", before), _INDEX.sub("*", after)
