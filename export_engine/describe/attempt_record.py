@@ -32,7 +32,6 @@ from export_engine.record import (
     Failure,
     LevelRow,
     Record,
-    Signature,
     Symbol,
     Timing,
     count_ops,
@@ -58,14 +57,13 @@ def describe(attempt: Attempt) -> Record:
     else:
         modules = [call.fqn for call in program.module_call_graph]
     graphs = Graphs(symbols, Scopes(attempt.title, modules), strings, stacks)
-    signature = Signature([], [])
     if program is not None:
         graphs.add(program.graph_module, "main")
         signature = describe_signature(
             program, graphs.entries[0], strings.entries, graphs.values, paths
         )
     else:
-        add_partial(graphs, attempt)
+        signature = add_partial(graphs, attempt)
     contract = describe_contract(
         attempt, program, paths, _shapes(attempt), symbols, stacks, signature, graphs.values
     )

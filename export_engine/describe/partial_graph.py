@@ -1,4 +1,4 @@
-"""The partial graph of a failed attempt: the same columns, readable names.
+"""The partial graph of a failed attempt: the same columns, readable names, and its inputs.
 
 Such a graph may be malformed. What cannot be described is left out, and never breaks the diagnosis.
 """
@@ -6,14 +6,19 @@ Such a graph may be malformed. What cannot be described is left out, and never b
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import torch
 
 from export_engine.attempt import Attempt, as_module, signature_of
 from export_engine.defects import passed_over
 from export_engine.describe.graph import Graphs
+from export_engine.describe.held_tensors import held_bytes
+from export_engine.record import InputEntry, Signature
 from export_engine.shapes import Leaf, leaves_of
+from export_engine.trace import PartialGraph
 
 _COUNTED = re.compile(r"arg\d+_\d+")
 """Names that non-strict mode gives inputs until it is done."""
@@ -23,20 +28,63 @@ _HELD = re.compile(r"(?:l__self__|l_self_)_*(?:export_root_|modules_)*", re.IGNO
 """and for what the module holds."""
 
 
-def add_partial(graphs: Graphs, attempt: Attempt) -> None:
-    """Adds the graph traced before the failure, if any."""
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a node that is an input, or a tensor that the module holds."""
+
+    kind: Literal["user_input", "parameter", "buffer", "constant_tensor"]
+    name: str
+    """To call the node by."""
+    place: str
+    """Where the caller passes it, or where it lives in the module."""
+    bytes: int = 0
+
+
+def add_partial(graphs: Graphs, attempt: Attempt) -> Signature:
+    """Adds the graph traced before the failure, if any.
+
+    Returns:
+        Its inputs and the tensors of the module that it reads, as far as they are known.
+    """
+    nothing = Signature([], [])
     partial = attempt.recording.graph
     if partial is None:
-        return
+        return nothing
     nodes = list(partial.graph.nodes)
     if not any(node.op.startswith("call") for node in nodes):
-        return
+        return nothing
     before = len(graphs.entries)
     try:
-        graphs.add(partial, "traced so far", names=_names(nodes, attempt))
+        known = _known(nodes, partial, attempt)
+        graphs.add(
+            partial, "traced so far", names={name: each.name for name, each in known.items()}
+        )
     except Exception as error:  # noqa: BLE001 - see above
         passed_over(error, "describing a partial graph")
         del graphs.entries[before:]
+        return nothing
+    types = graphs.entries[before].type
+    return Signature(
+        [
+            _entry(known[node.name], at, types[at])
+            for at, node in enumerate(nodes)
+            if node.name in known
+        ],
+        [],
+    )
+
+
+def _entry(known: _Known, node: int, kind: int) -> InputEntry:
+    given = known.kind == "user_input"
+    return InputEntry(
+        known.kind,
+        name=known.name,
+        node=node,
+        type=kind,
+        target="" if given else known.place,
+        path=known.place if given else "",
+        bytes=known.bytes,
+    )
 
 
 def module_paths(attempt: Attempt) -> list[str]:
@@ -47,36 +95,57 @@ def module_paths(attempt: Attempt) -> list[str]:
     return [path for path, _ in as_module(request.target).named_modules()]
 
 
-def _names(nodes: list[torch.fx.Node], attempt: Attempt) -> dict[str, str]:
-    """Names for a graph's inputs and for the module's tensors that it reads."""
+def _known(
+    nodes: list[torch.fx.Node], partial: PartialGraph, attempt: Attempt
+) -> dict[str, _Known]:
+    """The graph's inputs and the module's tensors that it reads, by the nodes' names."""
     request = attempt.request
     if request is None:
         return {}
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     placeholders = [node for node in nodes if node.op == "placeholder"]
+    module = as_module(request.target)
     if placeholders and all(_COUNTED.fullmatch(node.name) for node in placeholders):
-        return _by_order(placeholders, as_module(request.target), leaves)
-    names = {}
+        return _by_order(placeholders, module, leaves)
+    held = {id(value): each for value, each in _held_by(module)}
+    found = {}
     for node in nodes:
         flat = _FLAT.fullmatch(node.name)
         if flat is not None and int(flat["number"]) < len(leaves):
-            names[node.name] = leaves[int(flat["number"])].path
+            found[node.name] = _given(leaves[int(flat["number"])])
         elif node.op in ("placeholder", "get_attr") and _HELD.match(node.name):
-            names[node.name] = _HELD.sub("", node.name, count=1).strip("_")
-    return names
+            name = _HELD.sub("", node.name, count=1).strip("_")
+            value = getattr(partial.root, str(node.target), None)
+            own = held.get(id(value))
+            if own is not None:
+                found[node.name] = replace(own, name=name)
+            elif isinstance(value, torch.Tensor):
+                found[node.name] = _Known("constant_tensor", name, name, held_bytes(value))
+    return found
 
 
 def _by_order(
     placeholders: list[torch.fx.Node], module: torch.nn.Module, leaves: list[Leaf]
-) -> dict[str, str]:
+) -> dict[str, _Known]:
     """Parameters come first, then buffers, other constants, and the inputs of the call."""
-    held = [f"p_{_flat(name)}" for name, _ in module.named_parameters()]
-    held += [f"b_{_flat(name)}" for name, _ in module.named_buffers()]
-    names = {node.name: name for node, name in zip(placeholders, held, strict=False)}
+    held = [each for _, each in _held_by(module)]
+    found = {node.name: each for node, each in zip(placeholders, held, strict=False)}
     inputs = placeholders[len(held) :][-len(leaves) :] if leaves else []
     if len(inputs) == len(leaves) and all(map(_fits, inputs, leaves)):
-        names |= {node.name: leaf.path for node, leaf in zip(inputs, leaves, strict=True)}
-    return names
+        found |= {node.name: _given(leaf) for node, leaf in zip(inputs, leaves, strict=True)}
+    return found
+
+
+def _held_by(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, _Known]]:
+    """A module's parameters, then its buffers, named as an exported program names them."""
+    for path, parameter in module.named_parameters():
+        yield parameter, _Known("parameter", f"p_{_flat(path)}", path, held_bytes(parameter))
+    for path, buffer in module.named_buffers():
+        yield buffer, _Known("buffer", f"b_{_flat(path)}", path, held_bytes(buffer))
+
+
+def _given(leaf: Leaf) -> _Known:
+    return _Known("user_input", leaf.path, leaf.path)
 
 
 def _fits(node: torch.fx.Node, leaf: Leaf) -> bool:

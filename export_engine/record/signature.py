@@ -16,7 +16,9 @@ class InputEntry(msgspec.Struct, frozen=True):
     kind: Literal["user_input", "parameter", "buffer", "constant_tensor", "custom_object", "token"]
     name: str
     node: int
-    """Index of the placeholder in graph 0; -1 where the program lacks it."""
+    """Index of the placeholder in graph 0; -1 where the program lacks it.
+
+    Of a failed export, of the `get_attr` node, where the traced graph reads it so."""
     type: int
     target: str = ""
     """Where the value lives in the module: `lin.weight`."""

@@ -87,6 +87,27 @@ def test_parameters_have_their_own_names() -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+def test_what_the_module_holds_is_told_from_what_is_passed(strict: bool) -> None:
+    record = record_of(strict)
+    named = names(record, "placeholder") + names(record, "get_attr")
+    known = {each.name: each for each in record.signature.inputs}
+    held = {each.target: each.kind for each in known.values() if each.kind != "user_input"}
+    places = ("linear.weight", "linear.bias", "shift")
+    assert held == {
+        f"layers.{layer}.{place}": "buffer" if place == "shift" else "parameter"
+        for layer in range(2)
+        for place in places
+    }
+    assert {each.path for each in known.values() if each.kind == "user_input"} == {
+        "x",
+        "options.rows",
+    }
+    assert set(known) <= set(named)
+    weight = next(each for each in known.values() if each.target == "layers.1.linear.weight")
+    assert (record.types[weight.type].text, weight.bytes) == ("f32[4, 4]", 64)
+
+
+@pytest.mark.parametrize("strict", [False, True])
 def test_sizes_are_in_the_users_terms(strict: bool) -> None:
     texts = {entry.text for entry in record_of(strict).types}
     assert "f32[batch, 4]" in texts

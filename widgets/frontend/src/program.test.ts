@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Program } from "./program";
 import { branchingProgram, tracedRecord } from "./testing/models";
-import { RecordBuilder } from "./testing/records";
+import { type Place, RecordBuilder } from "./testing/records";
 
 test("each symbol of a size is a piece of its own", () => {
   const build = new RecordBuilder();
@@ -44,6 +44,17 @@ test("arguments are text and nodes, in order", () => {
     ", ",
     "sym_size",
   ]);
+});
+
+test("a line's ops are not the tensors that they read", () => {
+  const build = new RecordBuilder();
+  const place: Place = [build.file("net.py"), 3, "forward"];
+  const x = build.input("x", [4]);
+  const weight = build.attribute("lin.weight", [4, 4], [place]);
+  const linear = build.call("linear", [x, weight], { stack: [place] });
+  build.output([linear]);
+  const program = new Program(build.record());
+  expect(program.nodesAt(0, 3)).toEqual([linear]);
 });
 
 test("a line knows its ops, and an op its line", () => {

@@ -5,7 +5,9 @@
 
 import { ensure } from "./maps";
 import { list, type NodeId, nodeId } from "./node_id";
-import type { Record } from "./record.gen";
+import { OPS, type Record } from "./record.gen";
+
+const GET_ATTR = OPS.indexOf("get_attr");
 
 export class SourceIndex {
   /** Per stack, its nodes in execution order. */
@@ -15,10 +17,10 @@ export class SourceIndex {
   private readonly known = new Map<number, Map<number, readonly NodeId[]>>();
 
   constructor({ frames, graphs, stacks }: Record) {
-    graphs.forEach(({ stack }, graph) => {
+    graphs.forEach(({ op, stack }, graph) => {
       for (let node = 0; node < stack.length; node++) {
         const at = stack[node] ?? -1;
-        if (at < 0) continue;
+        if (at < 0 || op[node] === GET_ATTR) continue; // it only names what an op of the line reads
         this.nodesOf[at] ??= [];
         this.nodesOf[at].push(nodeId(graph, node));
       }

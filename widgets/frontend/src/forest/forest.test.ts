@@ -58,6 +58,21 @@ describe("the tree of items", () => {
     expect(held).toEqual(["", "weight", "weight", ""]);
   });
 
+  test("takes what a failed export reads of its module for what it holds", () => {
+    const build = new RecordBuilder();
+    const x = build.input("x", [4]);
+    const weight = build.attribute("lin.weight", [4, 4]);
+    build.output([build.call("linear", [x, weight])]);
+    const program = new Program(build.record());
+    const { root } = buildForest(program, PLAIN);
+    expect(outline(root)).toBe("model(x)[x linear output]");
+    expect(root.children[1]?.held.map((each) => `${each.name} ${each.size}`)).toEqual([
+      "weight 4×4",
+    ]);
+    const all = buildForest(program, { housekeeping: false, parameters: true });
+    expect(outline(all.root)).toBe("model(x)[x lin.weight linear output]");
+  });
+
   test("puts the branches of cond into its box, titled by their arguments", () => {
     const { root } = buildForest(branchingProgram(), PLAIN);
     expect(outline(root)).toBe(

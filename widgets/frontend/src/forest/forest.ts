@@ -91,8 +91,9 @@ class Builder {
       case "output":
         this.output(id, into);
         break;
-      case "get_attr":
-        break; // a branch's graph, shown inside the op that runs it
+      case "get_attr": // a tensor of the module; or a branch's graph, shown inside the op that runs it
+        if (this.program.input(id)) this.placeholder(id, into);
+        break;
       default:
         this.call(id, into, nested);
     }
@@ -256,7 +257,7 @@ class Builder {
     const inputs = new Set<NodeId>();
     for (const each of folded.length > 0 ? [id, ...folded] : [id]) {
       for (const input of this.program.inputsOf(each)) {
-        if (this.isPlaceholder(input)) inputs.add(input);
+        if (this.isPlaceholder(input) || this.program.input(input)) inputs.add(input);
       }
     }
     for (const input of inputs) {

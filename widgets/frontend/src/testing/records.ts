@@ -81,6 +81,10 @@ export class GraphBuilder {
     return this.node("placeholder", name, [], { shape });
   }
 
+  attribute(name: string, shape: readonly Size[], stack: readonly Place[]): number {
+    return this.node("get_attr", name, [], { shape, stack });
+  }
+
   output(values: readonly number[]): number {
     return this.node("output", "output", values, {});
   }
@@ -168,6 +172,14 @@ export class RecordBuilder {
   parameter(target: string, shape: readonly Size[]): number {
     const name = `p_${target.replaceAll(".", "_")}`;
     const node = this.main.placeholder(name, shape);
+    this.inputs.push(this.entry("parameter", name, node, target, ""));
+    return node;
+  }
+
+  /** A parameter that the graph of a failed export reads as an attribute. */
+  attribute(target: string, shape: readonly Size[], stack: readonly Place[] = []): number {
+    const name = target.replaceAll(".", "_");
+    const node = this.main.attribute(name, shape, stack);
     this.inputs.push(this.entry("parameter", name, node, target, ""));
     return node;
   }
