@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
+from explorer.notebook_cells import cell_names
 from explorer.session import Session
 from explorer.session_entry import Entry
 
@@ -43,7 +44,8 @@ def explore(
         spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
             on 0 and 1. Needs torch 2.14.
         title: the call's title; `model(...)` by default.
-        cells: Python's file name of each notebook cell, and the name to show for it.
+        cells: Python's file name of each notebook cell, and the name to show for it; by default
+            those of the notebook that runs this.
         progress: called on each module that tracing enters, and as fixes are tried.
 
     Raises:
@@ -79,7 +81,7 @@ def explore(
         shapes=given,
         strict=strict,
         title=title or f"{name}(…)",
-        cells=dict(cells or {}),
+        cells=cell_names() if cells is None else dict(cells),
     )
     modes = (False, True) if both else (strict,)
     return explored(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.exploration import Exploration
 from explorer.joined_session import JoinedSession
 from explorer.loaded_programs import flat_programs
+from explorer.notebook_cells import cell_names
 from explorer.programs import Programs, links_of
 from explorer.session import FixError, Session
 from explorer.session_entry import Entry
@@ -248,7 +249,8 @@ def explore_generation(
             past[..128]`. ExecuTorch plans memory by the upper ones. `past` is the length of a cache
             that a call is given.
         title: of the set.
-        cells: Python's file name of each notebook cell, and the name to show for it.
+        cells: Python's file name of each notebook cell, and the name to show for it; by default
+            those of the notebook that runs this.
         progress: told what is observed, and of each module that tracing enters.
 
     Raises:
@@ -261,7 +263,9 @@ def explore_generation(
     made = cut(model, inputs, progress, bounds)
     programs, narrowed = {}, {}
     for each in made.components:
-        programs[each.name], why = _exported(each, dict(cells or {}), progress)
+        programs[each.name], why = _exported(
+            each, cell_names() if cells is None else dict(cells), progress
+        )
         if why:
             narrowed[each.name] = why
     facts = {

@@ -8,13 +8,13 @@ from typing import Any
 
 import explorer
 from explorer.early_checks import check_ahead
+from explorer.notebook_cells import cell_names
 from explorer.rendering.run_text import amount
 from kernel_ext.call import Call
 from kernel_ext.command import Command
 from kernel_ext.evaluate import Evaluated, evaluate, line_file
 from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
-from kernel_ext.shell import cell_names
 
 LAST = "_export"
 """The variable that always holds the last result."""

@@ -1,4 +1,4 @@
-"""The magics' access to IPython's shell: its display, its cells, and whether a value is used."""
+"""The magics' access to IPython's shell: its display, its cell, and whether a value is used."""
 
 from __future__ import annotations
 
@@ -43,9 +43,3 @@ def running_cell(shell: Any) -> str:
     """The text of the cell that runs, as typed; empty outside a notebook's kernel."""
     parent: dict[str, Any] = getattr(shell, "get_parent", dict)() or {}
     return str(parent.get("content", {}).get("code", ""))
-
-
-def cell_names(shell: Any) -> dict[str, str]:
-    """Python's file name of each cell that has run, and the name to show for it."""
-    numbers = getattr(shell.compile, "_filename_map", {})
-    return {path: f"Cell In[{number}]" for path, number in numbers.items()}

@@ -67,7 +67,8 @@ def compare_with_compile(
         dynamic_shapes: what is dynamic in the export, as `explore` takes it.
         strict: the mode of the export.
         title: the call's title.
-        cells: Python's file name of each notebook cell, and the name to show for it.
+        cells: Python's file name of each notebook cell, and the name to show for it; by default
+            those of the notebook that runs this.
         progress: called while it runs.
 
     Raises:

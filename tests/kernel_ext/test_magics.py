@@ -438,3 +438,18 @@ def test_a_guide_goes_its_own_way(shell: InteractiveShell, option: str) -> None:
 
     assert not result.success
     assert "step by step" in str(result.error_in_exec)
+
+
+def test_a_call_from_python_knows_the_notebooks_cells(shell: InteractiveShell) -> None:
+    cell = """
+import explorer, torch
+
+def f(x):
+    return x.relu()
+
+ex = explorer.explore(f, (torch.ones(3),))
+"""
+    result = shell.run_cell(cell, store_history=True)
+    assert result.success
+    names = [each.name for each in shell.user_ns["ex"].record.files if each.origin == "cell"]
+    assert names == ["Cell In[1]"]
