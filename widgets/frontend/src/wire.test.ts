@@ -34,7 +34,7 @@ test("another version of the schema is named", () => {
   expect(() => decode(encode(newer))).toThrow(`version ${SCHEMA_VERSION + 1}`);
 });
 
-test("a name that turns the direction of the text is seen to do so", () => {
-  const title = "\u202eevil\u202c\u200f";
-  expect(decode(encode({ ...record, title })).title).toBe("\ufffdevil\ufffd\ufffd");
+test("a name that turns the direction of the text, or has what is not seen, is seen to", () => {
+  const title = "\u202eevil\u202c\u200f x\u200b y\u200d";
+  expect(decode(encode({ ...record, title })).title).toBe("\ufffdevil\ufffd\ufffd x\ufffd y\ufffd");
 });

@@ -1,15 +1,13 @@
 /** Reads the bytes that `export_engine/record/wire.py` writes: a JSON header, then typed arrays. */
 
 import { type Column, type Record, SCHEMA_VERSION } from "./record.gen";
+import { withoutUnseen } from "./unseen";
 
 interface PackedColumn {
   type: "i1" | "i2" | "i4";
   start: number;
   count: number;
 }
-
-/** They turn the direction of what follows, so that one name looks like another. */
-const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * The Record in `data`. Its columns are views into `data`, not copies.
@@ -24,7 +22,7 @@ export function decode(data: DataView): Record {
   const end = bytes.byteOffset + bytes.byteLength;
   if (body > end) throw new Error("The record is cut off. Run the cell again.");
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + headerSize));
-  const record = unpacked(JSON.parse(text.replace(TURNING, "\ufffd")), (packed) =>
+  const record = unpacked(JSON.parse(withoutUnseen(text)), (packed) =>
     unpack(bytes.buffer, body, end, packed),
   ) as Record;
   if (record.schema !== SCHEMA_VERSION) {

@@ -57,7 +57,10 @@ export class CodeWriter {
       return targetOf(name, cell.model.sharedModel);
     }
     if (change.origin !== "user") {
-      throw new Error(`${name} is a file of an installed package, which is not written to.`);
+      throw new Error(
+        `${name} is a file of an installed package, which is not written to: the fix holds for ` +
+          "this attempt, and its diff can be copied.",
+      );
     }
     const served = await this.documents.served(change.path);
     if (served === null) {

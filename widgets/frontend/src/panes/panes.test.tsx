@@ -110,6 +110,14 @@ test("source shows the selected op's line, and a press on a line selects its ops
   expect(store.selection.value).toEqual({ kind: "line", file: 0, line: 4 });
 });
 
+test("source shows what in a line is not seen or turns it", async () => {
+  const code = 'role != "user\u202e\u2066":';
+  await show("Source", tracedRecord().record(), { sources: { 0: code } });
+  const line = page.querySelector('[data-line="1"]')?.textContent;
+  expect(line).toContain('role != "userU+202EU+2066":');
+  expect(page.querySelectorAll(".tx-unseen")).toHaveLength(2);
+});
+
 test("source colours its lines like the ops that they made, and stops to", async () => {
   const { store, program } = await show("Source", tracedRecord().record(), {
     sources: { 0: CELL },

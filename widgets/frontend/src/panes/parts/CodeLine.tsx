@@ -2,6 +2,7 @@
 
 import type { TokenLine } from "../../host";
 import { heatColour } from "../../profile";
+import { SeenText } from "./SeenText";
 
 /** Of one token; a longer one ends in an ellipsis. */
 const LONGEST = 2000;
@@ -116,7 +117,7 @@ function Tokens({ line }: { line: TokenLine }) {
     <code class="tx-line-text">
       {line.map(([cls, text], index) => (
         <span key={index} class={cls}>
-          {text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}
+          <SeenText text={text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text} />
         </span>
       ))}
     </code>

@@ -3,6 +3,7 @@
 import { capped } from "../../format";
 import { CopyButton } from "./CopyButton";
 import { LongText } from "./parts";
+import { SeenText } from "./SeenText";
 
 const MOST_LINES = 2000;
 
@@ -14,7 +15,7 @@ export function Diff({ text }: { text: string }) {
       <LongText name="Changed lines" kind="tx-diff">
         {lines.slice(0, MOST_LINES).map((line, index) => (
           <span key={index} class={`tx-diff-line ${kindOf(line)}`}>
-            {capped(line, 1000)}
+            <SeenText text={capped(line, 1000)} />
             {"\n"}
           </span>
         ))}

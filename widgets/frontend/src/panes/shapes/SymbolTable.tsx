@@ -44,7 +44,9 @@ export function SymbolTable({ store, program }: Props) {
               </RowButton>
               {symbol.kind === "unbacked" && (
                 <span class="tx-tag" title="An unbacked symbol: known only at run time">
-                  {symbol.places.some((place) => place.io === "input") ? "unbacked" : "from data"}
+                  {symbol.places.some((place) => place.io === "input")
+                    ? "unbacked"
+                    : "computed from data"}
                 </span>
               )}
               {symbol.kind === "unbacked" && (
