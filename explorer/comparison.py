@@ -55,8 +55,10 @@ class Comparison:
         if self.ok:
             return f"Identical up to names: {counted(self._ops(), 'op')}."
         changed = sum(_is_changed(pair) for graph in self.diff.graphs for pair in graph.pairs)
-        added = sum(len(graph.added) for graph in self.diff.graphs)
-        removed = sum(len(graph.removed) for graph in self.diff.graphs)
+        added = sum(len(_lone(self.after, each.after, each.added)) for each in self.diff.graphs)
+        removed = sum(
+            len(_lone(self.before, each.before, each.removed)) for each in self.diff.graphs
+        )
         parts = [
             f"{counted(changed, 'node')} changed",
             f"{added:,} added",
@@ -147,11 +149,11 @@ class Comparison:
             new = [f"    became {_node(self.after, theirs, node)}" for node in each.after]
             yield [title, *(cut(line) for line in (*rest, *new))]
         replaced = {node for each in graph.became for node in each.before}
-        for node in graph.removed:
+        for node in _lone(self.before, graph.before, graph.removed):
             if node not in replaced:
                 title = cut(f"- {within}{_node(self.before, mine, node)}")
                 yield [title, *_at(_place(self.before, mine, node))]
-        for node in graph.added:
+        for node in _lone(self.after, graph.after, graph.added):
             if node in told:
                 continue
             title = cut(f"+ {within}{_node(self.after, theirs, node)}")
@@ -182,6 +184,14 @@ def _renamed(scope: RenamedScope) -> list[str]:
         cut(f"~ scope {scope.before or 'the root'} → {scope.after or 'the root'}"),
         cut(f"    {nodes}{held}, otherwise the same"),
     ]
+
+
+def _lone(record: Record, graph: int, nodes: list[int]) -> list[int]:
+    """Nodes without a partner, but inputs: the differences of the signature tell of those."""
+    from export_engine.record import OPS
+
+    ops = record.graphs[graph].op
+    return [node for node in nodes if graph or OPS[ops[node]] != "placeholder"]
 
 
 def _node(record: Record, graph: Any, node: int) -> str:

@@ -79,8 +79,14 @@ def consequences(into: Recording) -> Iterator[None]:
     A range that a symbol is made with is the Dim's own, and no event.
     """
 
-    def cause() -> int:
-        return len(into.guards) - 1
+    def cause(symbol: Any) -> int:
+        """The last guard, if the symbol was there already: at its birth torch sets its own range."""
+        for event in reversed(into.events):
+            if isinstance(event, RecordedGuard):
+                return len(into.guards) - 1
+            if isinstance(event, SymbolBirth) and event.symbol == symbol:
+                return -1
+        return -1
 
     def is_born(symbol: Any) -> bool:
         return any(birth.symbol == symbol for birth in into.births)
@@ -94,7 +100,7 @@ def consequences(into: Recording) -> Iterator[None]:
                 if now is not None and before is not None and now != before and is_born(symbol):
                     sides = ("lower",) * (now.lower != before.lower)
                     sides += ("upper",) * (now.upper != before.upper)
-                    into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause()))
+                    into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause(symbol)))
             return done
 
         return update
@@ -105,7 +111,7 @@ def consequences(into: Recording) -> Iterator[None]:
             done = original(self, a, *args, **kwargs)
             now = torch_has.REPLACEMENTS.of(self, {}).get(a)
             if before is None and now is not None:
-                into.events.append(Replacement(a, now, cause()))
+                into.events.append(Replacement(a, now, cause(a)))
             return done
 
         return set_replacement

@@ -252,6 +252,20 @@ def test_guards_know_the_line_that_asked(strict: bool) -> None:
     assert "# the line" in lines[record.frames.line[innermost] - 1]
 
 
+def test_the_range_that_a_symbol_is_born_with_is_no_guards_doing() -> None:
+    def found(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x * y).nonzero()  # asks whether x and y are alike, before there is a count
+
+    free = {0: torch.export.Dim.AUTO}
+    args = (torch.ones(3), torch.ones(3))
+    record = describe(capture(Request(target=found, args=args, shapes={"x": free, "y": free})))
+    assert [each.text for each in record.guards] == ["x.shape[0] == y.shape[0]"]
+    [count] = [each for each in record.symbols if each.kind == "unbacked"]
+    lower = next(each for each in count.bounds if each.side == "lower")
+    assert (lower.value, lower.guard, lower.text) == (0, -1, "no size is negative")
+    assert all(each.guard < 0 for each in record.timeline if each.kind == "range")
+
+
 def test_a_lazy_module_that_was_not_called_is_refused_before_it_is_initialized() -> None:
     model = nn.Sequential(nn.LazyLinear(4))
     with pytest.raises(TypeError, match=r"0\.weight and 1 more are not initialized: .*Call"):

@@ -317,3 +317,12 @@ def test_a_log_that_has_no_such_character_gets_another(
         context.setattr(sys, "stdout", stream)
         assert command_line.main([programs[0], "--diff", programs[1]]) == command_line.BAD
     assert b"aten.relu.default ? aten.gelu.default" in log.getvalue()
+
+
+def test_a_new_parameter_is_told_once_as_an_input() -> None:
+    plain = nn.Sequential(nn.Linear(3, 3, bias=False))
+    biased = nn.Sequential(nn.Linear(3, 3))
+    x = (torch.ones(2, 3),)
+    text = str(explorer.diff(*(explorer.explore(each, x) for each in (plain, biased))))
+    assert "0 added, 0 removed, 1 other difference" in text
+    assert text.splitlines()[-1] == "  input 0.bias: none → parameter f32[3]"

@@ -151,6 +151,10 @@ test("a graph that only the program before runs is there, and gone", () => {
 test("entries come in the order of the program, what is gone behind what it stood behind", () => {
   const entries = entriesOf(
     diffOf({ pairs: [pair(0, 0), pair(2, 1), pair(5, 4)], removed: [1, 3, 4], added: [2, 3] }),
+    {
+      before: chain("relu", "sin", "cos", "exp"),
+      after: chain("relu", "abs", "neg"),
+    },
   );
   expect(entries.map(({ kind, before, after }) => [kind, before ?? after])).toEqual([
     ["removed", 1],

@@ -28,7 +28,7 @@ export class Comparison {
     after: Program,
     readonly diff: ProgramDiff,
   ) {
-    this.entries = entriesOf(diff);
+    this.entries = entriesOf(diff, { before, after });
     this.merged = merge(before, after, diff);
   }
 

@@ -1,6 +1,6 @@
 /** A diff as a list of what to look at, in the order of the program. Pure. */
 
-import { indexOf, type NodeId, nodeId, type Program } from "../program";
+import { graphOf, indexOf, type NodeId, nodeId, type Program } from "../program";
 import type { Change, Difference, Pair, ProgramDiff, RenamedScope } from "../record.gen";
 
 export interface Entry {
@@ -18,12 +18,19 @@ export interface Entry {
   scope: RenamedScope | null;
 }
 
+/** Both of a comparison. */
+export interface Compared {
+  before: Program;
+  after: Program;
+}
+
 /**
  * Every node that differs in itself, in program order; a removed node comes after the one it
- * followed. Changes that only follow from another are left out. A renamed module is one entry,
- * where the first of its nodes is.
+ * followed. Changes that only follow from another are left out, and inputs that one of them lacks:
+ * the signature's differences tell of these. A renamed module is one entry, where the first of its
+ * nodes is.
  */
-export function entriesOf(diff: ProgramDiff): Entry[] {
+export function entriesOf(diff: ProgramDiff, programs: Compared): Entry[] {
   const firsts = diff.renamed.map((scope) => scope.pairs.findIndex((pairs) => pairs.length > 0));
   return diff.graphs.flatMap((graph, number) => {
     const { before, after, pairs, removed, added, became } = graph;
@@ -73,10 +80,19 @@ export function entriesOf(diff: ProgramDiff): Entry[] {
       ...changed,
       ...renamed,
       ...replaced,
-      ...removed.filter((node) => !gone.has(node)).map((node) => lone("removed", node)),
-      ...added.filter((node) => !made.has(node)).map((node) => lone("added", node)),
+      ...removed
+        .filter((node) => !gone.has(node) && !isInput(programs.before, nodeId(before, node)))
+        .map((node) => lone("removed", node)),
+      ...added
+        .filter((node) => !made.has(node) && !isInput(programs.after, nodeId(after, node)))
+        .map((node) => lone("added", node)),
     ].sort((a, b) => place(a) - place(b));
   });
+}
+
+/** Whether a node is of the program's signature. */
+function isInput(program: Program, node: NodeId): boolean {
+  return graphOf(node) === 0 && program.op(node) === "placeholder";
 }
 
 /** @param number of the first graph that has nodes of the module */

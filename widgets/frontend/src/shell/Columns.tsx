@@ -18,6 +18,7 @@ import type { Box } from "./useBox";
 
 /** Narrower than this, the outline is folded at first. */
 const WIDE = 940;
+const WIDE_FOR_TWO_GRAPHS = 1240;
 /** Narrower than this, panes stand one above the other, unless the view is too low for that. */
 const NARROW = 820;
 const NARROWEST = 540;
@@ -49,7 +50,8 @@ const isStacked = ({ width, height }: Box): boolean =>
 /** Outline, graph and details; `/` unfolds the outline, in a narrow view in the graph's place. */
 function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
   const [unfolded, setUnfolded] = useState(false);
-  const foldable = box.width < WIDE;
+  const twoGraphs = store.comparison.value !== null && store.arrangement.value === "beside";
+  const foldable = box.width < (twoGraphs ? WIDE_FOR_TWO_GRAPHS : WIDE);
   const instead = unfolded && box.width < NARROW;
   const outlined = !instead && (unfolded || !foldable);
   const room = box.width - (foldable ? STRIP : 0) - LEAST_GRAPH;

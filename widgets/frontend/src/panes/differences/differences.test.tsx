@@ -54,12 +54,18 @@ test("what only follows from another change is left out", () => {
     { before: 2, after: 2, why: "structure" as const, changes: [change("type", true)] },
     { before: 3, after: 3, why: "input" as const, changes: [] },
   ];
-  const entries = entriesOf(diffOf({ pairs, removed: [2], added: [3] }));
+  const [before, after] = [program("relu", "sin", "exp"), program("relu", "cos", "abs")].map(
+    (build) => new Program(build.record()),
+  ) as [Program, Program];
+  const programs = { before, after };
+  const entries = entriesOf(diffOf({ pairs, removed: [2], added: [3] }), programs);
   expect(entries.map((each) => each.kind)).toEqual(["changed", "removed", "added"]);
   expect(entries[0]?.changes.map((each) => each.what)).toEqual(["op"]);
   expect(nodesOf(entries)).toEqual([1, 3]);
   expect(summaryOf(entries, [])).toBe("1 changed, 1 added, 1 removed.");
   expect(summaryOf([], [])).toBe("Identical up to names.");
+  const unlike = entriesOf(diffOf({ removed: [0], added: [0] }), programs);
+  expect(unlike, "inputs are told of as the signature's").toEqual([]);
 });
 
 test("differences are listed as text, and one goes from one to the next", async () => {

@@ -46,7 +46,7 @@ export function SymbolTable({ store, program }: Props) {
                 <span class="tx-tag" title="An unbacked symbol: known only at run time">
                   {symbol.places.some((place) => place.io === "input")
                     ? "unbacked"
-                    : "computed from data"}
+                    : "data-dependent"}
                 </span>
               )}
               {symbol.kind === "unbacked" && (

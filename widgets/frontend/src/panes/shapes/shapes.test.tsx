@@ -78,7 +78,7 @@ test("an unbacked size of an input is not said to come from data", async () => {
     return at("symbol-0").querySelector(".tx-tag")?.textContent;
   };
   expect(await tagged("input")).toBe("unbacked");
-  expect(await tagged("output")).toBe("computed from data");
+  expect(await tagged("output")).toBe("data-dependent");
 });
 
 test("guards are filtered by text, by size and by input; those implied only when asked for", async () => {
