@@ -41,6 +41,7 @@ def running(command: list[str], address: str, home: Path) -> Iterator[None]:
         "IPYTHONDIR": home / "ipython",
         "XDG_CONFIG_HOME": home / "config",
         "JUPYTER_PATH": INSTALLED / "share" / "jupyter",
+        "JUPYTERLAB_DIR": INSTALLED / "share" / "jupyter" / "lab",
         "JUPYTER_CONFIG_PATH": INSTALLED / "etc" / "jupyter",
         "PYTHONPATH": ROOT,
     }
