@@ -57,11 +57,16 @@ class Walk:
         self.links = 0
         page.on("console", self._said)
         page.on("pageerror", lambda error: self._note(f"error: {error}"))
-        page.on("requestfailed", lambda asked: self._note(f"failed: {asked.url[:120]}"))
+        page.on("requestfailed", self._failed)
         page.on("request", self._asked)
 
     def _note(self, what: str) -> None:
         self.problems[f"{self.page.url.removeprefix(self.home)}: {what}"] = None
+
+    def _failed(self, request: object) -> None:
+        # What is under way as the walk goes to the next page ends there.
+        if getattr(request, "failure", "") != "net::ERR_ABORTED":
+            self._note(f"failed: {getattr(request, 'url', '')[:120]}")
 
     def _said(self, message: object) -> None:
         if getattr(message, "type", "") in ("error", "warning"):
