@@ -80,7 +80,7 @@ def consequences(into: Recording) -> Iterator[None]:
     """
 
     def cause(symbol: Any) -> int:
-        """The last guard, if the symbol was there already: at its birth torch sets its own range."""
+        """The last guard, unless the symbol came after it: torch sets its first range itself."""
         for event in reversed(into.events):
             if isinstance(event, RecordedGuard):
                 return len(into.guards) - 1
@@ -100,7 +100,9 @@ def consequences(into: Recording) -> Iterator[None]:
                 if now is not None and before is not None and now != before and is_born(symbol):
                     sides = ("lower",) * (now.lower != before.lower)
                     sides += ("upper",) * (now.upper != before.upper)
-                    into.events.append(Narrowing(symbol, now.lower, now.upper, sides, cause(symbol)))
+                    into.events.append(
+                        Narrowing(symbol, now.lower, now.upper, sides, cause(symbol))
+                    )
             return done
 
         return update

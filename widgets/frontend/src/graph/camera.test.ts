@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   afterOpening,
   firstView,
+  isTooWide,
   LEGIBLE,
   reveal,
   type Size,
@@ -47,6 +48,15 @@ describe("the first view", () => {
     expect(seen(10).x).toBeGreaterThan(-30);
     expect(seen(4990).x + seen(4990).width).toBeLessThan(5030);
   });
+});
+
+test("a scene is too wide where more than a fifth of its width is hidden, legible", () => {
+  const scene = (width: number): Size => ({ width, height: 50 });
+  expect(isTooWide(scene(VIEW.width), VIEW)).toBe(false);
+  expect(isTooWide(scene(VIEW.width * 1.5), VIEW)).toBe(false);
+  expect(isTooWide(scene(VIEW.width * 1.8), VIEW)).toBe(true);
+  expect(isTooWide(scene(VIEW.width * 1.3), VIEW, TEACHING)).toBe(true);
+  expect(isTooWide(scene(5000), { width: 0, height: 0 }), "of a view not yet shown").toBe(false);
 });
 
 describe("a view's left edge", () => {

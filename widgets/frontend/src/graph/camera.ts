@@ -33,6 +33,8 @@ export interface Legibility {
 export const READING: Legibility = { least: LEGIBLE, comfortable: 0.8, most: 1 };
 export const TEACHING: Legibility = { least: 1, comfortable: 1.1, most: 1.5 };
 const MARGIN = 16;
+/** What is a little wider than the view still says more open than closed. */
+const MOST_HIDDEN = 0.2;
 /** Space kept around what is brought into view, so that its neighbours are visible. */
 const NEIGHBOURHOOD = 96;
 
@@ -63,6 +65,11 @@ export function firstView(
   const left = middle - view.width / zoom / 2;
   const x = sideways(left, -margin, scene.width + margin, view.width / zoom);
   return { x, y: -margin, zoom };
+}
+
+/** Whether a scene, legible, hides more of its width than that part. */
+export function isTooWide(scene: Size, view: Size, { least }: Legibility = READING): boolean {
+  return view.width > 0 && scene.width * least * (1 - MOST_HIDDEN) > view.width - 2 * MARGIN;
 }
 
 /** Moves to the left edge of the narrow boxes that the view's own left edge would cut in two. */

@@ -95,10 +95,12 @@ const waysInto = ({ children, ops }: Item): Item[][] =>
     .filter((way) => way.length > 0);
 
 /**
- * Initially everything is closed except scopes without siblings, which saves a click, and the
- * scopes around layers, as long as the view stays small.
+ * What is open initially: scopes without siblings, which saves a click, and the scopes around
+ * layers, as long as the view stays small.
+ *
+ * @returns all of that; and the former alone, for a view in which the rest is not legible
  */
-export function firstOpen(forest: Forest): Set<string> {
+export function firstOpen(forest: Forest): { open: Set<string>; narrow: Set<string> } {
   const open: Item[] = [];
   let body = forest.root;
   for (;;) {
@@ -108,11 +110,12 @@ export function firstOpen(forest: Forest): Set<string> {
     open.push(only);
     body = only;
   }
+  const narrow = new Set(open.map(({ key }) => key));
   if (!holdsLayers(body)) {
     const shown = [forest.root, ...open].reduce((sum, each) => sum + each.children.length, 0);
     const inside = waysInto(body).flat();
     const boxes = inside.reduce((sum, each) => sum + each.children.length, shown);
     if (boxes <= MOST_AT_FIRST) open.push(...inside);
   }
-  return new Set(open.map(({ key }) => key));
+  return { open: new Set(open.map(({ key }) => key)), narrow };
 }

@@ -178,9 +178,27 @@ test("what most ops are in is in the middle at first, in a graph wider than its 
   new Folding(stage, wide).show(layers(), false, false);
   await settle();
   const boxes = [...(shown.at(-1)?.boxOf.values() ?? [])];
-  const main = boxes.find(({ item }) => item.title === "layer.1");
+  const main = boxes.find(({ item }) => item.title === "encoder");
   const { x, zoom } = cameras.at(-1) ?? { x: Number.NaN, zoom: 1 };
   expect((shown.at(-1)?.width ?? 0) * zoom).toBeGreaterThan(800);
   expect(main?.x).toBeGreaterThan(x);
   expect(main?.x).toBeLessThan(x + 400 / zoom);
+});
+
+test("what would be too wide to read is closed at first", async () => {
+  const { stage, shown } = parts();
+  const made: number[] = [];
+  const first = {
+    ...layouter,
+    place: async (box: LayoutBox) =>
+      new Placer(made.push(box.children?.length ?? 0) === 1 ? columns : rows).place(box),
+  };
+  const folding = new Folding(stage, first);
+  const drawing = layers();
+  folding.show(drawing, false, false);
+  await settle();
+  expect(made).toHaveLength(2);
+  expect(shown.map(openIn)).toEqual([[]]);
+  await folding.toggle(named(drawing, "encoder"));
+  expect(openIn(shown.at(-1)), "and stays open where it is opened by hand").toEqual(["encoder"]);
 });

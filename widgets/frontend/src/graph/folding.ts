@@ -10,6 +10,7 @@ import {
   afterOpening,
   type Camera,
   firstView,
+  isTooWide,
   READING,
   reveal,
   sameCamera,
@@ -79,8 +80,12 @@ export class Folding {
     this.goal = null;
     if (!again) this.scene.value = null;
     const { forest } = drawing;
-    const open = again && !this.owed ? this.open : firstOpen(forest);
-    void this.layOut(whole ? new Set(forest.openable.keys()) : open, null, !again || whole);
+    if (whole) void this.layOut(new Set(forest.openable.keys()), null, true);
+    else if (again && !this.owed) void this.layOut(this.open);
+    else {
+      const first = firstOpen(forest);
+      void this.layOut(first.open, null, !again, first.narrow);
+    }
   }
 
   /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
@@ -165,11 +170,13 @@ export class Folding {
    *
    * @param keep an item that has been opened or closed
    * @param afresh whether to look at it as if for the first time
+   * @param narrow what to have open in place of it, if it would be too wide to be read at once
    */
   private async layOut(
     open: ReadonlySet<string>,
     keep: Item | null = null,
     afresh = false,
+    narrow = open,
   ): Promise<void> {
     const { drawing, stage } = this;
     if (!drawing) return;
@@ -190,6 +197,10 @@ export class Folding {
       const settled = await unhurried(settling(boxes.root, placed), isWanted);
       if (!isWanted() || !settled) return;
       const { scene } = settled;
+      if (narrow.size < open.size && isTooWide(scene, stage.size, this.legibility)) {
+        await this.layOut(narrow, keep, afresh);
+        return;
+      }
       const before = this.boxOf(keep);
       settled.move();
       this.settled = open;
