@@ -42,13 +42,13 @@ examples:
 A failing export as a short script, for an issue: export-explorer reproduce --help.
 What an editor needs to show a file: export-explorer page --help.
 
-exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, the
-programs differ, a guarantee is broken, programs of a set do not fit each other, a run failed or
-gave other values, or --verify or --ready found something wrong; 2 the command could not be carried
-out; 3 nothing that was checked is wrong, but a check of --verify was skipped that could have run,
-the program of --fix was not compared with eager (a check that is impossible does not count: a file
-has no eager model), or --ready leaves something to decide; 4 Export Explorer itself failed, with a
-report to send.
+exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, a finding
+says that the program is wrong, the programs differ, a guarantee is broken, programs of a set do not
+fit each other, a run failed or gave other values, or --ready says no; 2 the command could not be
+carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that could
+have run, the program of --fix was not compared with eager (a check that is impossible does not
+count: a file has no eager model), or --ready leaves something to decide; 4 Export Explorer itself
+failed, with a report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
 program; making that of a hostile file runs code from it. They do so of files that you saved here
@@ -191,9 +191,10 @@ def _run(asked: argparse.Namespace) -> int:
         first.decompose(asked.decompose)
     if (asked.verify or asked.ready) and first.ok:
         verified = first.verify()
-        wrong = any(each.severity == "wrong" for each in first.record.findings)
         code = _worse(code, OK if verified.ok else UNCHECKED)
-        code = BAD if verified.broken or wrong else code
+        code = BAD if verified.broken else code
+    if any(each.severity == "wrong" for each in first.record.findings):
+        code = BAD
     code = _worse(_worse(code, _fixed(first)), _measured(first, asked))
     _say(first)
     if asked.ready:

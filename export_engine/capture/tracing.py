@@ -206,18 +206,31 @@ def _check_arguments(request: Request) -> None:
     """Raises a short TypeError before torch raises one from deep inside."""
     signature, name = signature_of(request.target), name_of(request.target)
     try:
-        pytree.tree_leaves((request.args, dict(request.kwargs)))
+        leaves = pytree.tree_leaves((request.args, dict(request.kwargs)))
     except RecursionError:
         raise TypeError(
             f"An argument of {name}() holds itself, or containers too deep in each other for "
             "torch's pytrees. Pass tensors in a structure that ends."
         ) from None
+    for leaf in leaves:
+        _check_written_out(leaf, name)
     try:
         signature.bind(*request.args, **request.kwargs)
     except TypeError as error:
         said = str(error)
         verb = "" if said.startswith("got ") else "is " if said.startswith("missing ") else "got "
         raise TypeError(f"{name}() {verb}{said}; its signature is {name}{signature}") from None
+
+
+def _check_written_out(leaf: Any, name: str) -> None:
+    if isinstance(leaf, int):
+        try:
+            str(leaf)  # as each input is in a program's signature
+        except ValueError as error:
+            raise TypeError(
+                f"An argument of {name}() is an integer of {leaf.bit_length():,} bits, and a "
+                f"program has its inputs written out: {error}."
+            ) from None
 
 
 def _check_initialized(module: torch.nn.Module) -> None:

@@ -299,3 +299,13 @@ def test_a_comprehension_is_a_line_of_its_function(strict: bool) -> None:
     functions = {record.strings[each] for each in record.frames.function}
     assert functions == {"forward"}
     assert not record.graphs[0].groups
+
+
+def test_a_number_that_python_does_not_write_out_is_refused() -> None:
+    def wrapped(x: torch.Tensor, n: int) -> torch.Tensor:
+        return x * (n % 7)
+
+    args = (torch.ones(2), 10**5000)
+    with pytest.raises(TypeError, match=r"wrapped\(\) is an integer of 16,610 bits.*limit"):
+        capture(Request(target=wrapped, args=args))
+    assert isinstance(capture(Request(target=wrapped, args=(torch.ones(2), 10**40))), Exported)
