@@ -9,6 +9,7 @@ Nothing here needs torch: two files, two attempts or two levels of decomposition
 
 from __future__ import annotations
 
+from export_engine.diff.lone_scopes import lone_scopes
 from export_engine.diff.node_pairs import diff_graphs
 from export_engine.diff.outside_graphs import other_differences
 from export_engine.diff.renamed_scopes import renamed_scopes
@@ -51,6 +52,7 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
         others,
         [[old, new] for old, new in renamed if old != new],
         renamed_scopes(graphs, others),
+        lone_scopes(before, after, graphs, others),
     )
 
 

@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from export_engine.record.program_diff import Change as Change
     from export_engine.record.program_diff import Difference as Difference
     from export_engine.record.program_diff import GraphDiff as GraphDiff
+    from export_engine.record.program_diff import LoneScope as LoneScope
     from export_engine.record.program_diff import Pair as Pair
     from export_engine.record.program_diff import ProgramDiff as ProgramDiff
     from export_engine.record.program_diff import RenamedScope as RenamedScope

@@ -90,6 +90,21 @@ class RenamedScope(msgspec.Struct, frozen=True):
     """Numbers into the ProgramDiff's `others`: a parameter, buffer or constant is two of these."""
 
 
+class LoneScope(msgspec.Struct, frozen=True):
+    """A module that only one of the programs calls."""
+
+    kind: Literal["added", "removed"]
+    path: str
+    cls: str
+    """The class's name."""
+    graph: int
+    """Into the ProgramDiff's graphs."""
+    nodes: list[int]
+    """Of the graph in the program that has them, in order."""
+    others: list[int]
+    """Numbers into the ProgramDiff's `others`: its parameters, buffers and constants."""
+
+
 class ProgramDiff(msgspec.Struct, frozen=True):
     """How a program differs from another, up to the names of nodes and symbols."""
 
@@ -102,3 +117,5 @@ class ProgramDiff(msgspec.Struct, frozen=True):
     """Symbols that are the same under two names, as pairs of names."""
     renamed: list[RenamedScope] = []
     """Changes that are one and the same: told once, they need not be told one by one."""
+    modules: list[LoneScope] = []
+    """What was added or removed with a whole module: told once, as `renamed`."""

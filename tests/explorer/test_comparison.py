@@ -326,3 +326,35 @@ def test_a_new_parameter_is_told_once_as_an_input() -> None:
     text = str(explorer.diff(*(explorer.explore(each, x) for each in (plain, biased))))
     assert "0 added, 0 removed, 1 other difference" in text
     assert text.splitlines()[-1] == "  input 0.bias: none → parameter f32[3]"
+
+
+class Layers(nn.Module):
+    def __init__(self, *acts: nn.Module) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), act) for act in acts)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_a_module_that_only_one_calls_is_one_difference(added: bool) -> None:
+    made = Layers(nn.ReLU()), Layers(nn.ReLU(), nn.Tanh())
+    first, second = made if added else made[::-1]
+    x = (torch.ones(2, 4),)
+    found = explorer.diff(explorer.explore(first, x), explorer.explore(second, x))
+    sign = "+" if added else "-"
+    assert f"{sign} module layers.1 (Sequential): 2 nodes and 2 inputs" in str(found).splitlines()
+    assert "layers.1.0.weight" not in str(found)
+    [module] = found.diff.modules
+    assert (module.kind, module.path) == ("added" if added else "removed", "layers.1")
+
+
+def test_a_module_that_both_call_is_not_told_as_one_however_much_of_it_differs() -> None:
+    x = (torch.ones(2, 4),)
+    made = [Layers(nn.Sequential(nn.ReLU(), act)) for act in (nn.ReLU(), nn.Tanh())]
+    found = explorer.diff(*(explorer.explore(each, x) for each in made))
+    assert found.diff.modules == []
+    assert "op: aten.relu.default → aten.tanh.default" in str(found)

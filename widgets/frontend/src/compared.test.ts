@@ -26,6 +26,7 @@ const diffOf = (...graphs: Partial<GraphDiff>[]): ProgramDiff => ({
   symbols: [],
   others: [],
   renamed: [],
+  modules: [],
   graphs: graphs.map((graph) => ({
     before: 0,
     after: 0,

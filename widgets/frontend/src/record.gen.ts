@@ -646,6 +646,15 @@ export interface RenamedScope {
   others: number[];
 }
 
+export interface LoneScope {
+  kind: "added" | "removed";
+  path: string;
+  cls: string;
+  graph: number;
+  nodes: number[];
+  others: number[];
+}
+
 export interface ProgramDiff {
   before: string;
   after: string;
@@ -653,6 +662,7 @@ export interface ProgramDiff {
   others: Difference[];
   symbols: string[][];
   renamed: RenamedScope[];
+  modules: LoneScope[];
 }
 
 export interface TextDiff {

@@ -1,7 +1,7 @@
 /** A diff as a list of what to look at, in the order of the program. Pure. */
 
 import { graphOf, indexOf, type NodeId, nodeId, type Program } from "../program";
-import type { Change, Difference, Pair, ProgramDiff, RenamedScope } from "../record.gen";
+import type { Change, Difference, LoneScope, Pair, ProgramDiff, RenamedScope } from "../record.gen";
 
 export interface Entry {
   kind: "changed" | "replaced" | "renamed" | "added" | "removed";
@@ -10,12 +10,12 @@ export interface Entry {
   /** In the program before; null for what was added. */
   before: NodeId | null;
   changes: Change[];
-  /** Of what was replaced, all that it became; of a renamed module, all nodes in it. */
+  /** Of what was replaced, all that it became; of a renamed or added module, all nodes in it. */
   became: NodeId[];
   /** Why two nodes are taken for the same; empty for what has no partner. */
   why: string;
-  /** The module that has another path, if that is the entry. */
-  scope: RenamedScope | null;
+  /** The module that has another path, or that only one program calls, if that is the entry. */
+  scope: RenamedScope | LoneScope | null;
 }
 
 /** Both of a comparison. */
@@ -28,7 +28,7 @@ export interface Compared {
  * Every node that differs in itself, in program order; a removed node comes after the one it
  * followed. Changes that only follow from another are left out, and inputs that one of them lacks:
  * the signature's differences tell of these. A renamed module is one entry, where the first of its
- * nodes is.
+ * nodes is, and so is one that only one of the programs calls.
  */
 export function entriesOf(diff: ProgramDiff, programs: Compared): Entry[] {
   const firsts = diff.renamed.map((scope) => scope.pairs.findIndex((pairs) => pairs.length > 0));
@@ -71,8 +71,11 @@ export function entriesOf(diff: ProgramDiff, programs: Compared): Entry[] {
         scope: null,
       }),
     );
-    const gone = new Set(became.flatMap((each) => each.before));
-    const made = new Set(became.flatMap((each) => each.after));
+    const modules = diff.modules.filter((each) => each.graph === number);
+    const within = (kind: LoneScope["kind"]): number[] =>
+      modules.filter((each) => each.kind === kind).flatMap((each) => each.nodes);
+    const gone = new Set([...became.flatMap((each) => each.before), ...within("removed")]);
+    const made = new Set([...became.flatMap((each) => each.after), ...within("added")]);
     const places = placesBefore(pairs);
     const place = (entry: Entry): number =>
       entry.after === null ? places(indexOf(entry.before ?? 0)) + 0.5 : indexOf(entry.after);
@@ -80,6 +83,13 @@ export function entriesOf(diff: ProgramDiff, programs: Compared): Entry[] {
       ...changed,
       ...renamed,
       ...replaced,
+      ...modules.map(
+        (scope): Entry => ({
+          ...lone(scope.kind, scope.nodes[0] ?? 0),
+          became: scope.kind === "added" ? scope.nodes.map((node) => nodeId(after, node)) : [],
+          scope,
+        }),
+      ),
       ...removed
         .filter((node) => !gone.has(node) && !isInput(programs.before, nodeId(before, node)))
         .map((node) => lone("removed", node)),
@@ -114,9 +124,9 @@ function renamedEntry(diff: ProgramDiff, scope: RenamedScope, number: number): E
   };
 }
 
-/** The differences outside of the graph, but those of what moved with a renamed module. */
+/** The differences outside of the graph, but those of what moved, came or went with a module. */
 export function othersOf(diff: ProgramDiff): Difference[] {
-  const moved = new Set(diff.renamed.flatMap((scope) => scope.others));
+  const moved = new Set([...diff.renamed, ...diff.modules].flatMap((scope) => scope.others));
   return diff.others.filter((_, at) => !moved.has(at));
 }
 
@@ -151,7 +161,10 @@ export function summaryOf(entries: readonly Entry[], others: readonly Difference
     (sum, entry) => sum + (entry.kind === "replaced" ? entry.became.length : 0),
     0,
   );
-  const modules = entries.reduce((sum, entry) => sum + (entry.scope?.modules ?? 0), 0);
+  const modules = entries.reduce(
+    (sum, { scope }) => sum + (scope && "modules" in scope ? scope.modules : 0),
+    0,
+  );
   const parts: [number, string][] = [
     [count("replaced"), `replaced by ${made}`],
     [count("changed"), "changed"],

@@ -157,6 +157,7 @@ describe("decorations", () => {
       symbols: [],
       others: [],
       renamed: [],
+      modules: [],
       graphs: [
         {
           before: 0,

@@ -6,7 +6,7 @@ import { type Entry, nodesOf, othersOf, summaryOf, titleOf } from "../../compare
 import { goToDifference } from "../../compare/stepping";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
-import type { Difference, RenamedScope } from "../../record.gen";
+import type { Difference, LoneScope, RenamedScope } from "../../record.gen";
 import type { Store } from "../../store";
 import { Empty, More } from "../parts/parts";
 import { TextDiffs } from "./TextDiffs";
@@ -115,10 +115,10 @@ function EntryRow({ store, program, comparison, entry, number }: EntryProps) {
         title={entry.why ? `Matched by ${entry.why}` : "Show in every pane"}
         onClick={() => goToDifference(store, number)}
       >
-        {entry.scope ? renamedTitle(entry.scope) : capped(owner.name(shown), 120)}
+        {entry.scope ? moduleTitle(entry.scope) : capped(owner.name(shown), 120)}
       </button>{" "}
       <span class="tx-lead">
-        {entry.scope ? renamedLead(entry) : capped(titleOf(owner, shown), 200)}
+        {entry.scope ? moduleLead(entry.scope) : capped(titleOf(owner, shown), 200)}
       </span>
       {entry.kind === "replaced" && entry.became.length > 0 && (
         <div class="tx-mono tx-change-line">
@@ -136,15 +136,23 @@ function EntryRow({ store, program, comparison, entry, number }: EntryProps) {
 }
 
 /** `layers.*.mlp → layers.*.ffn`; the root has no path. */
-function renamedTitle({ before, after }: RenamedScope): string {
-  const [old, now] = [before, after].map((path) => capped(path || "the root", 120));
+function moduleTitle(scope: RenamedScope | LoneScope): string {
+  if ("path" in scope) return capped(scope.path, 120);
+  const [old, now] = [scope.before, scope.after].map((path) => capped(path || "the root", 120));
   return `${old} → ${now}`;
 }
 
-function renamedLead({ became, scope }: Entry): string {
-  const inputs = (scope?.others.length ?? 0) / 2;
-  const held = inputs > 0 ? ` and ${counted(inputs, "input")}` : "";
-  return `module renamed: ${counted(became.length, "node")}${held}, otherwise the same`;
+function moduleLead(scope: RenamedScope | LoneScope): string {
+  if ("path" in scope) {
+    const held = contents(scope.nodes.length, scope.others.length);
+    return `${capped(scope.cls, 120)}, a module ${scope.kind}: ${held}`;
+  }
+  const nodes = scope.pairs.reduce((sum, pairs) => sum + pairs.length, 0);
+  return `module renamed: ${contents(nodes, scope.others.length / 2)}, otherwise the same`;
+}
+
+function contents(nodes: number, inputs: number): string {
+  return `${counted(nodes, "node")}${inputs > 0 ? ` and ${counted(inputs, "input")}` : ""}`;
 }
 
 function Others({ others }: { others: readonly Difference[] }) {

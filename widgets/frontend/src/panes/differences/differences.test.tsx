@@ -38,6 +38,7 @@ const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): 
   symbols: [["n", "batch"]],
   others,
   renamed: [],
+  modules: [],
   graphs: [
     { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
   ],
@@ -128,6 +129,33 @@ test("a renamed module is one difference, with all that is in it", async () => {
   expect(page.textContent).not.toContain("outside of the graph");
   await act(() => stepDifference(store, 1));
   expect(store.selection.value).toEqual({ kind: "nodes", nodes: [1, 2] });
+});
+
+test("a module that only one program calls is one difference", async () => {
+  const { store, program: shown } = storeOf(program("relu", "sin", "cos").record());
+  const before = new Program(program("relu", "exp", "abs").record());
+  const added = { name: "head.weight", before: "", after: "f32[4]" };
+  const others = [{ kind: "input" as const, ...added }];
+  const lone = { cls: MARKUP, graph: 0, nodes: [2, 3] };
+  const modules = [
+    { ...lone, kind: "added" as const, path: "head", others: [0] },
+    { ...lone, kind: "removed" as const, path: "old", others: [] },
+  ];
+  const diff = { ...diffOf({ removed: [2, 3], added: [2, 3] }, others), modules };
+  store.comparison.value = new Comparison(0, before, shown, diff);
+  await act(() => render(<Differences store={store} program={shown} />, page));
+  const rows = [...page.querySelectorAll('[data-testid="difference"]')].map(
+    (row) => row.textContent,
+  );
+  expect(rows).toEqual([
+    `− old ${MARKUP}, a module removed: 2 nodes`,
+    `+ head ${MARKUP}, a module added: 2 nodes and 1 input`,
+  ]);
+  expect(page.textContent).toContain("1 added, 1 removed.");
+  await act(() => stepDifference(store, 1));
+  expect(store.selection.value).toEqual({ kind: "removed", node: 2 });
+  await act(() => stepDifference(store, 1));
+  expect(store.selection.value).toEqual({ kind: "nodes", nodes: [2, 3] });
 });
 
 const LEVEL: LevelRow = {

@@ -1,0 +1,87 @@
+"""Modules that only one of two programs calls, and what is in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from export_engine.record import OPS, LoneScope
+
+if TYPE_CHECKING:
+    from export_engine.record import Difference, Graph, GraphDiff, Record
+
+_ASIDE = frozenset(OPS.index(op) for op in ("placeholder", "get_attr", "output"))
+_FEWEST = 2
+"""A module of one op is told as that op, with its type and line."""
+
+
+def lone_scopes(
+    before: Record, after: Record, graphs: Sequence[GraphDiff], others: Sequence[Difference]
+) -> list[LoneScope]:
+    """The modules none of whose ops has a partner, the outermost ones.
+
+    Args:
+        before: the first program.
+        after: the second.
+        graphs: the differences of their graphs.
+        others: the differences outside of them.
+    """
+    found: list[LoneScope] = []
+    for number, each in enumerate(graphs):
+        gone = {node for became in each.became for node in became.before}
+        made = {node for became in each.became for node in became.after}
+        removed = [node for node in each.removed if node not in gone]
+        added = [node for node in each.added if node not in made]
+        found += _of_side("removed", before, before.graphs[each.before], removed, number, others)
+        found += _of_side("added", after, after.graphs[each.after], added, number, others)
+    return found
+
+
+def _of_side(
+    kind: Literal["added", "removed"],
+    record: Record,
+    graph: Graph,
+    lone: Sequence[int],
+    number: int,
+    others: Sequence[Difference],
+) -> Iterator[LoneScope]:
+    total = _counts(record, graph, range(len(graph.op)))
+    own = _counts(record, graph, lone)
+    whole = {path for path, count in own.items() if path and count == total[path] >= _FEWEST}
+    nodes: dict[str, list[int]] = {}
+    classes: dict[str, str] = {}
+    for node in lone:
+        for scope in _outermost_first(record, graph.scope[node]):
+            path = record.scopes[scope].path
+            if path in whole and graph.op[node] not in _ASIDE:
+                nodes.setdefault(path, []).append(node)
+                classes[path] = record.scopes[scope].cls.rpartition(".")[2]
+                break
+    for path, inside in nodes.items():
+        inputs = [
+            at
+            for at, each in enumerate(others)
+            if each.kind == "input"
+            and each.name.startswith(f"{path}.")
+            and not (each.after if kind == "removed" else each.before)
+        ]
+        yield LoneScope(kind, path, classes[path], number, inside, inputs)
+
+
+def _counts(record: Record, graph: Graph, nodes: Iterable[int]) -> Counter[str]:
+    """Ops per path of a module that they are in, however deep."""
+    found: Counter[str] = Counter()
+    for scope, count in Counter(graph.scope[n] for n in nodes if graph.op[n] not in _ASIDE).items():
+        for path in {record.scopes[each].path for each in _outermost_first(record, scope)}:
+            found[path] += count
+    return found
+
+
+def _outermost_first(record: Record, scope: int) -> list[int]:
+    """A scope and those that it is in."""
+    chain: list[int] = []
+    while scope >= 0:
+        chain.append(scope)
+        scope = record.scopes[scope].parent
+    return chain[::-1]
