@@ -15,8 +15,8 @@ _MARKS = {"same": "✓", "unavailable": "–"}
 _HEAD = ("first token", "eager", "tokens/s", "eager")
 _INDENT = 2
 """Characters left free, so that a set can show the lines indented."""
-_WIDE = 28
-"""Characters of the first column; the table has 76 with the others."""
+_WIDE = 27
+"""Characters of the first column; the table has 66 with the others, as a narrow window shows."""
 
 
 def generation_lines(trials: Sequence[GenerationTrial]) -> list[str]:
@@ -63,6 +63,6 @@ def _times(trial: GenerationTrial) -> tuple[str, ...]:
 
 
 def _columns(title: str, *cells: str) -> str:
-    widths = (13, 11, 13, 11)
+    widths = (12, 9, 10, 8)
     shown = "".join(f"{cell:>{wide}}" for cell, wide in zip(cells, widths, strict=False))
     return f"{harmless(title):<{_WIDE}}{shown}".rstrip()
