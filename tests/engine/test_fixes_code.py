@@ -368,3 +368,39 @@ def test_a_heap_that_is_frozen_hides_no_function_from_a_fix() -> None:
     )
 
     assert isinstance(report.attempt, Exported)
+
+
+class Padded(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        if not mask.all():
+            x = x.masked_fill(~mask, 0.0)
+        return x.mean(1)
+
+
+class Weighed(torch.nn.Module):
+    def forward(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        if not weight.all():
+            x = x * weight[:4]  # only at the size of the example
+        return x.mean(1)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_branch_is_rewritten_where_its_code_needs_another_input_to_vary(strict: bool) -> None:
+    args = (torch.randn(2, 5), torch.ones(2, 5).bool())
+    shapes = Shapes.parse("x: batch, seq")
+    report = autofix(Request(target=Padded(), args=args, shapes=shapes, strict=strict))
+    titles = [step.fix.title for step in report.kept]
+    assert titles[0].endswith("with torch.cond")
+    assert titles[1:] == ["Let mask vary too"]
+    assert isinstance(report.attempt, Exported)
+    args = (torch.randn(3, 7), torch.rand(3, 7) > 0.5)
+    called = report.attempt.program.module()(*args)
+    torch.testing.assert_close(called, Padded()(*args))
+
+
+def test_no_line_of_a_rewrite_is_where_the_story_ends() -> None:
+    args = (torch.randn(2, 4), torch.ones(6).bool())
+    request = Request(target=Weighed(), args=args, shapes=Shapes.parse("x: _, seq; weight: _"))
+    report = autofix(request)
+    assert isinstance(report.attempt, Failed)
+    assert not report.kept

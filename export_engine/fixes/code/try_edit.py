@@ -20,6 +20,7 @@ from export_engine.attempt import (
 )
 from export_engine.defects import passed_over
 from export_engine.diagnose import diagnose
+from export_engine.fixes import vary_together
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Pinned, Static, shapes_of
@@ -121,8 +122,11 @@ def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> 
         return found.agreement is None or found.agreement.verdict != "differs"
     assert isinstance(found, Failed)
     now = diagnose(found)
-    if edit is not None and (now.kind in _OF_OPERATORS - {diagnosis.kind} or _made(now, edit)):
+    if edit is not None and now.kind in _OF_OPERATORS - {diagnosis.kind}:
         return False
+    if edit is not None and _made(now, edit):
+        # The user's code in it may only lack that another input's size varies too.
+        return any(vary_together.offered(replace(found, diagnosis=now)))
     if edit is not None and now.kind in _ERRORS and found.request and not runs(found.request):
         return False  # of the edited code's own making
     return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)
