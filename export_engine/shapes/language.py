@@ -202,8 +202,12 @@ class _Parser:
         return unquoted(token.text) if token.kind == "quoted" else token.text
 
     def _dims(self, path: str) -> tuple[Spec, ...]:
+        if self._peek().text == "[":
+            self._fail(f"an input in a list or a dict has a path of its own: `{path}.0: batch, _`")
         if not self._take("mark", ":"):
             self._fail(f"expected `:` and the dims of {path}, as in `{path}: batch, _`")
+        if self._peek().text == "[":
+            self._fail(f"inputs in a list or a dict are named one by one: `{path}.0: batch, _`")
         dims: list[Spec] = []
         if self._ends_leaf():
             return ()

@@ -31,6 +31,9 @@ class Token(NamedTuple):
     column: int
 
 
+_IN_A_DICT = "; inputs in a list or a dict are named one by one: `xs.0: batch, _; d.key: batch, _`"
+
+
 def tokens(text: str) -> list[Token]:
     """The tokens of a text, without the spaces, and one of kind `end`.
 
@@ -49,7 +52,7 @@ def tokens(text: str) -> list[Token]:
             )
         kind = str(match.lastgroup)
         if kind == "word" and not match.group().isidentifier():
-            hint = _INSTEAD.get(match.group(), "")
+            hint = _INSTEAD.get(match.group(), _IN_A_DICT if match.group()[0] == "{" else "")
             raise ShapesError(f"`{match.group()}` has no meaning here{hint}", text, column)
         if kind != "space":
             found.append(Token(kind, match.group(), column))
